@@ -1,0 +1,23 @@
+"""timestride: what transformers understand about time. `snakemake --cores all` runs the study in config.yaml."""
+
+from snakemake.utils import min_version
+
+min_version("9.27")
+
+configfile: "config.yaml"
+
+include: "rules/common.smk"
+include: "rules/fetch.smk"
+include: "rules/clean.smk"
+include: "rules/build.smk"
+include: "rules/train.smk"
+include: "rules/evaluate.smk"
+include: "rules/publish.smk"
+
+report: "report/workflow.rst"
+
+
+rule all:
+    default_target: True
+    input:
+        rules.publish.input,

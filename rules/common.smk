@@ -1,0 +1,109 @@
+"""The checked configuration, and what the rules share. No rule stands here."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import yaml
+from snakemake.exceptions import WorkflowError
+
+ROOT = Path(workflow.basedir)
+
+# An unactivated environment and Slurm jobs find the same interpreter and the same programs.
+sys.path.insert(0, str(ROOT))
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+
+from scripts.common.configuration import as_json, check, resolve
+from scripts.common.devices import visible_gpus
+from scripts.common.fingerprint import fingerprint
+from scripts.common.models import check_model, model_files
+from scripts.common.program import UserError
+
+
+def load(path):
+    """A YAML resource of the project."""
+    return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
+
+
+SOURCES = load("resources/sources.yaml")
+MODELS = load("resources/models.yaml")
+STUDIES = load("resources/studies.yaml")
+FIGURES = load("resources/figures.yaml")
+
+try:
+    check(config, load("resources/schemas/config.schema.yaml"))
+    for name, entry in MODELS.items():
+        check_model(name, entry)
+    PLAN = resolve(config, SOURCES, MODELS, STUDIES)
+except UserError as error:
+    raise WorkflowError(str(error)) from None
+
+MIRROR = config.get("mirror") or os.environ.get("TIMESTRIDE_MIRROR") or ""
+USED_SOURCES = sorted({dataset.source for dataset in PLAN.datasets.values()})
+USED_MODELS = sorted({run.model for run in PLAN.runs.values()})
+USED_STUDIES = sorted({run.study for run in PLAN.runs.values()})
+
+# A machine with k GPUs trains k runs at a time, unless the command line or the profile says otherwise. Inside a Slurm
+# job the number is what Slurm allotted.
+if "gpu" not in workflow.global_resources:
+    workflow.register_resource(
+        "gpu", int(os.environ.get("SLURM_GPUS_ON_NODE", 0)) if workflow.remote_exec else len(visible_gpus())
+    )
+HAS_GPUS = workflow.global_resources["gpu"].value > 0 and config["device"] != "cpu"
+GPUS_PER_RUN = config["devices_per_run"] if HAS_GPUS else 0
+# Without a GPU the runs share the cores.
+THREADS_PER_RUN = max((workflow.cores or 1) // len(PLAN.runs), 1 if HAS_GPUS else config["devices_per_run"])
+
+
+wildcard_constraints:
+    study="|".join(STUDIES),
+    run="|".join(PLAN.runs),
+    experiment="|".join(PLAN.experiments),
+
+
+def splits(source):
+    """Every split of a source: the one to learn from, then those to measure on."""
+    return [SOURCES[source]["train"], *SOURCES[source]["evaluate"]]
+
+
+def fetched_hashes(source):
+    """What a source's files must hash to, as `{file: sha256}`; a sample's recipe for a sample."""
+    entry = SOURCES[source]
+    if "sample" in entry:
+        return {"sample": entry["sample"]}
+    return {
+        file: fact["sha256"]
+        for download in entry["downloads"]
+        for file, fact in (download.get("members") or {download.get("file"): download}).items()
+    }
+
+
+def fetched_files(source):
+    """The files of a source under results/fetch/<source>/."""
+    names = SOURCES[source]["files"] if "sample" in SOURCES[source] else fetched_hashes(source)
+    return [f"results/fetch/{source}/{Path(name).name}" for name in names]
+
+
+def cleaned_file(source, split):
+    """The file that stands for one cleaned split: the table, or the manifest of its shards."""
+    if SOURCES[source].get("sharded"):
+        return f"results/clean/{source}/{split}/manifest.json"
+    return f"results/clean/{source}/{split}.parquet"
+
+
+def model_paths(model):
+    """The files of a model under results/fetch/models/<model>/."""
+    return [f"results/fetch/models/{model}/{name}" for name in model_files(MODELS[model])]
+
+
+def run_outputs(run):
+    """What a finished run leaves under results/train/."""
+    folder = f"results/train/{PLAN.runs[run].study}/{run}"
+    return [f"{folder}/predictions.parquet", f"{folder}/history.parquet", f"{folder}/run.json"]
+
+
+def dataset_splits(dataset):
+    """The Parquet files of a dataset, one a split."""
+    return [f"{dataset.folder}/{split}.parquet" for split in splits(dataset.source)]

@@ -1,0 +1,46 @@
+"""Draw pairs of a strided dataset for people to order: the human baseline of Jain et al. 2020 (20 a dataset).
+
+Writes a CSV with an empty column `answer`; a person writes in_order where text_a comes first in the video, swapped
+where text_b does. The sheet shows no label. Sheets of several datasets may be joined into one file, which an
+experiment names as `human_labels`.
+
+    python -m scripts.build.annotation_sheet --dataset results/build/strided_sop/activitynet/stride-0 \\
+        --split val_1 --pairs 20 --seed 1 --output sheet.csv
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+
+from scripts.common.files import whole
+from scripts.common.keyed import keyed_hash
+from scripts.common.program import UserError, log, parser, run
+from scripts.common.tables import read_table
+
+
+def main(given: argparse.Namespace) -> None:
+    pairs = read_table(given.dataset / f"{given.split}.parquet", ["pair_id", "text_a", "text_b"]).to_pandas()
+    if given.pairs > len(pairs):
+        raise UserError(f"{given.dataset}: {given.pairs} pairs were asked for, {given.split} has {len(pairs)}")
+    sheet = pairs.iloc[np.argsort(keyed_hash(pairs["pair_id"], given.seed))[: given.pairs]]
+    sheet.insert(0, "split", given.split)
+    sheet.insert(0, "dataset", given.dataset.name)
+    sheet.insert(0, "source", given.dataset.parent.name)
+    with whole(given.output) as beside:
+        sheet.assign(answer="").to_csv(beside, index=False)
+    log.info("%s: %d pairs of %s %s to order", given.output, len(sheet), given.dataset, given.split)
+
+
+def arguments() -> argparse.ArgumentParser:
+    made = parser(__doc__)
+    made.add_argument("--dataset", type=Path, required=True, help="the folder of a strided dataset")
+    made.add_argument("--split", required=True, help="the split to draw from")
+    made.add_argument("--pairs", type=int, default=20, help="how many; default: %(default)s")
+    made.add_argument("--seed", type=int, default=1, help="of the draw; default: %(default)s")
+    made.add_argument("--output", type=Path, required=True, help="the CSV to write")
+    return made
+
+
+if __name__ == "__main__":
+    run(main, arguments().parse_args())

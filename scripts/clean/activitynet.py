@@ -1,0 +1,89 @@
+"""Clean ActivityNet Captions: the three captioned splits as tables of one sentence a row, in the order of time.
+
+Reads  train.json, val_1.json, val_2.json ({video_id: {duration, timestamps, sentences}}), train_ids.json and
+       val_ids.json (lists of video ids) from --fetched
+Writes train.parquet, val_1.parquet, val_2.parquet (schema captions), sorted by video and start time, and
+       cleaning.csv, which counts all that was read, changed, dropped and found odd
+
+White space is stripped and joined. Times stay as they are, however odd. A sentence goes only when its text is empty or
+a time is not a finite number; a training video only when val_1 or val_2 has it too (none does in the released files).
+val_2 captions the videos of val_1 again: the two are not independent.
+
+    python -m scripts.clean.activitynet --source activitynet --fetched results/fetch/activitynet \\
+        --output results/clean/activitynet --provenance '{"licence": "unstated"}'
+"""
+
+import argparse
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scripts.clean.captions import (Captions, Count, clean_split, cleaner_arguments, read_json, shaped, total,
+                                    write_cleaning)
+from scripts.common.program import UserError, log, run
+from scripts.common.tables import CAPTIONS, write_table
+
+LISTS = {"train": "train_ids.json", "val_1": "val_ids.json", "val_2": "val_ids.json"}
+
+
+def read_split(file: Path) -> dict[str, Captions]:
+    """The videos of one file, checked. Raises UserError that names the video whose shape is wrong."""
+    videos = {name: shaped(video, Captions, f"{file}: video {name}")
+              for name, video in shaped(read_json(file), dict[str, object], str(file)).items()}
+    if not videos:
+        raise UserError(f"{file}: no video in it; fetch it again")
+    for name, video in videos.items():
+        if len(video.timestamps) != len(video.sentences):
+            raise UserError(f"{file}: video {name}: {len(video.timestamps)} timestamps but {len(video.sentences)} "
+                            "sentences; mend that entry, or fetch the file again")
+    return videos
+
+
+def also_in_train(table: pa.Table, train: pa.Table) -> int:
+    """How many sentences of a split occur, but for upper and lower case, in the training split too."""
+    known = pc.utf8_lower(train["text"]).combine_chunks()
+    return pc.sum(pc.is_in(pc.utf8_lower(table["text"]), value_set=known)).as_py() or 0
+
+
+def clean(videos: dict[str, dict[str, Captions]], listed: dict[str, list[str]],
+          source: str) -> tuple[dict[str, pa.Table], list[Count]]:
+    """The table of each split, and the counts."""
+    evaluated = {name for split in videos if split != "train" for name in videos[split]}
+    tables: dict[str, pa.Table] = {}
+    counts: list[Count] = []
+    for split, all_videos in videos.items():
+        shared = evaluated & set(all_videos) if split == "train" else set()
+        tables[split], found = clean_split(
+            {name: video for name, video in all_videos.items() if name not in shared}, source, split)
+        counts += [(split, "videos", "dropped", "also a video of val_1 or val_2", len(shared))] * (split == "train")
+        counts += found
+        ids = set(listed[LISTS[split]])
+        counts += [
+            (split, "videos", "noted", f"listed in {LISTS[split]} but has no captions", len(ids - set(all_videos))),
+            (split, "videos", "noted", f"has captions but is not listed in {LISTS[split]}", len(set(all_videos) - ids)),
+        ]
+        if split != "train":
+            counts += [(split, "sentences", "noted", "occurs in train too (in upper or lower case)",
+                        also_in_train(tables[split], tables["train"]))]
+    return tables, counts
+
+
+def main(given: argparse.Namespace) -> None:
+    videos = {split: read_split(given.fetched / f"{split}.json") for split in LISTS}
+    listed = {name: shaped(read_json(given.fetched / name), list[str], str(given.fetched / name))
+              for name in dict.fromkeys(LISTS.values())}
+    tables, counts = clean(videos, listed, given.source)
+    for split, table in tables.items():
+        write_table(table, given.output / f"{split}.parquet", CAPTIONS, given.provenance)
+    write_cleaning(given.source, counts, given.output / "cleaning.csv")
+    log.info("%s: kept %d of %d sentences of %d videos; cleaning.csv says what was changed", given.source,
+             total(counts, "sentences", "kept"), total(counts, "sentences", "read"), total(counts, "videos", "kept"))
+
+
+def arguments() -> argparse.ArgumentParser:
+    return cleaner_arguments(__doc__)
+
+
+if __name__ == "__main__":
+    run(main, arguments().parse_args())

@@ -1,0 +1,164 @@
+"""What the cleaners of caption files share: their arguments, reading JSON with good errors, one split's table.
+
+Not a program. Counts are tuples (split, unit, action, reason, count), the rows of cleaning.csv without the source.
+"""
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from scripts.common.files import whole
+from scripts.common.program import UserError, parser
+from scripts.common.tables import CLEANING
+
+Count = tuple[str, str, str, str, int]
+Shape = TypeVar("Shape")
+
+NO_TIME = "start or end is not a finite number"
+EMPTY = "text is empty"
+UNSORTED = "not in the order of start times: sorted"
+NO_SENTENCE = "no sentence is left"
+
+
+class Captions(msgspec.Struct):
+    """The captions of one video: times in seconds, one text for each."""
+
+    duration: float
+    timestamps: list[tuple[float, float]]
+    sentences: list[str]
+
+
+def cleaner_arguments(doc: str) -> argparse.ArgumentParser:
+    """The arguments of every cleaner."""
+    made = parser(doc)
+    made.add_argument("--source", required=True, help="the name of the corpus in resources/sources.yaml")
+    made.add_argument("--fetched", type=Path, required=True, help="the folder that holds its files")
+    made.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    made.add_argument("--provenance", type=provenance, required=True, metavar="JSON",
+                      help="an object (licence, citation, sha256, …) to store in every Parquet file")
+    return made
+
+
+def provenance(text: str) -> dict:
+    """The value of --provenance."""
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError("not a JSON object")
+    return value
+
+
+def read_json(file: Path) -> object:
+    """The value of a JSON file; refuses one that is missing, not UTF-8, broken, or names a key twice."""
+
+    def once(pairs: list[tuple[str, object]]) -> dict:
+        made = dict(pairs)
+        if len(made) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise UserError(f"{file}: the key {twice} occurs twice in one object; remove one of the two")
+        return made
+
+    try:
+        text = file.read_text(encoding="utf-8")
+        return json.loads(text, object_pairs_hook=once)
+    except FileNotFoundError:
+        raise UserError(f"{file}: no such file; fetch the corpus again") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{file}: not UTF-8 text at byte {error.start}; fetch it again") from None
+    except json.JSONDecodeError as error:
+        # The keys of objects: of those, the last one before the fault is the video that it lies in, or just behind.
+        opened = re.findall(r'"((?:[^"\\]|\\.)*)"\s*:\s*\{', text[: error.pos])
+        where = f"in or just behind video {opened[-1]}" if opened else "before the first video"
+        raise UserError(f"{file}: broken JSON at line {error.lineno}, column {error.colno}, {where}: {error.msg}; "
+                        "fetch it again") from None
+
+
+def shaped(value: object, shape: type[Shape], where: str) -> Shape:
+    """`value` as `shape` (a msgspec type); `where` (file and video) opens the error when it is not."""
+    try:
+        return msgspec.convert(value, shape)
+    except (msgspec.ValidationError, OverflowError) as error:
+        raise UserError(f"{where}: {error}; mend that entry, or fetch the file again") from None
+
+
+def joined(texts: pd.Series) -> pd.Series:
+    """Texts without white space at their ends, and with one space where there was other white space."""
+    return pd.Series([" ".join(text.split()) for text in texts], index=texts.index, dtype=object)
+
+
+def clean_split(videos: dict[str, Captions], source: str, split: str) -> tuple[pa.Table, list[Count]]:
+    """One split (of thousands of videos, not of millions) as a table of captions, and what was found and done.
+
+    Sorted by video_id and start time; equal times keep the order of the file. Sentences go only for an empty text
+    or a time that is not a finite number. Odd times are counted and stay as they are.
+    """
+    sizes = np.array([len(video.sentences) for video in videos.values()], dtype=np.int64)
+    times = np.array([span for video in videos.values() for span in video.timestamps], dtype=float).reshape(-1, 2)
+    rows = pd.DataFrame({
+        "video_id": np.repeat(np.array(list(videos), dtype=object), sizes),
+        "start_s": times[:, 0],
+        "end_s": times[:, 1],
+        "raw": pd.Series([text for video in videos.values() for text in video.sentences], dtype=object),
+    })
+    rows["text"] = joined(rows["raw"])
+    stripped = rows["raw"].str.strip()
+    duration = np.repeat(np.array([video.duration for video in videos.values()], dtype=float), sizes)
+    changed = {
+        "white space at an end of the text: removed": rows["raw"].str.len() > stripped.str.len(),
+        "line break in the text: made a space": rows["raw"].str.contains("[\n\r]"),
+        "several spaces in a row in the text: made one": stripped.str.contains("  ", regex=False),
+    }
+    noted = {
+        "start is after end": rows["start_s"] > rows["end_s"],
+        "start equals end": rows["start_s"] == rows["end_s"],
+        "end is past the duration of the video": rows["end_s"] > duration,
+        "start is before the video": rows["start_s"] < 0,
+    }
+    timed = np.isfinite(times).all(axis=1)
+    empty = timed & (rows["text"] == "").to_numpy()
+    kept = rows[timed & ~empty]
+    backwards = kept.groupby("video_id", sort=False)["start_s"].diff() < 0
+    unsorted = kept.loc[backwards, "video_id"].nunique()
+    kept = kept.sort_values(["video_id", "start_s"], kind="stable")
+    left = kept["video_id"].nunique()
+    table = pa.table({
+        "source": pa.array([source] * len(kept), pa.string()),
+        "split": pa.array([split] * len(kept), pa.string()),
+        "video_id": pa.array(kept["video_id"], pa.string()),
+        "position": pa.array(kept.groupby("video_id", sort=False).cumcount(), pa.int32()),
+        "text": pa.array(kept["text"], pa.string()),
+        "start_s": pa.array(kept["start_s"], pa.float64()),
+        "end_s": pa.array(kept["end_s"], pa.float64()),
+    })
+    counts = [
+        (split, "videos", "read", "", len(videos)),
+        (split, "videos", "dropped", NO_SENTENCE, len(videos) - left),
+        (split, "videos", "kept", "", left),
+        (split, "videos", "changed", UNSORTED, unsorted),
+        (split, "sentences", "read", "", len(rows)),
+        (split, "sentences", "dropped", NO_TIME, int((~timed).sum())),
+        (split, "sentences", "dropped", EMPTY, int(empty.sum())),
+        (split, "sentences", "kept", "", len(kept)),
+        *((split, "sentences", "changed", reason, int(which.sum())) for reason, which in changed.items()),
+        *((split, "sentences", "noted", reason, int(which.sum())) for reason, which in noted.items()),
+    ]
+    return table, counts
+
+
+def write_cleaning(source: str, counts: list[Count], file: Path) -> None:
+    """Write cleaning.csv (schema cleaning): what was read, kept, changed, dropped and noted, in the order given."""
+    table = pd.DataFrame([(source, *count) for count in counts], columns=CLEANING.names)
+    with whole(file) as place:
+        table.to_csv(place, index=False, lineterminator="\n")
+
+
+def total(counts: list[Count], unit: str, action: str) -> int:
+    """The sum of the counts of one unit and action, over splits and reasons."""
+    return sum(count[-1] for count in counts if count[1:3] == (unit, action))

@@ -1,0 +1,95 @@
+"""Clean the step captions of HiREST (people's captions of the steps in HowTo100M videos).
+
+Reads  all_data_train.json, all_data_val.json ({prompt: {"<video id>.mp4": {v_duration, steps: [{index, heading,
+       absolute_bounds}], …}}}) from --fetched
+Writes train.parquet, val.parquet (schema captions), sorted by video and start time, and cleaning.csv
+
+Two thirds of the videos have no steps; they are dropped and counted. A video is one video, whatever prompts it stands
+under: only its first entry that has steps is taken, the others are dropped and counted, and one that val has too
+leaves train (neither occurs in the released files).
+
+    python -m scripts.clean.hirest --source hirest --fetched results/fetch/hirest \\
+        --output results/clean/hirest --provenance '{"licence": "MIT"}'
+"""
+
+import argparse
+from pathlib import Path
+
+import msgspec
+
+from scripts.clean.captions import (Captions, Count, clean_split, cleaner_arguments, read_json, shaped, total,
+                                    write_cleaning)
+from scripts.common.program import UserError, log, run
+from scripts.common.tables import CAPTIONS, write_table
+
+FILES = {"train": "all_data_train.json", "val": "all_data_val.json"}
+
+
+class Step(msgspec.Struct):
+    """One step of a video: its place in the order of its annotator, its caption, start and end in seconds."""
+
+    index: int
+    heading: str
+    absolute_bounds: tuple[float, float]
+
+
+class Entry(msgspec.Struct):
+    """What is used of one video under one prompt."""
+
+    v_duration: float
+    steps: list[Step]
+
+
+def read_split(file: Path, split: str) -> tuple[dict[str, Captions], list[Count]]:
+    """The videos of one file that have steps, by id without `.mp4`, and the counts of what was left out."""
+    prompts = shaped(read_json(file), dict[str, dict[str, object]], str(file))
+    videos: dict[str, Captions] = {}
+    entries = without = again = renumbered = 0
+    for prompt, named in prompts.items():
+        for name, value in named.items():
+            entry = shaped(value, Entry, f"{file}: video {name} of prompt {prompt!r}")
+            name = name.removesuffix(".mp4")
+            entries += 1
+            without += not entry.steps
+            again += bool(entry.steps) and name in videos
+            if not entry.steps or name in videos:
+                continue
+            renumbered += [step.index for step in entry.steps] != list(range(len(entry.steps)))
+            videos[name] = Captions(entry.v_duration, [step.absolute_bounds for step in entry.steps],
+                                    [step.heading for step in entry.steps])
+    if not videos:
+        raise UserError(f"{file}: no video with steps in it; fetch it again")
+    return videos, [
+        (split, "prompts", "read", "", len(prompts)),
+        (split, "entries", "read", "", entries),
+        (split, "entries", "dropped", "the video has no steps", without),
+        (split, "entries", "dropped", "an earlier prompt has the video", again),
+        (split, "entries", "kept", "", len(videos)),
+        (split, "entries", "noted", "steps are not numbered in the order of the file", renumbered),
+    ]
+
+
+def main(given: argparse.Namespace) -> None:
+    read = {split: read_split(given.fetched / name, split) for split, name in FILES.items()}
+    shared = set(read["train"][0]) & set(read["val"][0])
+    tables, counts = {}, []
+    for split, (videos, found) in read.items():
+        leaving = shared if split == "train" else set()
+        tables[split], cleaned = clean_split(
+            {name: video for name, video in videos.items() if name not in leaving}, given.source, split)
+        counts += found
+        counts += [(split, "videos", "dropped", "also a video of val", len(shared))] * (split == "train")
+        counts += cleaned
+    for split, table in tables.items():
+        write_table(table, given.output / f"{split}.parquet", CAPTIONS, given.provenance)
+    write_cleaning(given.source, counts, given.output / "cleaning.csv")
+    log.info("%s: kept %d of %d steps of %d videos; cleaning.csv says what was changed", given.source,
+             total(counts, "sentences", "kept"), total(counts, "sentences", "read"), total(counts, "videos", "kept"))
+
+
+def arguments() -> argparse.ArgumentParser:
+    return cleaner_arguments(__doc__)
+
+
+if __name__ == "__main__":
+    run(main, arguments().parse_args())

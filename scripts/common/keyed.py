@@ -1,0 +1,29 @@
+"""Seeded choices that depend on a key alone, not on its place or on its neighbours.
+
+A draw by key stays the same when a corpus grows, loses a row or is read in another order, and
+needs no loop: every function takes and returns arrays.
+"""
+
+import numpy as np
+import pandas as pd
+
+# splitmix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX_2 = np.uint64(0x94D049BB133111EB)
+
+
+def keyed_hash(texts: pd.Series, *numbers: np.ndarray | int) -> np.ndarray:
+    """A uint64 per row from a text key and any integers beside it (a position, a stride, a seed)."""
+    mixed = pd.util.hash_array(texts.to_numpy(dtype=object), categorize=True)
+    for number in numbers:
+        mixed = mixed + GOLDEN + np.asarray(number).astype(np.uint64)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * MIX_1
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * MIX_2
+        mixed = mixed ^ (mixed >> np.uint64(31))
+    return mixed
+
+
+def keyed_uniform(texts: pd.Series, *numbers: np.ndarray | int) -> np.ndarray:
+    """A float in [0, 1) per row, from the same keys."""
+    return (keyed_hash(texts, *numbers) >> np.uint64(11)) / float(2**53)

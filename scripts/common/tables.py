@@ -1,0 +1,113 @@
+"""The schema of every kind of table, and Parquet files that say where they come from.
+
+captions      one row a sentence: source, split, video_id, position (from 0, in start order), text,
+              start_s, end_s (seconds)
+cleaning      what a cleaner did: source, split, unit (videos, sentences, …), action (read, kept, changed,
+              dropped, noted), reason, count
+strided pairs pair_id, video_id, stride, first_position, second_position, text_a, text_b,
+              label (1: text_a comes first in the video)
+predictions   run, split, selection (held_out: the epoch best on the held-out groups; peak: the epoch
+              best on this very split), epoch, example_id, group_id, label, score (the log-probability
+              of each label, a list in label order)
+history       run, epoch (from 1), split (train, held_out, or an evaluation split), loss, accuracy, n
+metrics       experiment, study, model, source, the study's own variant columns, seed (missing: over
+              all seeds), split, slice, metric, value, sd (over seeds), ci_low, ci_high, n
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from scripts.common.files import whole
+from scripts.common.program import UserError
+
+CAPTIONS = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("video_id", pa.string()),
+    ("position", pa.int32()), ("text", pa.string()), ("start_s", pa.float64()), ("end_s", pa.float64()),
+])
+CLEANING = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("unit", pa.string()), ("action", pa.string()),
+    ("reason", pa.string()), ("count", pa.int64()),
+])
+STRIDED_PAIRS = pa.schema([
+    ("pair_id", pa.string()), ("video_id", pa.string()), ("stride", pa.int32()),
+    ("first_position", pa.int32()), ("second_position", pa.int32()),
+    ("text_a", pa.string()), ("text_b", pa.string()), ("label", pa.int8()),
+])
+PREDICTIONS = pa.schema([
+    ("run", pa.string()), ("split", pa.string()), ("selection", pa.string()), ("epoch", pa.int32()),
+    ("example_id", pa.string()), ("group_id", pa.string()), ("label", pa.int8()),
+    ("score", pa.list_(pa.float32())),
+])
+HISTORY = pa.schema([
+    ("run", pa.string()), ("epoch", pa.int32()), ("split", pa.string()),
+    ("loss", pa.float64()), ("accuracy", pa.float64()), ("n", pa.int64()),
+])
+
+
+@contextmanager
+def table_writer(path: Path, schema: pa.Schema, provenance: dict) -> Iterator[pq.ParquetWriter]:
+    """A Parquet writer (zstd) for tables of `schema`; the file appears when the block ends well.
+
+    `provenance` (source hashes, licence, settings) is stored as JSON under the metadata key `timestride`.
+    """
+    schema = schema.with_metadata({"timestride": json.dumps(provenance, sort_keys=True)})
+    with whole(path) as beside, pq.ParquetWriter(beside, schema, compression="zstd") as writer:
+        yield writer
+
+
+def write_table(table: pa.Table, path: Path, schema: pa.Schema, provenance: dict) -> None:
+    """Write one table of `schema` to a Parquet file, with its provenance."""
+    with table_writer(path, schema, provenance) as writer:
+        writer.write_table(table.select(schema.names).cast(schema))
+
+
+def provenance_of(path: Path) -> dict:
+    """The provenance that a Parquet file carries."""
+    metadata = pq.read_schema(path).metadata or {}
+    return json.loads(metadata.get(b"timestride", b"{}"))
+
+
+def read_table(path: Path, columns: Iterable[str] | None = None) -> pa.Table:
+    """Read a Parquet file, or the named columns of it; refuse it when one is missing."""
+    try:
+        present = pq.read_schema(path).names
+        wanted = list(columns) if columns is not None else present
+        missing = [name for name in wanted if name not in present]
+        if missing:
+            raise UserError(f"{path}: no column {', '.join(missing)}; it has {', '.join(present)}")
+        return pq.read_table(path, columns=wanted)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; make it with `snakemake {path}`") from None
+    except pa.ArrowInvalid as error:
+        raise UserError(f"{path}: not a Parquet file ({error}); remove it and run again") from None
+
+
+def content_digest(path: Path, columns: list[str]) -> str:
+    """sha256 over the values of the named columns: row order counts, the file's encoding does not.
+
+    Neither Parquet metadata nor the version of the writing library changes it. Text, integers and
+    floats only; a missing value is refused.
+    """
+    digest = hashlib.sha256()
+    table = read_table(path, columns)
+    for name in columns:
+        column = pa.concat_arrays(table[name].chunks) if len(table) else pa.array([], table.schema.field(name).type)
+        if column.null_count:
+            raise UserError(f"{path}: column {name} has {column.null_count} missing values")
+        digest.update(f"{name} {column.type} {len(column)}\n".encode())
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            column = column.cast(pa.large_string())
+            _, offsets, characters = column.buffers()
+            ends = np.frombuffer(offsets, "<i8")[column.offset : column.offset + len(column) + 1]
+            digest.update((ends - ends[0]).tobytes())
+            digest.update(memoryview(characters)[ends[0] : ends[-1]] if characters else b"")
+        else:
+            digest.update(column.to_numpy(zero_copy_only=False).tobytes())
+    return digest.hexdigest()

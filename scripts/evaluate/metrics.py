@@ -1,0 +1,30 @@
+"""Collect the metrics of all experiments into one table; a study's own columns are missing elsewhere.
+
+    python -m scripts.evaluate.metrics results/evaluate/strided_sop/*.parquet --output results/evaluate/metrics.parquet
+"""
+
+import argparse
+from pathlib import Path
+
+import pyarrow as pa
+
+from scripts.common.program import log, parser, run
+from scripts.common.tables import read_table, write_table
+
+
+def main(given: argparse.Namespace) -> None:
+    table = pa.concat_tables([read_table(file) for file in given.files], promote_options="default")
+    schema = table.schema.remove_metadata()
+    write_table(table, given.output, schema, {"files": [str(file) for file in given.files]})
+    log.info("%s: %d numbers of %d experiments", given.output, len(table), len(table["experiment"].unique()))
+
+
+def arguments() -> argparse.ArgumentParser:
+    made = parser(__doc__)
+    made.add_argument("files", nargs="+", type=Path, help="metrics of one experiment each")
+    made.add_argument("--output", type=Path, required=True, help="the Parquet file to write")
+    return made
+
+
+if __name__ == "__main__":
+    run(main, arguments().parse_args())

@@ -1,0 +1,171 @@
+"""Fetch one corpus: bring its files, open its archives, verify every file, then give them their names.
+
+Reads  the entry NAME of SOURCES (resources/sources.yaml): urls, members, hashes; a mirror is tried first
+Writes OUTPUT/<file> for each file and archive member that the entry names, all of them or none
+
+A download that is cut goes on where it stopped: give the same command again after a failure. A source that
+has `sample:` instead of `downloads:` is written by scripts/fetch/sample.py.
+
+    python -m scripts.fetch.source --source activitynet --output results/fetch/activitynet --mirror ../mirror
+"""
+
+import argparse
+import hashlib
+import lzma
+import shutil
+import stat
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+from urllib.parse import urlsplit
+
+from scripts.common.program import UserError, log, parser, run
+from scripts.fetch.download import (CHUNK, MIRROR_HELP, UNPINNED, check_mirror, download, hand_over, named,
+                                    read_entry)
+
+# What zipfile and its decompressors raise on bytes that are no whole zip.
+BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError,
+          ValueError)
+FACTS = {"sha256", "bytes"}
+
+
+def name_of(item: dict) -> str:
+    """What a download is called: its `file`, or the last part of its first URL."""
+    return item.get("file") or PurePosixPath(urlsplit(item["urls"][0]).path).name
+
+
+def check_source(name: str, entry: dict, sources: Path) -> None:
+    """Refuse, in one sentence, an entry that cannot be fetched as it is written."""
+    where = f"{sources}: {name}"
+    if "downloads" not in entry:
+        raise UserError(f"{where} has no downloads, it is a sample; use python -m scripts.fetch.sample")
+    names = []
+    for item in entry["downloads"]:
+        if not item.get("urls") or not isinstance(item["urls"], list):
+            raise UserError(f"{where}: a download has no list of urls; write `urls: [https://…]`")
+        if ("members" in item) == ("file" in item):
+            raise UserError(f"{where}: {item['urls'][0]} needs either `file:` or, for an archive, `members:`")
+        for file, facts in item.get("members", {name_of(item): item}).items():
+            if missing := sorted(FACTS - set(facts)):
+                raise UserError(f"{where}: {file} has no {missing[0]}; write it, or null if unknown")
+            names.append(PurePosixPath(file).name)
+    if twice := [file for file in names if names.count(file) > 1]:
+        raise UserError(f"{where}: two downloads or members are a file {twice[0]}; their names must differ")
+
+
+def refuse_unsafe(archive: zipfile.ZipFile, called: str) -> None:
+    """Raise UserError for an archive with an entry that leads out of its folder, or that is a link."""
+    for entry in archive.infolist():
+        path = PurePosixPath(entry.orig_filename.replace("\\", "/"))
+        if path.is_absolute() or ".." in path.parts or path.parts and path.parts[0].endswith(":"):
+            why = "leads out of the archive's folder"
+        elif stat.S_ISLNK(entry.external_attr >> 16):
+            why = "is a link"
+        else:
+            continue
+        raise UserError(f"{called}: entry {entry.orig_filename} {why}, so nothing of the archive was opened: "
+                        "get the archive from a source that you trust")
+
+
+def extract(archive: zipfile.ZipFile, member: str, facts: dict, target: Path, called: str, pin: str) -> None:
+    """Write one member to `target`, counting and hashing its bytes as they come, whatever its header claims.
+
+    facts: sha256 and bytes, each None where not known. Raises UserError when the member is not as they say.
+    """
+    digest, size, limit = hashlib.sha256(), 0, facts["bytes"]
+    with archive.open(member) as source, named(target), open(target, "wb") as opened:
+        while chunk := source.read(CHUNK):
+            size += len(chunk)
+            if limit is not None and size > limit:
+                raise UserError(f"{called}: member {member} opens to more than the {limit:,} bytes that "
+                                f"{pin} declares; get the right archive, or, if the change is meant, correct "
+                                "bytes there")
+            opened.write(chunk)
+            digest.update(chunk)
+    found = digest.hexdigest()
+    if facts["sha256"] not in (None, found):
+        raise UserError(f"{called}: member {member} is not the file that {pin} names (expected sha256 "
+                        f"{facts['sha256']}, found {found}): get the right archive, or, if the change is "
+                        "meant, pin the hash found")
+    if limit is not None and size != limit:
+        raise UserError(f"{called}: member {member} has {size:,} bytes, but {pin} declares {limit:,}; "
+                        "correct bytes there")
+    if facts["sha256"] is None:
+        log.info(UNPINNED, f"{called}: member {member}", found, pin)
+
+
+def open_archive(place: Path, members: dict, folder: Path, called: str, pin: str) -> dict[str, Path]:
+    """Write the named members of a zip into `folder`, verified; returns {base name: place}.
+
+    A bad archive is removed from where downloads are kept, so that the next fetch brings it anew.
+    """
+    written = {}
+    try:
+        try:
+            with zipfile.ZipFile(place) as archive:
+                refuse_unsafe(archive, called)
+                there = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+                for member, facts in members.items():
+                    if member not in there:
+                        more = f" and {len(there) - 20} more" if len(there) > 20 else ""
+                        raise UserError(f"{called}: member {member} is missing from the archive, which holds "
+                                        f"{', '.join(there[:20]) or 'nothing'}{more}; correct {pin}, or get "
+                                        "the right archive")
+                    name = PurePosixPath(member).name
+                    extract(archive, member, facts, folder / name, called, pin)
+                    written[name] = folder / name
+        except BROKEN as error:
+            raise UserError(f"{called} is truncated or damaged, or no zip that can be opened ({error}): "
+                            "fetch it again, and if that ends the same, replace the copy in the mirror or at "
+                            "its URL") from error
+    except UserError:
+        place.unlink()
+        raise
+    return written
+
+
+def fetch(name: str, entry: dict, pins: Path, partial: Path, mirror: str | None) -> dict[str, Path]:
+    """Bring and verify all files of a source; returns {file name: its place under `partial`}."""
+    pin = f"{pins} ({name})"
+    files: dict[str, Path] = {}
+    for item in entry["downloads"]:
+        called = name_of(item)
+        brought = download(called, item["urls"], item.get("sha256"), pin, partial, mirror, "members" in item)
+        if "members" in item:
+            opened = partial / "opened"
+            opened.mkdir(exist_ok=True)
+            files |= open_archive(brought, item["members"], opened, f"{called} from {item['urls'][0]}", pin)
+        else:
+            files[PurePosixPath(called).name] = brought
+    return files
+
+
+def main(given: argparse.Namespace) -> None:
+    mirror = check_mirror(given.mirror)
+    entry = read_entry("source", given.source, given.sources)
+    check_source(given.source, entry, given.sources)
+    partial = given.partial / given.source
+    try:
+        files = fetch(given.source, entry, given.sources, partial, mirror)
+        hand_over({place: given.output / name for name, place in files.items()})
+    finally:
+        shutil.rmtree(partial / "opened", ignore_errors=True)
+    size = sum((given.output / name).stat().st_size for name in files)
+    shutil.rmtree(partial)
+    log.info("%s: %s files, %s bytes, in %s", given.source, len(files), f"{size:,}", given.output)
+
+
+def arguments() -> argparse.ArgumentParser:
+    made = parser(__doc__)
+    made.add_argument("--source", required=True, metavar="NAME", help="an entry of SOURCES")
+    made.add_argument("--sources", type=Path, default=Path("resources/sources.yaml"), metavar="FILE",
+                      help="default: %(default)s")
+    made.add_argument("--output", type=Path, required=True, help="the folder to write to, results/fetch/NAME")
+    made.add_argument("--mirror", default="", metavar="PLACE", help=MIRROR_HELP)
+    made.add_argument("--partial", type=Path, default=Path("results/fetch/.partial"), metavar="DIR",
+                      help="where unfinished downloads are kept; default: %(default)s")
+    return made
+
+
+if __name__ == "__main__":
+    run(main, arguments().parse_args())

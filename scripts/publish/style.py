@@ -1,0 +1,60 @@
+"""How every figure looks, and how it is saved: the same bytes from the same numbers.
+
+Colours are those of Okabe and Ito (2008), told apart by people with any colour vision; what a colour says, a marker
+or a line style says as well, for print in grey. The font comes with matplotlib, so figures look the same everywhere.
+"""
+
+import logging
+from pathlib import Path
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from scripts.common.files import whole
+
+COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+MARKERS = ["o", "s", "D", "^", "v", "P"]
+INK, GREY, PALE = "#222222", "#6b6b6b", "#dcdcdc"
+WIDTH = 7.0  # inches: the text width of a two-column page
+SAMPLE = "SAMPLE DATA"
+
+SETTINGS = {
+    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8,
+    "xtick.labelsize": 7.5, "ytick.labelsize": 7.5, "legend.fontsize": 7.5, "legend.frameon": False,
+    "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": GREY, "xtick.color": INK, "ytick.color": INK,
+    "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
+    "axes.grid.axis": "y", "grid.color": "#ececec", "grid.linewidth": 0.6, "axes.axisbelow": True,
+    "lines.linewidth": 1.4, "figure.dpi": 100, "savefig.dpi": 220, "figure.facecolor": "white",
+    "svg.fonttype": "path", "svg.hashsalt": "timestride", "pdf.fonttype": 42,
+}
+
+
+def apply() -> None:
+    """Set the style; to be called before a figure is made."""
+    logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells of every glyph of a PDF
+    matplotlib.use("Agg")
+    matplotlib.rcdefaults()
+    matplotlib.rcParams.update(SETTINGS)
+
+
+def panel_title(axes: Axes, lines: list[str], detail: str) -> None:
+    """The title of a panel: what it shows in bold lines, and a lighter line of detail under them."""
+    axes.annotate("\n".join(lines), (0, 1), (0, 16), xycoords="axes fraction", textcoords="offset points",
+                  fontweight="bold", va="bottom", linespacing=1.15)
+    axes.annotate(detail, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", color=GREY, va="bottom")
+
+
+def mark_sample(axes: Axes, size: float = 17) -> None:
+    """Say on the face of a panel that its numbers come from sample data."""
+    axes.text(0.5, 0.5, SAMPLE, transform=axes.transAxes, ha="center", va="center", rotation=24, fontsize=size,
+              fontweight="bold", color=PALE, zorder=0.6)
+
+
+def save(figure: Figure, output: Path) -> None:
+    """Write <output>.svg, .png and .pdf, without dates, so that equal figures are equal files."""
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
+    for suffix, metadata in undated.items():
+        with whole(output.with_name(f"{output.name}.{suffix}")) as beside:
+            figure.savefig(beside, format=suffix, metadata=metadata)

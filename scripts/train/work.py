@@ -1,0 +1,62 @@
+"""The place where a run keeps its work, and whether that work is finished.
+
+results/train/<study>/<run>/work/ holds job.json (what is to be done, and its digest), checkpoint.pt, result/ and
+finished.json. It is no declared output, so Snakemake never deletes it: a killed run resumes there, and a run whose
+job has the same digest as the finished one is not trained again.
+"""
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+
+from scripts.common.configuration import as_json
+from scripts.common.files import sha256_of, whole
+from scripts.common.fingerprint import fingerprint
+from scripts.common.tables import content_digest
+
+OUTPUTS = ["predictions.parquet", "history.parquet", "run.json"]
+
+# What can change a number. Reporting and files cannot.
+REPORTING = frozenset({"scripts.train.progress", "scripts.train.work", "scripts.common.program",
+                       "scripts.common.files", "scripts.common.tables"})
+
+
+def describe(run: str, settings: dict, study: dict, splits: list[str], data: Path, model: Path) -> dict:
+    """The job: everything that decides a run's numbers, and the digest over it."""
+    columns = [study["columns"]["example_id"], study["columns"]["group_id"], "text_a", "text_b", "label"]
+    job = {
+        "run": run, "settings": settings, "columns": study["columns"], "labels": study["labels"], "splits": splits,
+        "data": {split: content_digest(data / f"{split}.parquet", columns) for split in splits},
+        "model_files": {file.name: sha256_of(file) for file in sorted(model.iterdir()) if file.is_file()},
+        "code": fingerprint("scripts.train.loop", leave_out=REPORTING),
+    }
+    return job | {"digest": hashlib.sha256(as_json(job).encode()).hexdigest()}
+
+
+def write_json(value, path: Path) -> None:
+    """Write JSON whole."""
+    with whole(path) as beside:
+        beside.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def finished(work: Path, digest: str) -> bool:
+    """Whether the work holds the whole result of the job with this digest."""
+    try:
+        return json.loads((work / "finished.json").read_text())["digest"] == digest
+    except (FileNotFoundError, json.JSONDecodeError):
+        return False
+
+
+def finish(work: Path, digest: str, output: Path) -> None:
+    """Mark the result as whole, drop the checkpoint and hand the result out."""
+    write_json({"digest": digest}, work / "finished.json")
+    (work / "checkpoint.pt").unlink(missing_ok=True)
+    hand_out(work, output)
+
+
+def hand_out(work: Path, output: Path) -> None:
+    """Copy the result to the declared outputs (no links: Snakemake touches outputs)."""
+    for name in OUTPUTS:
+        with whole(output / name) as beside:
+            shutil.copyfile(work / "result" / name, beside)

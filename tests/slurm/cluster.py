@@ -1,0 +1,242 @@
+"""A real Slurm of one node with pretend GPUs, for the tests.
+
+`Cluster().start()` writes /etc/slurm, starts munged, slurmctld and slurmd, and waits until the node is idle; `stop()`
+ends what was started and takes the configuration away. It refuses (`CannotStart`, with a sentence to show) where it
+would stand in the way of a Slurm or munge that belongs to somebody. The configuration lies in /etc/slurm, since
+Snakemake's job step strips SLURM_CONF. Nothing is installed here but by `install()`.
+
+By hand, to look around:  python tests/slurm/cluster.py      (starts it, waits for Enter, stops it)
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+PROGRAMS = ["munged", "munge", "setpriv", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol"]
+PACKAGES = ["slurm-wlm", "munge"]
+ETC = Path("/etc/slurm")
+MARK = "# written by the tests of timestride (tests/slurm/cluster.py)\n"
+MUNGE_KEY = Path("/etc/munge/munge.key")
+MUNGE_SOCKET = Path("/run/munge/munge.socket.2")
+
+# Cores and memory are pretended too (config_overrides): the profile's requests fit on a small machine.
+CORES, MEMORY_MB, GPUS = 16, 256_000, 2
+
+SLURM_CONF = """
+ClusterName=timestride
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={controller_port}
+SlurmdPort={node_port}
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+CryptoType=crypto/munge
+StateSaveLocation={state}/controller
+SlurmdSpoolDir={state}/node
+SlurmctldPidFile={state}/slurmctld.pid
+SlurmdPidFile={state}/slurmd.pid
+SlurmctldLogFile={state}/slurmctld.log
+SlurmdLogFile={state}/slurmd.log
+SlurmctldDebug=info
+SlurmdDebug=info
+SlurmdParameters=config_overrides
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+MpiDefault=none
+ReturnToService=2
+SchedulerType=sched/backfill
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+# A job above its memory is killed, without cgroups: sampled every second.
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=1
+JobAcctGatherParams=OverMemoryKill
+# No accounting: the controller remembers what ran for a day.
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/none
+MinJobAge=86400
+KillWait=5
+GresTypes=gpu
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cores} CoresPerSocket={cores} RealMemory={memory} Gres=gpu:{gpus} State=UNKNOWN
+PartitionName=all Nodes={host} Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+class CannotStart(Exception):
+    """Why there can be no Slurm here, in one sentence."""
+
+
+def running(*names: str) -> list[str]:
+    """Those of the programs that run on this machine."""
+    present = set()
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            facts = dict(line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line)
+        except OSError:  # it ended meanwhile
+            continue
+        if not facts["State"].startswith("Z"):
+            present.add(facts["Name"])
+    return [name for name in names if name in present]
+
+
+def free_port() -> int:
+    """A TCP port that nobody listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def missing() -> list[str]:
+    """The programs of Slurm that are not installed."""
+    return [name for name in PROGRAMS if not (shutil.which(name) or Path("/usr/sbin", name).exists())]
+
+
+def install() -> None:
+    """Install Debian's Slurm. Raises CannotStart where that is not possible."""
+    if os.geteuid() != 0:
+        raise CannotStart(f"Slurm is not installed ({', '.join(missing())}), and only root can install it: "
+                          f"apt-get install {' '.join(PACKAGES)}")
+    if not shutil.which("apt-get"):
+        raise CannotStart("Slurm is not installed, and there is no apt-get here to install it with")
+    quiet = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+    options = ["-o", "DPkg::Lock::Timeout=120", "-o", "Acquire::Retries=2", "-qq"]
+    command = ["apt-get", *options, "install", "-y", "--no-install-recommends", *PACKAGES]
+    done = subprocess.run(command, env=quiet, capture_output=True, text=True)
+    if done.returncode:  # a fresh image has no package lists
+        subprocess.run(["apt-get", *options, "update"], env=quiet, capture_output=True, text=True)
+        done = subprocess.run(command, env=quiet, capture_output=True, text=True)
+    if done.returncode or missing():
+        raise CannotStart(f"Slurm could not be installed by apt-get: {done.stderr.strip().splitlines()[-1:]}")
+
+
+class Cluster:
+    """One node named after this machine, with `GPUS` pretend GPUs. `state` holds logs."""
+
+    def __init__(self):
+        self.host = socket.gethostname().split(".")[0]
+        self.state = Path(tempfile.mkdtemp(prefix="timestride-slurm-"))
+        self.daemons: list[subprocess.Popen] = []
+        self.up = False
+
+    def check(self) -> None:
+        """Raises CannotStart unless this machine is ours to use."""
+        if os.geteuid() != 0:
+            raise CannotStart("a Slurm for the tests needs root: it writes /etc/slurm and starts jobs as users")
+        if absent := missing():
+            raise CannotStart(f"Slurm is not installed ({', '.join(absent)})")
+        if live := running("slurmctld", "slurmd"):
+            raise CannotStart(f"a Slurm already runs on this machine ({', '.join(live)}); it is left alone")
+        if "SLURM_CONF" in os.environ or "SLURM_JOB_ID" in os.environ or Path("/run/slurm/conf").exists():
+            raise CannotStart("this machine belongs to a Slurm cluster (SLURM_CONF, SLURM_JOB_ID or /run/slurm/conf); "
+                              "it is left alone")
+        for name in ("slurm.conf", "gres.conf", "cgroup.conf"):
+            if (ETC / name).exists() and MARK not in (ETC / name).read_text():
+                raise CannotStart(f"{ETC / name} is somebody's configuration; it is left alone")
+
+    def start(self) -> "Cluster":
+        """Start the daemons and wait for the node. Raises CannotStart with the end of the log that says why not."""
+        self.check()
+        try:
+            self._start_munge()
+            self._configure()
+            self._daemon("slurmctld", "-D", "-c")
+            self._wait("slurmctld", ["scontrol", "ping"], "is UP")
+            self._daemon("slurmd", "-D")
+            self._wait("slurmd", ["sinfo", "-h", "-o", "%T"], "idle")
+            self.up = True
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def stop(self) -> None:
+        """Cancel what runs, end the daemons that were started, take the configuration away."""
+        if self.up:
+            subprocess.run(["scancel", "--user", "root"], capture_output=True)
+            time.sleep(1)
+            self.up = False
+        for daemon in reversed(self.daemons):
+            daemon.terminate()
+            try:
+                daemon.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                daemon.kill()
+                daemon.wait()
+        self.daemons.clear()
+        for name in ("slurm.conf", "gres.conf"):
+            if (ETC / name).exists() and MARK in (ETC / name).read_text():
+                (ETC / name).unlink()
+        shutil.rmtree(self.state, ignore_errors=True)
+
+    def jobs(self) -> list[dict[str, str]]:
+        """Every job so far, oldest first, in the words of `scontrol show job`: JobId, JobState, Comment (the plugin
+        writes the rule and its wildcards there), MinMemoryNode, TimeLimit, NumCPUs, TresPerJob (GPUs), …"""
+        shown = subprocess.run(["scontrol", "--oneliner", "show", "job"], capture_output=True, text=True, check=True)
+        lines = [line for line in shown.stdout.splitlines() if line.startswith("JobId=")]
+        found = [dict(pair.split("=", 1) for pair in line.split() if "=" in pair) for line in lines]
+        return sorted(found, key=lambda job: int(job["JobId"]))
+
+    def _start_munge(self) -> None:
+        if running("munged"):
+            return  # somebody's; it serves us as well
+        if not MUNGE_KEY.exists():
+            subprocess.run(["mungekey", "--create"], check=True, env=sbin(), capture_output=True)
+            shutil.chown(MUNGE_KEY, "munge", "munge")
+        for folder, mode in ((MUNGE_SOCKET.parent, 0o755), (Path("/var/log/munge"), 0o700), (Path("/var/lib/munge"), 0o711)):
+            folder.mkdir(exist_ok=True)
+            shutil.chown(folder, "munge", "munge")
+            folder.chmod(mode)
+        self._daemon("munged", "--foreground", "--force", user="munge")
+        self._wait("munged", ["munge", "--no-input"], "MUNGE")
+
+    def _configure(self) -> None:
+        for folder in (self.state / "controller", self.state / "node"):
+            folder.mkdir()
+        self.state.chmod(0o755)
+        ETC.mkdir(exist_ok=True)
+        (ETC / "slurm.conf").write_text(MARK + SLURM_CONF.format(
+            host=self.host, state=self.state, controller_port=free_port(), node_port=free_port(),
+            cores=CORES, memory=MEMORY_MB, gpus=GPUS))
+        for gpu in range(GPUS):  # a device must be a file, any file
+            (self.state / f"gpu{gpu}").touch()
+        (ETC / "gres.conf").write_text(MARK + f"NodeName={self.host} Name=gpu File={self.state}/gpu[0-{GPUS - 1}]\n")
+
+    def _daemon(self, name: str, *arguments: str, user: str = "root") -> None:
+        # It ends with this process, however that ends; in a session of its own, so that Ctrl-C reaches pytest first.
+        within = ["setpriv", "--pdeathsig", "TERM"]
+        if user != "root":
+            within += [f"--reuid={user}", f"--regid={user}", "--clear-groups"]
+        with (self.state / f"{name}.out").open("w") as output:
+            self.daemons.append(subprocess.Popen([*within, name, *arguments], stdout=output, stderr=output,
+                                                 env=sbin(), start_new_session=True))
+
+    def _wait(self, name: str, question: list[str], answer: str) -> None:
+        for _ in range(120):
+            said = subprocess.run(question, capture_output=True, text=True)
+            if answer in said.stdout:
+                return
+            if self.daemons[-1].poll() is not None:
+                break
+            time.sleep(0.25)
+        logs = "".join(place.read_text() for place in (self.state / f"{name}.out", self.state / f"{name}.log")
+                       if place.exists())
+        raise CannotStart(f"{name} does not start here: {logs[-600:].strip()}")
+
+
+def sbin() -> dict[str, str]:
+    """The environment with /usr/sbin on PATH, where Debian keeps the daemons."""
+    return dict(os.environ, PATH=os.environ["PATH"] + ":/usr/sbin:/sbin")
+
+
+if __name__ == "__main__":
+    cluster = Cluster().start()
+    try:
+        input(f"Slurm runs, its files are in {cluster.state}. Enter stops it. ")
+    finally:
+        cluster.stop()

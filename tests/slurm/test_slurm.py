@@ -1,0 +1,168 @@
+"""The default study through a real Slurm, with a training job that dies on the way.
+
+One run of the workflow serves all tests here: on a copy of the project, as a user types it, with a smaller study (one
+corpus, two strides) so that it takes some minutes. While it runs, one training job is killed as soon as it has a
+checkpoint.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+TYPED = ["--cores", "all", "--profile", "slurm"]
+
+# Laid over config.yaml. Enough epochs that a job can be caught between its first checkpoint and its end.
+SMALLER = {
+    "run": ["sample_sop"],
+    "seeds": [1],
+    "checkpoint_seconds": 1,
+    "bootstrap_resamples": 100,
+    "experiments": {"sample_sop": {
+        "data": {"source": "sample_activitynet", "stride": [0, 3]},
+        "training": {"epochs": 8, "early_stopping_patience": 8},
+    }},
+}
+
+
+def environment() -> dict[str, str]:
+    """As a user has it who did not activate the environment, and with no mirror."""
+    path = [place for place in os.environ["PATH"].split(os.pathsep) if place and Path(place) != BIN]
+    return {key: value for key, value in os.environ.items() if key not in ("TIMESTRIDE_MIRROR", "PYTHONPATH")} | {
+        "PATH": os.pathsep.join(path)}
+
+
+def call(copy: Path, *arguments: str) -> subprocess.CompletedProcess:
+    """`snakemake --cores all --profile slurm …` in the copy."""
+    return subprocess.run([BIN / "snakemake", *TYPED, *arguments], cwd=copy, env=environment(), text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=600)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory) -> Path:
+    """The project as it would be checked out, without its results."""
+    place = tmp_path_factory.mktemp("slurm") / "timestride"
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True, capture_output=True)
+    if listed.returncode:
+        pytest.skip(f"the project is no git checkout, so there is no list of its files: {listed.stderr.strip()}")
+    for name in listed.stdout.splitlines():
+        if (ROOT / name).is_file():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, place / name)
+    (place / "smaller.yaml").write_text(yaml.safe_dump(SMALLER))
+    return place
+
+
+def kill_one(cluster, copy: Path, workflow: subprocess.Popen) -> str:
+    """Kill the first training job that has a checkpoint, all its processes at once; returns the run's name."""
+    while workflow.poll() is None:
+        for checkpoint in copy.glob("results/train/*/*/work/checkpoint.pt"):
+            run = checkpoint.parents[1].name
+            for job in cluster.jobs():
+                if job["JobState"] == "RUNNING" and job["WorkDir"] == str(copy) and run in job["Comment"]:
+                    subprocess.run(["scancel", "--signal=KILL", job["JobId"]], check=True)
+                    return run
+        time.sleep(0.2)
+    return ""
+
+
+@pytest.fixture(scope="module")
+def study(cluster, copy):
+    """The finished study: its folder, what Snakemake said, Slurm's jobs, and the run whose job was killed."""
+    said = copy.parent / "said.txt"
+    # The interval between two looks at the jobs is the only thing that differs from the profile: it saves minutes.
+    typed = [BIN / "snakemake", *TYPED, "--configfile", "config.yaml", "smaller.yaml",
+             "--slurm-init-seconds-before-status-checks", "2"]
+    with said.open("w") as output:
+        workflow = subprocess.Popen(typed, cwd=copy, env=environment(), stdout=output, stderr=output)
+        try:
+            killed = kill_one(cluster, copy, workflow)
+            workflow.wait(timeout=900)
+        finally:
+            if workflow.poll() is None:
+                workflow.terminate()  # it cancels its jobs
+                workflow.wait(timeout=60)
+    assert workflow.returncode == 0, said.read_text()[-6000:]
+    jobs = [job for job in cluster.jobs() if job["WorkDir"] == str(copy)]
+    return {"copy": copy, "said": said.read_text(), "jobs": jobs, "killed": killed}
+
+
+def megabytes(written: str) -> float:
+    """Slurm's 16000M or 15.62G as a number of MB."""
+    number, unit = re.fullmatch(r"([\d.]+)([MGT]?)", written).groups()
+    return float(number) * {"": 1, "M": 1, "G": 1024, "T": 1024**2}[unit]
+
+
+def minutes(written: str) -> int:
+    """Slurm's [days-]hours:minutes:seconds in minutes."""
+    days, _, clock = written.rpartition("-")
+    hours, minute, _ = map(int, clock.split(":"))
+    return int(days or 0) * 1440 + hours * 60 + minute
+
+
+def test_profile_as_typed_selects_the_paper_preset(copy):
+    said = call(copy, "--dry-run")
+    assert said.returncode == 0, said.stdout[-4000:]
+    paper = yaml.safe_load((copy / "presets" / "paper.yaml").read_text())
+    model = paper["experiments"][paper["run"][0]]["models"][0]
+    assert re.search(rf"rule train_run:(?:\n .*)*run=\S*{model}", said.stdout), said.stdout[-4000:]
+    assert re.search(r"resources: .*\bgpu=1\b", said.stdout)
+    assert "sample_activitynet" not in said.stdout
+
+
+def test_another_study_on_the_command_line_goes_before_the_profile(copy):
+    said = call(copy, "--dry-run", "--configfile", "config.yaml")
+    assert said.returncode == 0, said.stdout[-4000:]
+    assert "run=sample_activitynet" in said.stdout and "bert_base" not in said.stdout
+
+
+def test_the_study_runs_through_slurm_to_the_page(study):
+    assert (study["copy"] / "results/publish/site/index.html").stat().st_size > 1000
+    rules = {job["Comment"] for job in study["jobs"]}
+    for stage in ("rule_clean_sample_activitynet", "rule_build_", "rule_train_run", "rule_evaluate_"):
+        assert any(rule.startswith(stage) for rule in rules), (stage, rules)
+    # What needs the network or takes a second runs where Snakemake runs.
+    assert not any(rule.startswith(("rule_fetch", "rule_publish")) for rule in rules), rules
+
+
+def test_training_jobs_ask_for_their_gpu_and_cores(study):
+    training = [job for job in study["jobs"] if "rule_train_run" in job["Comment"]]
+    assert len(training) == 3  # two runs, one of them twice
+    for job in training:
+        assert "gpu:1" in job["TresPerJob"] and job["CPUs/Task"] == "4" and job["NumNodes"] == "1"
+    assert not any("TresPerJob" in job for job in study["jobs"] if job not in training)
+
+
+def test_a_job_that_dies_is_tried_again_with_more_and_resumes(study):
+    assert study["killed"], "no training job was caught between its first checkpoint and its end"
+    first, second = [job for job in study["jobs"] if study["killed"] in job["Comment"]]
+    assert (first["JobState"], second["JobState"]) == ("FAILED", "COMPLETED")
+    assert megabytes(second["MinMemoryNode"]) == 2 * megabytes(first["MinMemoryNode"])
+    assert minutes(second["TimeLimit"]) == 2 * minutes(first["TimeLimit"])
+    [log] = study["copy"].glob(f"results/logs/train/*/{study['killed']}.log")
+    assert "resumes in epoch" in log.read_text()
+    others = [job for job in study["jobs"] if study["killed"] not in job["Comment"]]
+    assert {job["JobState"] for job in others} == {"COMPLETED"}
+
+
+def test_a_second_call_submits_nothing(study, cluster):
+    before = len(cluster.jobs())
+    said = call(study["copy"], "--configfile", "config.yaml", "smaller.yaml")
+    assert said.returncode == 0 and "Nothing to be done" in said.stdout, said.stdout[-4000:]
+    assert len(cluster.jobs()) == before
+
+
+def test_a_job_above_its_memory_is_killed_here(cluster, tmp_path):
+    """The tests' own Slurm does enforce memory, so that asking for more means something."""
+    greedy = f"srun {sys.executable} -c 'held = bytearray(600 << 20); import time; time.sleep(60)'"
+    subprocess.run(["sbatch", "--wait", "--mem=200", "--time=2", f"--output={tmp_path}/out", "--wrap", greedy],
+                   capture_output=True, timeout=90)
+    assert "exceeded memory limit" in (tmp_path / "out").read_text()

@@ -1,0 +1,110 @@
+"""Accuracy against an independent count, intervals against a slow reference and against theory."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scripts.common.tables import PREDICTIONS, read_table, write_table
+from scripts.evaluate.bootstrap import grouped_interval
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=40), st.integers(0, 9))
+@settings(deadline=None, max_examples=50)
+def test_interval_equals_a_slow_reference(examples, seed):
+    """Draw the same groups, then collect their examples one by one."""
+    codes = np.unique([group for group, _ in examples], return_inverse=True)[1]
+    values = np.array([float(right) for _, right in examples])
+    members = [values[codes == group] for group in range(codes.max() + 1)]
+    chosen = np.random.default_rng(seed).integers(0, len(members), (150, len(members)))
+    means = [np.concatenate([members[group] for group in row]).mean() for row in chosen]
+    wanted = np.quantile(means, [0.025, 0.975])
+    np.testing.assert_allclose(grouped_interval(values, codes, 150, seed), wanted, atol=1e-12)
+
+
+def test_interval_width_follows_the_groups():
+    """Independent examples: the binomial interval. Wholly dependent ones: as wide as their groups are few."""
+    right = np.random.default_rng(0).random(4000) < 0.7
+    low, high = grouped_interval(right.astype(float), np.arange(4000), 2000)
+    assert (high - low) / 2 == pytest.approx(1.96 * np.sqrt(0.7 * 0.3 / 4000), rel=0.1)
+    low, high = grouped_interval(np.repeat(right[:100], 40).astype(float), np.repeat(np.arange(100), 40), 2000)
+    assert (high - low) / 2 == pytest.approx(1.96 * np.sqrt(0.7 * 0.3 / 100), rel=0.2)
+
+
+def test_interval_of_many_groups_is_the_same_in_chunks(monkeypatch):
+    values, groups = np.random.default_rng(1).random(500), np.arange(500) // 3
+    whole = grouped_interval(values, groups, 300)
+    monkeypatch.setattr("scripts.evaluate.bootstrap.CHUNK", 1000)
+    assert grouped_interval(values, groups, 300) == whole
+
+
+@pytest.fixture
+def trained(tmp_path):
+    """Two seeds of one dataset: 30 videos of 4 pairs; the right answers are known."""
+    right = {}
+    for seed in (1, 2):
+        folder = tmp_path / f"run-{seed}"
+        draw = np.random.default_rng(seed)
+        rows = []
+        for selection, epoch in (("held_out", 1), ("peak", 2)):
+            for pair in range(120):
+                label, is_right = pair % 2, bool(draw.random() < 0.8)
+                score = [-2.0, -0.1] if (label == 1) == is_right else [-0.1, -2.0]
+                right.setdefault((seed, selection), []).append(is_right)
+                rows.append({"run": folder.name, "split": "val", "selection": selection, "epoch": epoch,
+                             "example_id": f"v{pair // 4}:0:{pair}", "group_id": f"v{pair // 4}", "label": label, "score": score})
+        rows += [row | {"split": "held_out"} for row in rows if row["selection"] == "held_out"]
+        write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS), folder / "predictions.parquet", PREDICTIONS, {})
+        (folder / "run.json").write_text(json.dumps({
+            "study": "strided_sop", "source": "sample_howto100m", "dataset": "stride-0", "model": "m", "seed": seed,
+            "labels": ["swapped", "in_order"], "data_options": {"stride": 0, "size_matched": None}}))
+    return tmp_path, right
+
+
+def evaluate(program, trained, *more, ok=True):
+    output = trained / "metrics.parquet"
+    done = program("scripts.evaluate.strided_sop", "--experiment", "e", "--runs", "run-1", "run-2", "--trained", trained,
+                   "--sources", "resources/sources.yaml", "--resamples", 300, "--output", output, *more)
+    assert (done.returncode == 0) == ok, done.stderr
+    return read_table(output).to_pandas() if ok else done.stderr
+
+
+def test_every_number(program, trained):
+    folder, right = trained
+    metrics = evaluate(program, folder)
+    assert set(metrics["split"]) == {"val"} and metrics["sample"].all() and (metrics["stride"] == 0).all()
+    for (seed, selection), answers in right.items():
+        name = {"held_out": "accuracy", "peak": "peak_accuracy"}[selection]
+        row = metrics[(metrics["seed"] == seed) & (metrics["metric"] == name)].iloc[0]
+        assert row["value"] == pytest.approx(sum(answers) / 120) and (row["n"], row["groups"]) == (120, 30)
+        assert row["ci_low"] <= row["value"] <= row["ci_high"]
+    for selection, name in (("held_out", "accuracy"), ("peak", "peak_accuracy")):
+        row = metrics[metrics["seed"].isna() & (metrics["metric"] == name)].iloc[0]
+        values = [np.mean(right[seed, selection]) for seed in (1, 2)]
+        assert row["value"] == pytest.approx(np.mean(values)) and row["sd"] == pytest.approx(np.std(values, ddof=1))
+        assert row["n"] == 120
+
+
+def test_human_answers(program, trained):
+    folder, _ = trained
+    sheet = pd.DataFrame({"source": "sample_howto100m", "dataset": "stride-0", "split": "val",
+                          "pair_id": [f"v{pair // 4}:0:{pair}" for pair in range(20)],
+                          "answer": ["swapped", "in_order"] * 9 + ["in_order", "swapped"]})
+    sheet.to_csv(folder / "human.csv", index=False)
+    human = evaluate(program, folder, "--human", folder / "human.csv").query("metric == 'human_accuracy'")
+    assert len(human) == 1 and human["value"].item() == pytest.approx(0.9) and human["n"].item() == 20
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({"answer": "inorder"}, "row 2 answers 'inorder'; write swapped or in_order"),
+    ({"pair_id": "v99:0:1"}, "pair v99:0:1 is not in split val"),
+])
+def test_wrong_human_answers(program, trained, change, said):
+    folder, _ = trained
+    row = {"source": "sample_howto100m", "dataset": "stride-0", "split": "val", "pair_id": "v0:0:0", "answer": "swapped"}
+    pd.DataFrame([row | change]).to_csv(folder / "human.csv", index=False)
+    assert said in evaluate(program, folder, "--human", folder / "human.csv", ok=False)

@@ -1,0 +1,278 @@
+"""scripts.fetch.model: hub, folder and from-scratch models, and everything that it must refuse."""
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy
+import pytest
+import yaml
+from safetensors.numpy import save_file
+
+from scripts.common.models import DEFAULT_FILES, SCRATCH_FILES, check_model, model_files
+from scripts.common.program import UserError
+from scripts.fetch import download, model, sample
+from tests.conftest import ROOT
+
+MODELS = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
+TINY = MODELS["tiny_bert"]
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch):
+    monkeypatch.setattr(download, "BACKOFF", 0)
+
+
+@pytest.fixture
+def fetch(tmp_path, caplog):
+    """Fetch a model with the given entry, as the program does; returns its folder."""
+    caplog.set_level("INFO")
+
+    def call(entry: dict, mirror: Path | str = "") -> Path:
+        (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": entry}))
+        output = tmp_path / "out/mine"
+        model.main(model.arguments().parse_args([
+            "--model", "mine", "--models", str(tmp_path / "models.yaml"), "--output", str(output),
+            "--mirror", str(mirror), "--partial", str(tmp_path / "partial"),
+        ]))
+        return output
+
+    return call
+
+
+@pytest.fixture
+def refused(fetch, tmp_path):
+    """Fetch, which must fail with one sentence and leave no output; returns what it said."""
+
+    def call(entry: dict, mirror: Path | str = "") -> str:
+        with pytest.raises(UserError) as caught:
+            fetch(entry, mirror)
+        assert not list(tmp_path.glob("out/mine/*")) and "\n" not in str(caught.value)
+        return str(caught.value)
+
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """A small whole model with weights, made without torch."""
+    made = tmp_path / "my_model"
+    made.mkdir()
+    for name, place in model.write_scratch(TINY, made).items():
+        assert place == made / name
+    save_file({"bert.pooler.dense.bias": numpy.zeros(128, "float32")}, made / "model.safetensors")
+    return made
+
+
+@pytest.fixture
+def hub(folder, tmp_path) -> tuple[dict, Path, Path]:
+    """An entry of a hub model, a mirror that has it, and the folder in the mirror."""
+    place = tmp_path / "mirror/huggingface.co/me/mine/resolve/main"
+    place.parent.mkdir(parents=True)
+    folder.rename(place)
+    return {"hub": "me/mine", "revision": "main", "licence": "MIT"}, tmp_path / "mirror", place
+
+
+def mend(file: Path, **changes) -> None:
+    """Change keys of a JSON file; None takes a key out."""
+    value = json.loads(file.read_text()) | changes
+    file.write_text(json.dumps({key: kept for key, kept in value.items() if kept is not None}))
+
+
+# ---- entries
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_of_the_project(name):
+    check_model(name, MODELS[name])
+    assert {"config.json", "tokenizer.json"} < set(model_files(MODELS[name]))
+    assert ("model.safetensors" in model_files(MODELS[name])) == ("init" not in MODELS[name])
+    if "hub" in MODELS[name] and name != "minilm":  # whose revision is the one that mirrors have
+        assert len(MODELS[name]["revision"]) == 40
+
+
+HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
+
+
+@pytest.mark.parametrize(("entry", "said"), [
+    ({"licence": "MIT"}, "exactly one of hub, folder and init"),
+    (HUB | {"folder": "there"}, "exactly one of hub, folder and init"),
+    ({"hub": "me/mine", "licence": "MIT"}, "revision is missing"),
+    (HUB | {"revison": "main"}, "unknown key revison"),
+    ({"init": {"model_type": "bert"}, "vocabulary": "bert", "licence": "MIT"}, "write `vocabulary: sample`"),
+    (HUB | {"files": dict.fromkeys([*SCRATCH_FILES, "pytorch_model.bin"])}, "safetensors only"),
+    (HUB | {"files": dict.fromkeys([*DEFAULT_FILES, "modeling_mine.py"])}, "no code is taken"),
+    (HUB | {"files": dict.fromkeys(SCRATCH_FILES)}, "files lacks model.safetensors"),
+    (HUB | {"files": dict.fromkeys([*DEFAULT_FILES, "../vocab.txt"])}, "has a folder in its name"),
+])
+def test_entries_that_are_refused(refused, entry, said):
+    assert said in refused(entry)
+
+
+def test_an_unknown_model(program, tmp_path):
+    done = program("scripts.fetch.model", "--model", "bert_bas", "--output", tmp_path / "out")
+    assert done.returncode == 1 and "did you mean bert_base?" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_snakefile_reads_entries_without_heavy_imports():
+    code = "import sys, scripts.common.models; print({'torch', 'requests', 'yaml'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.stdout == "set()\n"
+
+
+# ---- from scratch
+
+
+def test_a_model_from_scratch(fetch, tmp_path):
+    made = fetch(TINY)
+    assert sorted(file.name for file in made.iterdir()) == sorted(model_files(TINY))
+    config = json.loads((made / "config.json").read_text())
+    assert config["num_hidden_layers"] == 2 and config["vocab_size"] == len(model.vocabulary())
+    first = {file.name: file.read_bytes() for file in made.iterdir()}
+    assert first == {file.name: file.read_bytes() for file in fetch(TINY).iterdir()}, "the same every time"
+    assert not list((tmp_path / "partial").rglob("*.json"))
+
+
+def test_any_text_has_pieces():
+    pieces = model.vocabulary()
+    assert len(pieces) == len(set(pieces)) and pieces[:5] == model.SPECIAL
+    assert set(sample.vocabulary()) <= set(pieces)
+    for character in map(chr, range(33, 127)):
+        assert {character.lower(), f"##{character.lower()}"} <= set(pieces)
+
+
+def test_a_misspelt_architecture(refused):
+    def entry(**init):
+        return TINY | {"init": TINY["init"] | init}
+
+    assert "did you mean num_hidden_layers?" in refused(entry(num_hiden_layers=2))
+    assert "no configuration that transformers knows" in refused(entry(model_type="brt"))
+    assert "no configuration that transformers knows" in refused(entry(hidden_size="wide"))
+    assert "lacks model_type" in refused(TINY | {"init": {"hidden_size": 128}})
+
+
+# ---- from the hub and from folders
+
+
+def test_a_hub_model_through_the_mirror(fetch, hub, caplog):
+    entry, mirror, place = hub
+    made = fetch(entry, mirror)
+    assert sorted(file.name for file in made.iterdir()) == sorted(model_files(entry))
+    found = hashlib.sha256((place / "model.safetensors").read_bytes()).hexdigest()
+    assert f"sha256 {found}" in caplog.text and "models.yaml (mine)" in caplog.text
+
+
+def test_a_wrong_hash(refused, hub):
+    entry, mirror, place = hub
+    said = refused(entry | {"files": dict.fromkeys(DEFAULT_FILES) | {"model.safetensors": "0" * 64}}, mirror)
+    assert "0" * 64 in said and hashlib.sha256((place / "model.safetensors").read_bytes()).hexdigest() in said
+    assert "mine/model.safetensors" in said
+
+
+def test_a_folder(fetch, refused, folder):
+    entry = {"folder": str(folder), "licence": "MIT"}
+    made = fetch(entry)
+    assert (made / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
+    assert (folder / "config.json").exists(), "copied, not moved"
+
+
+def test_a_folder_that_is_not_there(refused, tmp_path):
+    assert "is not there" in refused({"folder": str(tmp_path / "nowhere"), "licence": "MIT"})
+
+
+@pytest.mark.parametrize("kind", ["hub", "folder"])
+def test_a_model_with_pickled_weights_only(refused, hub, kind, monkeypatch):
+    entry, mirror, place = hub
+    (place / "model.safetensors").rename(place / "pytorch_model.bin")
+    monkeypatch.setattr(model, "HUB", (mirror / "huggingface.co").as_uri())  # no test asks the network
+    said = refused(entry if kind == "hub" else {"folder": str(place), "licence": "MIT"})
+    assert "pytorch_model.bin only" in said and "save_pretrained" in said and "safetensors" in said
+
+
+def test_a_model_without_weights(refused, folder):
+    (folder / "model.safetensors").unlink()
+    assert "mine/model.safetensors could not be had" in refused({"folder": str(folder), "licence": "MIT"})
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
+def test_a_model_that_needs_foreign_code(refused, folder, file):
+    mend(folder / file, auto_map={"AutoModel": "modeling_mine.Mine"})
+    said = refused({"folder": str(folder), "licence": "MIT"})
+    assert f"{file} has auto_map" in said and "never run" in said
+
+
+@pytest.mark.parametrize(("file", "content", "wanted"), [
+    ("config.json", b"{", "config.json is not JSON"),
+    ("config.json", b"[]", "not a JSON object"),
+    ("config.json", b"{}", "has no model_type"),
+    ("config.json", b"\xff\xfe", "config.json is not JSON"),
+    ("tokenizer.json", b'{"model": 1}', "tokenizer.json is no tokenizer"),
+    ("model.safetensors", b"not tensors at all", "no whole safetensors"),
+])
+def test_files_that_are_not_what_they_say(refused, fetch, folder, file, content, wanted):
+    good = (folder / file).read_bytes()
+    (folder / file).write_bytes(content)
+    assert wanted in refused({"folder": str(folder), "licence": "MIT"})
+    (folder / file).write_bytes(good)
+    made = fetch({"folder": str(folder), "licence": "MIT"})
+    assert (made / file).read_bytes() == good, "nothing bad was kept"
+
+
+def test_truncated_weights(refused, folder):
+    weights = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(weights[:-8])
+    assert "no whole safetensors" in refused({"folder": str(folder), "licence": "MIT"})
+
+
+# ---- as training loads them
+
+
+LOAD = """
+import sys
+from transformers import AutoConfig, AutoModelForSequenceClassification as Model, AutoTokenizer
+for folder in sys.argv[1:]:
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    config = AutoConfig.from_pretrained(folder, num_labels=2)
+    if "tiny" in folder:
+        network = Model.from_config(config)
+    else:
+        network = Model.from_pretrained(folder, config=config, use_safetensors=True)
+    pair = tokenizer("The Man WASHES a pan.", "quixotic; then he dries it", return_tensors="pt")
+    pieces = pair["input_ids"][0].tolist()
+    assert tokenizer.unk_token_id not in pieces, tokenizer.convert_ids_to_tokens(pieces)
+    assert pieces[0] == tokenizer.cls_token_id and pieces[-1] == tokenizer.sep_token_id
+    assert pieces.count(tokenizer.sep_token_id) == 2
+    first = pieces.index(tokenizer.sep_token_id) + 1
+    assert pair["token_type_ids"][0].tolist() == [0] * first + [1] * (len(pieces) - first)
+    assert len(tokenizer) == config.vocab_size
+    assert tokenizer.model_max_length == config.max_position_embeddings
+    assert tokenizer.decode(pieces).startswith("[CLS] the man washes a pan")
+    assert tokenizer.pad_token_id == config.pad_token_id and tokenizer.mask_token == "[MASK]"
+    assert network(**pair).logits.shape == (1, 2)
+    print("loaded", folder)
+"""
+
+
+def loads(*folders: Path) -> None:
+    """Load models in a process of its own, with the hub off."""
+    environment = {"PATH": "/usr/bin:/bin", "HF_HUB_OFFLINE": "1", "HOME": str(folders[0])}
+    done = subprocess.run([sys.executable, "-c", LOAD, *map(str, folders)], env=environment,
+                          capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.count("loaded") == len(folders), done.stderr
+
+
+def test_a_model_from_scratch_loads(program, tmp_path):
+    done = program("scripts.fetch.model", "--model", "tiny_bert", "--output", tmp_path / "tiny_bert",
+                   "--partial", tmp_path / "partial")
+    assert done.returncode == 0, done.stderr
+    loads(tmp_path / "tiny_bert")
+
+
+def test_the_real_encoder_loads(program, mirror, tmp_path):
+    done = program("scripts.fetch.model", "--model", "minilm", "--mirror", mirror,
+                   "--output", tmp_path / "minilm", "--partial", tmp_path / "partial")
+    assert done.returncode == 0, done.stderr
+    loads(tmp_path / "minilm")

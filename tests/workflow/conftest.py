@@ -1,0 +1,121 @@
+"""A small study, run once by the real workflow; each test works on a copy of the finished folder."""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT
+
+
+class Study:
+    """A checkout with its results: change a file, then ask what would run, or run it."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def __truediv__(self, path: str) -> Path:
+        return self.folder / path
+
+    def snakemake(self, *arguments, **environment) -> subprocess.CompletedProcess:
+        kept = {name: value for name, value in os.environ.items() if name != "TIMESTRIDE_MIRROR"}
+        return subprocess.run([sys.executable, "-m", "snakemake", *map(str, arguments)], cwd=self.folder,
+                              capture_output=True, text=True, env=kept | environment)
+
+    def run(self, *arguments, **environment) -> str:
+        done = self.snakemake("--cores", "2", *arguments, **environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    def jobs(self, *arguments) -> dict[str, int]:
+        """The rules that a dry run would start, with their number of jobs; stages and `all` left out."""
+        done = self.snakemake("--dry-run", *arguments)
+        assert done.returncode == 0, done.stdout + done.stderr
+        table = re.search(r"^job +count\n-+ +-+\n(.*?)\n\n", done.stdout + done.stderr, re.M | re.S)
+        if not table:
+            assert "Nothing to be done" in done.stdout + done.stderr
+            return {}
+        counts = dict(line.split() for line in table[1].splitlines())
+        stages = ("all", "total", "fetch", "clean", "build", "train", "evaluate", "publish")
+        return {name: int(count) for name, count in counts.items() if name not in stages}
+
+    def edit(self, path: str, old: str, new: str) -> None:
+        """Replace a piece of a file that stands there exactly once."""
+        text = (self / path).read_text()
+        assert text.count(old) == 1, f"{path}: {old!r} stands {text.count(old)} times"
+        (self / path).write_text(text.replace(old, new))
+
+    def change(self, path: str, mend) -> None:
+        """Read a YAML file, let `mend` change it, write it back."""
+        value = yaml.safe_load((self / path).read_text())
+        mend(value)
+        (self / path).write_text(yaml.safe_dump(value, sort_keys=False))
+
+
+def checkout(folder: Path) -> Study:
+    """The files of the project that git knows or would know, in a new folder."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True)
+    names = listed.stdout.split("\n") if listed.returncode == 0 else []
+    assert names, "the tests copy what `git ls-files` lists: run them in a git checkout"
+    for name in filter(None, names):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    return Study(folder)
+
+
+def add_downloaded_source(study: Study, folder: Path) -> None:
+    """A source `mini` that is fetched by URL and verified by hash: sample captions in a zip."""
+    subprocess.run([sys.executable, "-m", "scripts.fetch.sample", "--format", "activitynet", "--videos", "60",
+                    "--seed", "5", "--output", str(folder)], cwd=study.folder, check=True, capture_output=True)
+    members = {}
+    with zipfile.ZipFile(folder / "captions.zip", "w") as archive:
+        for file in sorted(folder.glob("*.json")):
+            archive.write(file, file.name)
+            members[file.name] = {"sha256": hashlib.sha256(file.read_bytes()).hexdigest(), "bytes": file.stat().st_size}
+
+    def mend(sources):
+        sources["mini"] = {
+            "title": "Mini captions", "kind": "captions", "cleaner": "activitynet", "train": "train",
+            "evaluate": ["val_1"], "licence": "MIT", "citation": "none",
+            "downloads": [{"urls": [(folder / "captions.zip").as_uri()], "members": members}],
+        }
+        sources["sample_howto100m"]["sample"]["videos"] = 60
+
+    study.change("resources/sources.yaml", mend)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory) -> Study:
+    """A checkout whose reduced default study (two sources, two strides, one seed) has run to the page."""
+    folder = tmp_path_factory.mktemp("finished")
+    study = checkout(folder / "study")
+    add_downloaded_source(study, folder / "upstream")
+
+    def mend(config):
+        config["seeds"] = [1]
+        config["bootstrap_resamples"] = 200
+        config["experiments"]["sample_sop"]["data"] = {"source": ["mini", "sample_howto100m"], "stride": [0, 1]}
+        config["experiments"]["sample_sop"]["training"]["epochs"] = 1
+        config["experiments"]["other_sop"] = json.loads(json.dumps(config["experiments"]["sample_sop"]))
+        config["experiments"]["other_sop"]["data"] = {"source": "mini", "stride": 2}
+        config["run"] = ["sample_sop", "other_sop"]
+
+    study.change("config.yaml", mend)
+    study.run()
+    return study
+
+
+@pytest.fixture
+def study(finished, tmp_path) -> Study:
+    """A copy of the finished study, times and Snakemake's own records included."""
+    copied = shutil.copytree(finished.folder, tmp_path / "study", symlinks=True)
+    return Study(copied)

@@ -1,0 +1,125 @@
+"""Wrong input through the workflow: one clear sentence, a failed exit, nothing half-written, finished work kept."""
+
+import hashlib
+import os
+import subprocess
+import zipfile
+
+import pytest
+
+
+def finished_files(study) -> dict[str, int]:
+    """Every finished file of the sources that are not broken, with its time."""
+    return {str(file): file.stat().st_mtime_ns for file in study.folder.glob("results/*/**/sample_howto100m/**/*") if file.is_file()}
+
+
+def fails(study, *arguments, **environment) -> str:
+    """Run the workflow, which must fail and keep the finished work; returns what it said."""
+    before = finished_files(study)
+    assert before
+    done = study.snakemake("--cores", "2", *arguments, **environment)
+    said = done.stdout + done.stderr
+    assert done.returncode != 0, said
+    assert finished_files(study) == before
+    return said
+
+
+@pytest.fixture
+def upstream(study, finished):
+    """The zip that the source `mini` is fetched from, this study's own copy; its fetched files are gone."""
+    archive = study / "captions.zip"
+    archive.write_bytes((finished.folder.parent / "upstream/captions.zip").read_bytes())
+    study.change("resources/sources.yaml", lambda sources: sources["mini"]["downloads"][0].update(urls=[archive.as_uri()]))
+    for file in study.folder.glob("results/fetch/mini/*"):
+        file.unlink()
+    return archive
+
+
+def fetched(study) -> list:
+    return [file for file in study.folder.glob("results/fetch/mini/*") if not file.name.startswith(".")]
+
+
+def test_a_truncated_zip(study, upstream):
+    upstream.write_bytes(upstream.read_bytes()[:-4000])
+    said = fails(study, "fetch")
+    assert "error: " in said and "captions.zip" in said and "Traceback" not in said
+    assert fetched(study) == []
+    assert "clean_mini" in study.jobs("clean"), "the broken source is still to be done"
+
+
+def test_a_wrong_hash(study, upstream):
+    def mend(sources):
+        sources["mini"]["downloads"][0]["members"]["val_1.json"]["sha256"] = "0" * 64
+
+    study.change("resources/sources.yaml", mend)
+    said = fails(study, "fetch")
+    assert "0" * 64 in said and "val_1.json" in said and "Traceback" not in said
+    with zipfile.ZipFile(upstream) as archive:
+        assert hashlib.sha256(archive.read("val_1.json")).hexdigest() in said
+    assert fetched(study) == []
+
+
+def test_a_missing_member(study, upstream):
+    def mend(sources):
+        sources["mini"]["downloads"][0]["members"]["val_9.json"] = {"sha256": "0" * 64, "bytes": 10}
+
+    study.change("resources/sources.yaml", mend)
+    said = fails(study, "fetch")
+    assert "val_9.json" in said and "Traceback" not in said
+    assert fetched(study) == []
+
+
+def test_malformed_json_names_the_video(study):
+    file = study / "results/fetch/mini/train.json"
+    text = file.read_text()
+    file.write_text(text[: len(text) // 2])
+    said = fails(study, "clean")
+    assert "train.json" in said and "v_" in said and "Traceback" not in said
+    assert not (study / "results/clean/mini/train.parquet").exists()
+
+
+@pytest.mark.parametrize(("written", "wanted"), [
+    ("training: {learning_rat: 0.001}\n", "did you mean learning_rate?"),
+    ("training: {learning_rate: 3e-5}\n", "write `training: {learning_rate: 3.0e-5}`"),
+    ("experiments: {sample_sop: {data: {source: sample_activitnet}}}\n", "did you mean sample_activitynet?"),
+])
+def test_a_misspelt_configuration(study, written, wanted):
+    (study / "wrong.yaml").write_text(written)
+    said = fails(study, "--configfile", "wrong.yaml")
+    assert wanted in said and "Traceback" not in said
+
+
+def test_numbers_on_the_command_line(study):
+    said = fails(study, "--config", 'training={"epochs": "2"}')
+    assert "use a file with --configfile" in said and "Traceback" not in said
+
+
+def test_an_empty_split(study):
+    (study / "wrong.yaml").write_text("experiments: {other_sop: {data: {stride: 90}}}\n")
+    said = fails(study, "build", "--configfile", "wrong.yaml")
+    assert "no pair is left" in said and "use a smaller stride" in said and "Traceback" not in said
+    assert not list(study.folder.glob("results/build/strided_sop/mini/stride-90/*.parquet"))
+
+
+def test_a_mirror_that_is_not_there(study, upstream):
+    said = fails(study, "fetch", TIMESTRIDE_MIRROR=str(study / "no-mirror"))
+    assert "no-mirror" in said and "Traceback" not in said
+    assert fetched(study) == []
+
+
+def test_no_space_on_the_device(study):
+    """results/build lies on a full device: the message says so, and the same command ends well once there is room."""
+    place = study / "results/build/strided_sop/mini"
+    for file in place.rglob("*.parquet"):
+        file.unlink()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", place], capture_output=True)
+    if mounted.returncode or os.geteuid():
+        pytest.skip("a full device is played by a small tmpfs, which takes root and mount")
+    try:
+        said = fails(study, "build")
+        assert "no space left on the device" in said and "free some" in said and "Traceback" not in said
+        assert not list(place.rglob("*.parquet"))
+    finally:
+        subprocess.run(["umount", place], check=True)
+    study.run()
+    assert study.jobs() == {}

@@ -1,0 +1,138 @@
+"""What runs again, and what does not: the contract with the user, line by line."""
+
+import os
+import shutil
+
+
+
+def families(jobs: dict[str, int]) -> set[str]:
+    """The stages that the jobs belong to: fetch, clean, build, train, evaluate, publish."""
+    return {name.split("_")[0] for name in jobs}
+
+
+def test_nothing_changed(study):
+    assert study.jobs() == {}
+
+
+def test_touch_checkout_comment_and_formatting(study):
+    for path in study.folder.rglob("*"):
+        inside = path.relative_to(study.folder).parts[0]
+        if path.is_file() and inside not in ("results", ".snakemake"):
+            os.utime(path)
+            if path.suffix == ".py" and path.name != "__init__.py":
+                path.write_text("# a comment\n\n" + path.read_text())
+    assert study.jobs() == {}
+
+
+def test_the_cleaner_of_one_source(study):
+    study.edit("scripts/clean/howto100m.py", "\nimport argparse\n", "\nimport argparse\n\nADDED = 1\n")
+    jobs = study.jobs()
+    assert "clean_sample_howto100m" in jobs and "clean_mini" not in jobs
+    assert not [name for name in jobs if name.startswith(("fetch", "build_strided_sop_mini"))]
+    assert jobs["train_run"] == 2
+
+
+def test_the_hash_of_one_source(study):
+    study.edit("resources/sources.yaml", "videos: 60", "videos: 61")
+    jobs = study.jobs()
+    assert "fetch_sample_howto100m" in jobs and "clean_sample_howto100m" in jobs
+    assert not [name for name in jobs if "mini" in name]
+    assert jobs["train_run"] == 2
+
+
+def test_the_url_of_a_source(study):
+    study.change("resources/sources.yaml", lambda sources: sources["mini"]["downloads"][0].update(urls=["https://else.where/captions.zip"]))
+    assert not {"fetch", "train"} & families(study.jobs())
+
+
+def test_the_licence_of_a_source(study):
+    """The tables carry the licence, so they are written anew; their content is the same, so nothing is trained."""
+    study.change("resources/sources.yaml", lambda sources: sources["mini"].update(licence="CC0"))
+    assert "fetch" not in families(study.jobs())
+    before = steps_taken(study)
+    study.run()
+    assert steps_taken(study) == before
+    assert "CC0" in (study / "results/publish/site/index.html").read_text()
+
+
+def test_the_code_of_a_figure(study):
+    study.edit("scripts/publish/accuracy_by_stride.py", "\nimport argparse\n", "\nimport argparse\n\nADDED = 1\n")
+    jobs = study.jobs()
+    assert families(jobs) == {"publish"}
+    assert sorted(jobs) == ["publish_accuracy_by_stride", "publish_site"]
+
+
+def test_one_training_setting(study):
+    study.change("config.yaml", lambda config: config["experiments"]["other_sop"]["training"].update(learning_rate=0.002))
+    jobs = study.jobs()
+    assert jobs["train_run"] == 1
+    assert families(jobs) == {"train", "evaluate", "publish"}
+
+
+def test_one_more_seed(study):
+    study.change("config.yaml", lambda config: config.update(seeds=[1, 2]))
+    jobs = study.jobs()
+    assert jobs["train_run"] == 5
+    assert families(jobs) == {"train", "evaluate", "publish"}
+
+
+def test_one_more_model(study):
+    def mend(models):
+        models["smaller_bert"] = models["tiny_bert"] | {"init": models["tiny_bert"]["init"] | {"num_hidden_layers": 1}}
+
+    study.change("resources/models.yaml", mend)
+    assert study.jobs() == {}
+    study.change("config.yaml", lambda config: config["experiments"]["other_sop"].update(models=["tiny_bert", "smaller_bert"]))
+    jobs = study.jobs()
+    assert jobs["fetch_model_smaller_bert"] == 1 and jobs["train_run"] == 1
+    assert families(jobs) == {"fetch", "train", "evaluate", "publish"}
+
+
+def test_a_removed_experiment(study):
+    study.change("config.yaml", lambda config: config.update(run=["sample_sop"]))
+    assert families(study.jobs()) == {"evaluate", "publish"}
+
+
+def steps_taken(study) -> dict[str, float]:
+    """When each run's work was finished: a run that is not trained keeps its time."""
+    found = {str(file.relative_to(study.folder)): file.stat().st_mtime_ns
+             for file in study.folder.glob("results/train/*/*/work/finished.json")}
+    assert found
+    return found
+
+
+def test_a_refactored_cleaner_with_the_same_content(study):
+    before = steps_taken(study)
+    study.edit("scripts/clean/activitynet.py", "\nimport argparse\n", "\nimport argparse\n\nADDED = 1\n")
+    jobs = study.jobs()
+    assert jobs["clean_mini"] == 1 and "train" in families(jobs)
+    study.run()
+    assert steps_taken(study) == before
+    logs = [file.read_text() for file in study.folder.glob("results/logs/train/strided_sop/mini-*.log")]
+    assert len(logs) == 3 and all("no step taken" in text for text in logs)
+    assert study.jobs() == {}
+
+
+def test_another_preset_and_back(study):
+    (study / "presets/other.yaml").write_text("run: [other_sop]\n")
+    study.run("--configfile", "presets/other.yaml")
+    assert families(study.jobs()) == {"evaluate", "publish"}
+    before = steps_taken(study)
+    study.run()
+    assert steps_taken(study) == before
+    assert study.jobs() == {}
+
+
+def test_lost_outputs_come_back_without_training(study):
+    before = steps_taken(study)
+    for file in study.folder.glob("results/train/*/*/*.parquet"):
+        file.unlink()
+    study.run()
+    assert steps_taken(study) == before
+
+
+def test_other_environment_changes_nothing(study):
+    """Another mirror, another number of cores: how the work is done, not what."""
+    shutil.copytree(study / "results/fetch", study / "mirror")
+    study.change("config.yaml", lambda config: config.update(mirror=str(study / "mirror"), checkpoint_seconds=7))
+    assert study.jobs("--cores", "1") == {}
