@@ -53,14 +53,14 @@ VIDEOS = pa.schema([
     ("category_1", pa.string()), ("category_2", pa.string()), ("captions", pa.int32()),
 ])
 CHUNK = 1 << 22  # bytes read at a time
-BATCH = 1 << 23  # bytes of JSON cleaned at a time
+BATCH = 1 << 22  # bytes of JSON cleaned at a time
 LONGEST = 1 << 26  # bytes of one video; a file that leaves one open this long is broken
 
-# A whole string, or what is left of one at the end of the bytes, or a brace outside of strings.
-TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+("|\\?\Z)|[{}]', re.DOTALL)
 GAP = re.compile(rb"[ \t\n\r]*")
 WHITE = r"[\s\v\x{1c}-\x{1f}\x{85}\p{Z}]+"  # as str.split() has it, for Arrow's regular expressions
 STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+FLAT = rb'\{(?:[^"{}]++|%b)*+\}' % STRING.pattern
+OBJECT = re.compile(rb'\{(?:[^"{}]++|%b|%b)*+\}' % (STRING.pattern, FLAT), re.DOTALL)  # a text may be an object
 
 
 class Video(msgspec.Struct, gc=False):
@@ -78,8 +78,7 @@ def videos(stream: BinaryIO, name: str, chunk: int = CHUNK) -> Iterator[tuple[st
     """Every video of a JSON object of videos, with its id and how many bytes of the file are read so far.
 
     An object is looked for up to the next `}`. As no shorter prefix of a JSON object is valid, what decodes there is
-    the whole object. Where the fast decoder refuses it (a NaN) a slow one tries; where both do (a brace in a text)
-    its end is searched string by string.
+    the whole object. Only where the decoder refuses it (a brace in a text, a NaN) its end is searched for properly.
     Raises UserError that names the video where the file is broken or of another shape. `name` is the file's.
     """
     buffer, at, before, last = b"", 0, 0, None  # `before`: bytes of the file in front of the buffer
@@ -113,32 +112,32 @@ def videos(stream: BinaryIO, name: str, chunk: int = CHUNK) -> Iterator[tuple[st
             return UserError(f"{name}: the file ends too early, behind {here()}: {expected} is missing; fetch it again")
         return UserError(f"{name}: broken JSON behind {here()}: {expected} is missing; fetch it again")
 
-    def whole_object(key: str) -> int:
-        """Where the object that begins at `at` ends, strings respected; reads on as far as needed."""
-        while True:
-            depth = 0
-            for token in TOKEN.finditer(buffer, at):
-                if token.group(1) is None:
-                    depth += 1 if token.group() == b"{" else -1
-                    if depth == 0:
-                        return token.end()
-                elif token.group(1) != b'"':
-                    break
+    def whole_object(key: str) -> Video:
+        """The object that begins at `at`, whatever its texts and numbers; steps over it."""
+        nonlocal at
+        where = f"{name}: video {key}, which begins at byte {before + at}"
+        while not (found := OBJECT.match(buffer, at)):
             if len(buffer) - at > LONGEST or not more():
-                raise UserError(f"{name}: video {key}, which begins at byte {before + at}, does not end; the last "
-                                f"whole video before it is {last}; fetch the file again")
-
-    def decoded(key: str, end: int) -> Video:
-        """The object up to `end`, by the slow reader, which knows NaN and Infinity; ValueError if it is none."""
-        value = json.loads(buffer[at:end].decode("utf-8"))
-        return shaped(value, Video, f"{name}: video {key} at byte {before + at}")
+                raise UserError(f"{where}, does not end; the last whole video before it is {last}; fetch it again")
+        at = found.end()
+        try:
+            return DECODER.decode(found.group())
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            pass
+        try:
+            value = json.loads(found.group().decode("utf-8"))  # slower, but knows NaN and Infinity
+        except ValueError as error:
+            raise UserError(f"{where}: broken JSON ({error}); the last whole video before it is {last}; "
+                            "fetch it again") from None
+        return shaped(value, Video, where)
 
     def video_id() -> str:
         """The key that begins at the `"` at `at`; steps over it."""
         nonlocal at
         while not (found := STRING.match(buffer, at)):
             if len(buffer) - at > LONGEST or not more():
-                raise broken("the end of the next video id")
+                at = len(buffer)
+                raise broken("the end of a video id")
         try:
             key = json.loads(found.group())
             key.encode("utf-8")  # half of a surrogate pair is no text
@@ -168,17 +167,10 @@ def videos(stream: BinaryIO, name: str, chunk: int = CHUNK) -> Iterator[tuple[st
             pass
         try:
             video = DECODER.decode(buffer[at:end])
+            at = end
         except (msgspec.DecodeError, UnicodeDecodeError):
-            try:
-                video = decoded(key, end)
-            except ValueError:
-                end = whole_object(key)
-                try:
-                    video = decoded(key, end)
-                except ValueError as error:
-                    raise UserError(f"{name}: broken JSON in video {key}, which begins at byte {before + at} ({error}); "
-                                    f"the last whole video before it is {last}; fetch it again") from None
-        at, last = end, key
+            video = whole_object(key)
+        last = key
         yield key, video, before + at
         if (mark := expect(b",}", "a comma or the closing }")) == b",":
             mark = expect(b'"', "a video id")
@@ -229,8 +221,9 @@ def batches(read: Iterator[tuple[str, Video, int]], size: int = BATCH) -> Iterat
         names.append(name)
         some.append(video)
         if done - begun >= size:
-            yield names, some, done
-            names, some, begun = [], [], done
+            full, names, some, begun = (names, some, done), [], [], done
+            yield full
+            del full
     if names:
         yield names, some, done
 
@@ -242,7 +235,7 @@ def texts_of(values: list) -> pa.Array:
         return pa.array(texts, pa.string())
     except UnicodeEncodeError:
         # Half of a surrogate pair is nothing that a file can hold as text; U+FFFD stands for it.
-        return pa.array([text and text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") for text in texts],
+        return pa.array([text and text.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in texts],
                         pa.string())
 
 
@@ -478,6 +471,7 @@ def clean(file: Path, listing: Path | None, source: str, provenance: dict, folde
             for number, split in enumerate(SPLITS):
                 shards[split].write(captions.filter(pc.equal(captions["split"], split)))
             bar.update(done - bar.n)
+            del some, captions  # not to hold this batch while the next one is read
     if not listed:
         raise UserError(f"{file}: no video in it; fetch it again")
     for split, each in shards.items():

@@ -209,7 +209,11 @@ ANYTIME = """
     look at the camera | glance at the camera
     scratch an ear | push back a lock of hair
     listen to a question | answer a question from behind the camera
-    move a little to the left | step to one side"""
+    move a little to the left | step to one side
+    drink a sip of juice | take a short break
+    nod at a neighbor | wink at a friend
+    look around | turn to the left
+    hum a tune | whistle a tune"""
 
 # Whole sentences without a person: at the beginning, at the end, at any time.
 CARDS = {
@@ -222,7 +226,10 @@ PERSONS = ["a man", "the man", "a woman", "the woman", "he", "she", "a young gir
            "an old man", "a lady", "the lady", "a person", "the person", "the instructor", "a teacher", "someone"]
 MANNERS = ["slowly", "carefully", "quickly", "with both hands", "with great care", "again", "in a hurry", "calmly",
            "without looking", "for a while", "as music plays", "while someone watches"]
-LINKS = ["then", "next", "now", "after that", "meanwhile"]
+# Words before a step that say roughly when it happens (before that share of the whole), or nearly nothing.
+LINKS = {0.3: ["first", "to begin with", "at the start", "to get ready"],
+         0.7: ["then", "next", "now", "after that", "meanwhile"],
+         9.9: ["finally", "in the end", "to finish", "when all is done"]}
 
 # How a speaker leads into a step, and what is said beside the matter.
 LEADS = ["so now we're going to", "go ahead and", "what i like to do is", "you want to", "and then i just",
@@ -232,9 +239,9 @@ TAILS = ["like this", "right here", "okay", "you know", "just like that", "all r
          "um", "pretty simple"]
 FILLERS = ["um so yeah", "and that is really it", "you know what i mean", "[music]", "okay", "it's not that hard",
            "let me know in the comments", "don't worry about that", "i really like this one", "(see below)",
-           "like i said", "that's \"the way\" i do it", "{so} anyway"]
+           "like i said", "that's \"the way\" i do it", "so anyway"]
 
-WAVER = 0.16  # how far a step strays from its usual place in time, of a whole video's length
+WAVER = 0.09  # how far a step strays from its usual place in time, of a whole video's length
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 POOL = 2000  # videos that are told anew; a larger HowTo100M repeats them under other ids
 
@@ -262,7 +269,7 @@ def vocabulary() -> list[str]:
     steps += [wording for block in [*SHARED.values(), ANYTIME] for step in wordings(block) for wording in step]
     texts = [*steps, *map(third_person, steps), *(place for _, _, place, _ in PROCEDURES.values()),
              *(card for cards in CARDS.values() for card in cards),
-             *PERSONS, *MANNERS, *LINKS, *LEADS, *TAILS, *FILLERS]
+             *(link for links in LINKS.values() for link in links), *PERSONS, *MANNERS, *LEADS, *TAILS, *FILLERS]
     return sorted(set(re.findall(r"[a-z]+", " ".join(texts).lower().replace("{place}", " "))))
 
 
@@ -281,6 +288,11 @@ def outline(chance: Random, procedure: str, fewest: int, most: int) -> list[tupl
     return sorted([(time, [side.format(place=place) for side in step]) for time, step in happened])
 
 
+def linked(chance: Random, time: float) -> str:
+    """A word or a few before a step that happens at that time."""
+    return chance.choice(next(links for before, links in LINKS.items() if time < before))
+
+
 def sentences(chance: Random, steps: list[tuple[float, list[str]]]) -> list[str]:
     """The steps as written sentences, with a card or two among them."""
     told = []
@@ -289,8 +301,8 @@ def sentences(chance: Random, steps: list[tuple[float, list[str]]]) -> list[str]
         if chance.random() < 0.5:
             words = f"{words} {chance.choice(MANNERS)}"
         text = f"{chance.choice(PERSONS)} {words}"
-        if chance.random() < 0.2:
-            text = f"{chance.choice(LINKS)} {text}"
+        if chance.random() < 0.35:
+            text = f"{linked(chance, time)} {text}"
         told.append((time, f"{text[0].upper()}{text[1:]}."))
     for usual, cards in CARDS.items():
         if chance.random() < 0.12:
@@ -377,22 +389,33 @@ def activitynet(videos: int, seed: int) -> dict[str, dict | list]:
     return corpus | listed
 
 
-def spoken(chance: Random, count: int) -> list[str]:
-    """So many lines of speech: one procedure after another until there are enough."""
-    lines: list[str] = []
+def uttered(chance: Random, time: float, step: list[str], count: int) -> list[str]:
+    """One step in so many lines: said, perhaps in two pieces, said again in other words, then beside the matter."""
+    lines = []
+    for wording in chance.sample(step, len(step)):
+        lead = linked(chance, time) if chance.random() < 0.3 else chance.choice(LEADS)
+        parts = f"{lead} {wording}".split()
+        if chance.random() < 0.2:
+            parts += chance.choice(TAILS).split()
+        cut = chance.randint(2, len(parts)) if count > 1 and chance.random() < 0.4 else len(parts)
+        lines += [" ".join(piece) for piece in (parts[:cut], parts[cut:]) if piece]
     while len(lines) < count:
-        for _, step in outline(chance, chance.choice(list(PROCEDURES)), 8, 14):
-            words = f"{chance.choice(LEADS)} {chance.choice(step)}"
-            if chance.random() < 0.3:
-                words = f"{words} {chance.choice(TAILS)}"
-            parts = words.split()
-            cut = chance.randint(3, len(parts))
-            lines.append(" ".join(parts[:cut]))
-            if parts[cut:]:
-                lines.append(" ".join(parts[cut:]))
-            if chance.random() < 0.1:
-                lines.append(chance.choice(FILLERS))
+        lines.append(chance.choice(FILLERS))
     return lines[:count]
+
+
+def spoken(chance: Random, count: int) -> list[str]:
+    """So many lines of speech: a procedure in up to 45 lines, and one after another if there are more."""
+    procedures = -(-count // 45)
+    lines: list[str] = []
+    for number in range(procedures):
+        share = count * (number + 1) // procedures - len(lines)
+        steps = outline(chance, chance.choice(list(PROCEDURES)), 8, 16)
+        steps = sorted(chance.sample(steps, min(share, len(steps))))
+        begun = [share * place // len(steps) for place in range(len(steps) + 1)]
+        for (time, step), first, last in zip(steps, begun, begun[1:]):
+            lines += uttered(chance, time, step, last - first)
+    return lines
 
 
 def narrated(chance: Random, count: int) -> dict:
@@ -419,6 +442,8 @@ def narrated(chance: Random, count: int) -> dict:
         elif draw < 0.014:
             texts[number] = float("nan")
         elif draw < 0.015:
+            texts[number] = f"{{so}} {texts[number]} \\ }}"
+        elif draw < 0.016:
             texts[number] = chance.choice([None, 100, 2.5])
     if chance.random() < 0.02:
         starts[1], starts[2] = starts[2], starts[1]

@@ -62,12 +62,17 @@ def draw_series(axes: Axes, points: pd.DataFrame, look: dict) -> None:
               color=look["colour"], marker="_", markersize=6, markeredgewidth=1.2, zorder=2)
     seeds = points[(points["metric"] == "accuracy") & points["seed"].notna()]
     if seeds["seed"].nunique() > 1:
-        axes.scatter(seeds["stride"] + look["shift"], seeds["value"] * 100, s=5, color=look["colour"], alpha=0.55,
-                     linewidths=0, zorder=5)
+        axes.scatter(seeds["stride"] + look["shift"] + 0.07, seeds["value"] * 100, s=4.5, color=look["colour"],
+                     alpha=0.7, linewidths=0, zorder=5)
     mean = points[(points["metric"] == "accuracy") & points["seed"].isna()]
     axes.errorbar(mean["stride"] + look["shift"], mean["value"] * 100, yerr=error_bars(mean), linestyle=line,
                   color=look["colour"], marker=look["marker"], markersize=4.5, markerfacecolor=face,
                   markeredgewidth=1, elinewidth=0.9, capsize=2, zorder=4)
+
+
+def short(count: int) -> str:
+    """A count that fits under a tick: 2,882, and 1.98 M from a million on."""
+    return f"{count:,}" if count < 1_000_000 else f"{count / 1e6:.3g} M"
 
 
 def draw_counts(axes: Axes, points: pd.DataFrame, labelled: bool) -> None:
@@ -75,7 +80,7 @@ def draw_counts(axes: Axes, points: pd.DataFrame, labelled: bool) -> None:
     for drop, column, name in ((-20, "n", "pairs"), (-29, "groups", "videos")):
         for stride, counts in points.groupby("stride")[column]:
             low, high = counts.min(), counts.max()
-            text = f"{low:,}" if low == high else f"{low:,}–{high:,}"
+            text = short(low) if low == high else f"{short(low)}–{short(high)}"
             axes.annotate(text, (stride, 0), (0, drop), xycoords=("data", "axes fraction"), color=style.GREY,
                           textcoords="offset points", ha="center", va="center", fontsize=6.5, annotation_clip=False)
         if labelled:
@@ -101,9 +106,8 @@ def legend(figure: Figure, metrics: pd.DataFrame, known: dict[str, dict]) -> Non
         marks.append(Line2D([], [], color=style.GREY, marker="o", markersize=2.5, linestyle="", label="one seed"))
     longest = max(len(handle.get_label()) for handle in handles)
     wide = max(1, min(len(handles), 100 // (longest + 8)))
-    above = figure.legend(handles=handles, loc="lower center", ncols=wide, bbox_to_anchor=(0.5, 0.26 / figure.get_figheight()),
-                          handlelength=2.2, columnspacing=1.6, borderaxespad=0)
-    figure.add_artist(above)
+    figure.legend(handles=handles, loc="lower center", ncols=wide, bbox_to_anchor=(0.5, 0.26 / figure.get_figheight()),
+                  handlelength=2.2, columnspacing=1.6, borderaxespad=0)
     figure.legend(handles=marks, loc="lower center", ncols=len(marks), bbox_to_anchor=(0.5, 0.06 / figure.get_figheight()),
                   handlelength=1.8, columnspacing=1.6, borderaxespad=0, fontsize=7)
 
@@ -131,11 +135,12 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
             draw_series(axes, points[points["series"] == series], look)
         human = points[points["metric"] == "human_accuracy"]
         if len(human):
-            axes.errorbar(human["stride"], human["value"] * 100, yerr=error_bars(human), color=style.INK, linestyle=":",
-                          marker="*", markersize=6, elinewidth=0.7, capsize=2, linewidth=1, zorder=3)
+            axes.errorbar(human["stride"] - 0.3, human["value"] * 100, yerr=error_bars(human), color=style.INK,
+                          linestyle=":", ecolor="#9a9a9a", marker="*", markersize=6, elinewidth=0.7, capsize=1.5,
+                          linewidth=1, zorder=3)
         draw_counts(axes, points[points["model"] != "human"], labelled=place % across == 0)
         title = sources.get(source, {}).get("title", source)
-        style.panel_title(axes, textwrap.wrap(title, round(34 * 3 / max(across, 2))), split)
+        style.panel_title(axes, textwrap.wrap(title, 28 if across > 2 else 44), split)
         if points["sample"].any():
             style.mark_sample(axes)
         axes.set_xticks(strides)
@@ -145,7 +150,7 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
             axes.set_ylabel("accuracy (%)")
     for axes in grid.flat[len(panels):]:
         axes.set_visible(False)
-    shown = metrics[metrics["metric"] != "human_accuracy"]
+    shown = metrics[metrics["seed"].isna() & (metrics["metric"] != "peak_accuracy")]
     grid[0, 0].set_ylim(min(48, shown["ci_low"].min() * 100 - 1.5, metrics["value"].min() * 100 - 1.5),
                         max(54, shown["ci_high"].max() * 100 + 1.5, metrics["value"].max() * 100 + 1.5))
     legend(figure, metrics, known)

@@ -21,7 +21,6 @@ PACKAGES = ["slurm-wlm", "munge"]
 ETC = Path("/etc/slurm")
 MARK = "# written by the tests of timestride (tests/slurm/cluster.py)\n"
 MUNGE_KEY = Path("/etc/munge/munge.key")
-MUNGE_SOCKET = Path("/run/munge/munge.socket.2")
 
 # Cores and memory are pretended too (config_overrides): the profile's requests fit on a small machine.
 CORES, MEMORY_MB, GPUS = 16, 256_000, 2
@@ -122,7 +121,7 @@ class Cluster:
         self.host = socket.gethostname().split(".")[0]
         self.state = Path(tempfile.mkdtemp(prefix="timestride-slurm-"))
         self.daemons: list[subprocess.Popen] = []
-        self.up = False
+        self.up = self.configured = False
 
     def check(self) -> None:
         """Raises CannotStart unless this machine is ours to use."""
@@ -169,9 +168,10 @@ class Cluster:
                 daemon.kill()
                 daemon.wait()
         self.daemons.clear()
-        for name in ("slurm.conf", "gres.conf"):
-            if (ETC / name).exists() and MARK in (ETC / name).read_text():
-                (ETC / name).unlink()
+        if self.configured:
+            for name in ("slurm.conf", "gres.conf"):
+                (ETC / name).unlink(missing_ok=True)
+            self.configured = False
         shutil.rmtree(self.state, ignore_errors=True)
 
     def jobs(self) -> list[dict[str, str]]:
@@ -188,7 +188,8 @@ class Cluster:
         if not MUNGE_KEY.exists():
             subprocess.run(["mungekey", "--create"], check=True, env=sbin(), capture_output=True)
             shutil.chown(MUNGE_KEY, "munge", "munge")
-        for folder, mode in ((MUNGE_SOCKET.parent, 0o755), (Path("/var/log/munge"), 0o700), (Path("/var/lib/munge"), 0o711)):
+        for place, mode in (("/run/munge", 0o755), ("/var/log/munge", 0o700), ("/var/lib/munge", 0o711)):
+            folder = Path(place)
             folder.mkdir(exist_ok=True)
             shutil.chown(folder, "munge", "munge")
             folder.chmod(mode)
@@ -200,6 +201,7 @@ class Cluster:
             folder.mkdir()
         self.state.chmod(0o755)
         ETC.mkdir(exist_ok=True)
+        self.configured = True
         (ETC / "slurm.conf").write_text(MARK + SLURM_CONF.format(
             host=self.host, state=self.state, controller_port=free_port(), node_port=free_port(),
             cores=CORES, memory=MEMORY_MB, gpus=GPUS))

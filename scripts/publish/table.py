@@ -1,0 +1,54 @@
+"""A table in the three forms that are published: CSV, Markdown, LaTeX."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.common.files import whole
+
+LATEX = str.maketrans({
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
+    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--",
+    "−": "$-$", "±": r"$\pm$", "·": r"$\cdot$", "×": r"$\times$",
+})
+
+
+def percent(share: float | None) -> str:
+    """A share from 0 to 1 as per cent with one decimal; empty where there is none."""
+    return "" if share is None or pd.isna(share) else f"{share * 100:.1f}"
+
+
+def latex(text: str) -> str:
+    """Text as LaTeX shows it."""
+    return text.translate(LATEX)
+
+
+def markdown(text: str) -> str:
+    """Text as Markdown shows it in a cell."""
+    for sign in "\\|*_`<[":
+        text = text.replace(sign, f"\\{sign}")
+    return text.replace("\n", " ")
+
+
+def write(table: pd.DataFrame, caption: str, numbers: list[str], output: Path) -> None:
+    """Write a table of text cells to <output>.csv, .md and .tex; the columns `numbers` are set flush right.
+
+    The LaTeX needs the package booktabs.
+    """
+    right = [column in numbers for column in table]
+    head = [markdown(column) for column in table]
+    lines = [head, ["---:" if flush else "---" for flush in right], *([markdown(cell) for cell in row] for row in table.to_numpy())]
+    body = [" & ".join(latex(cell) for cell in row) + r" \\" for row in [list(table), *table.to_numpy()]]
+    files = {
+        "csv": table.to_csv(index=False),
+        "md": "\n".join(f"| {' | '.join(line)} |" for line in lines) + f"\n\n{markdown(caption)}\n",
+        "tex": "\n".join([
+            "% \\usepackage{booktabs}", r"\begin{table*}", r"\centering\scriptsize\setlength{\tabcolsep}{3pt}",
+            rf"\begin{{tabular}}{{@{{}}{''.join('r' if flush else 'l' for flush in right)}@{{}}}}", r"\toprule",
+            body[0], r"\midrule", *body[1:], r"\bottomrule", r"\end{tabular}", rf"\caption{{{latex(caption)}}}",
+            rf"\label{{tab:{output.name}}}", r"\end{table*}", "",
+        ]),
+    }
+    for suffix, text in files.items():
+        with whole(output.with_name(f"{output.name}.{suffix}")) as beside:
+            beside.write_text(text, encoding="utf-8")

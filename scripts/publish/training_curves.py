@@ -1,0 +1,159 @@
+"""Draw loss and accuracy per epoch: a column for each stride, two rows for each corpus and model, a line a seed.
+
+A dot marks the epoch that each seed's held-out training videos chose: the one behind the reported accuracy.
+
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/history.parquet of each run (schema history; its
+       provenance tells the run's settings), resources/sources.yaml and models.yaml for titles
+Writes <output>.svg, .png, .pdf, and .csv: the plotted points
+
+    python -m scripts.publish.training_curves --metrics results/evaluate/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --train results/train/strided_sop \\
+        --runs RUN RUN … --output results/publish/figures/strided_sop_training_curves
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from scripts.common.files import whole
+from scripts.common.program import UserError, log, parser, run
+from scripts.common.tables import provenance_of, read_table
+from scripts.publish import style
+from scripts.publish.names import load, model_title
+
+
+
+def read_history(file: Path) -> pd.DataFrame:
+    """One run's history, with its source, dataset, stride, model and seed, and all other settings (JSON), as columns."""
+    settings = provenance_of(file).get("settings")
+    if settings is None:
+        raise UserError(f"{file}: does not tell its run's settings; make it again with `snakemake {file}`")
+    return read_table(file).to_pandas().assign(
+        **{name: settings[name] for name in ("source", "dataset", "model", "seed")},
+        stride=settings["data"]["stride"],
+        variant=json.dumps({name: value for name, value in (settings["data"] | settings["training"]).items()
+                            if name != "stride"}, sort_keys=True),
+    )
+
+
+def look(split: str, splits: list[str]) -> dict:
+    """Colour and line of a split: grey for what is learnt from, colours for what is measured."""
+    if split == "train":
+        return {"color": style.GREY, "linestyle": "-"}
+    if split == "held_out":
+        return {"color": style.COLOURS[4], "linestyle": (0, (4, 1.5))}
+    place = [name for name in splits if name not in ("train", "held_out")].index(split)
+    return {"color": style.COLOURS[place % 3], "linestyle": ["-", (0, (1.2, 1)), (0, (5, 1, 1, 1))][place % 3]}
+
+
+def chosen(lines: pd.DataFrame) -> int:
+    """The epoch with the best held-out accuracy, the lower loss where two are equal."""
+    held = lines[lines["split"] == "held_out"].sort_values(["accuracy", "loss"], ascending=[False, True])
+    return int(held["epoch"].iloc[0])
+
+
+def draw_panel(axes: Axes, lines: pd.DataFrame, measure: str, splits: list[str]) -> None:
+    """Every seed and split of one dataset; dots at the chosen epochs."""
+    factor = 100 if measure == "accuracy" else 1
+    for _, seed in lines.groupby(["seed", "run"]):
+        epoch = chosen(seed)
+        for split, line in seed.groupby("split"):
+            line, style_of = line.sort_values("epoch"), look(split, splits)
+            axes.plot(line["epoch"], line[measure] * factor, linewidth=1, alpha=0.85, **style_of)
+            if split != "train":
+                at = line[line["epoch"] == epoch]
+                axes.plot(at["epoch"], at[measure] * factor, "o", markersize=2.6, color=style_of["color"])
+    if measure == "accuracy":
+        axes.axhline(50, color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.8, zorder=1)
+
+
+def row_titles(history: pd.DataFrame, sources: dict, models: dict) -> dict[tuple, str]:
+    """Corpus and model of each row; with the settings that differ, where two rows would be named alike."""
+    keys = list(history.groupby(["source", "model", "variant"], sort=False).groups)
+    titles = {}
+    for source, model, variant in keys:
+        twins = [json.loads(key[2]) for key in keys if key[:2] == (source, model)]
+        differ = {name: value for name, value in json.loads(variant).items()
+                  if value is not None and any(twin.get(name) != value for twin in twins)}
+        told = "".join(f", {name.replace('_', ' ')} {value}" for name, value in differ.items())
+        titles[source, model, variant] = f"{sources.get(source, {}).get('title', source)} · {model_title(model, models)}{told}"
+    return titles
+
+
+def draw(history: pd.DataFrame, samples: set[str], sources: dict, models: dict) -> Figure:
+    """The figure of concatenated histories (read_history)."""
+    style.apply()
+    strides = sorted(set(history["stride"]))
+    splits = sorted(set(history["split"]), key=lambda name: (name != "train", name != "held_out", name))
+    titles = row_titles(history, sources, models)
+    width, panel, gap, top, foot = style.WIDTH, 0.92, 0.76, 0.5, 0.72
+    height = top + foot + len(titles) * (2 * panel + 0.1) + (len(titles) - 1) * gap
+    figure = plt.figure(figsize=(width, height))
+    for number, (key, title) in enumerate(titles.items()):
+        rows = history[(history[["source", "model", "variant"]] == list(key)).all(axis=1)]
+        high = height - top - number * (2 * panel + 0.1 + gap)
+        grid = figure.add_gridspec(2, len(strides), left=0.55 / width, right=1 - 0.08 / width, top=high / height,
+                                   bottom=(high - 2 * panel - 0.1) / height, wspace=0.1, hspace=0.14)
+        figure.text(0.55 / width, (high + 0.27) / height, title, fontweight="bold", va="bottom")
+        for line, (measure, unit) in enumerate((("loss", "loss (nats)"), ("accuracy", "accuracy (%)"))):
+            shared = None
+            for column, stride in enumerate(strides):
+                axes = figure.add_subplot(grid[line, column], sharey=shared)
+                shared = shared or axes
+                lines = rows[rows["stride"] == stride]
+                if lines.empty:
+                    axes.set_axis_off()
+                    continue
+                draw_panel(axes, lines, measure, splits)
+                if key[0] in samples:
+                    style.mark_sample(axes, 10)
+                axes.set_xlim(0.7, history["epoch"].max() + 0.3)
+                axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
+                axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
+                axes.tick_params(labelleft=column == 0, labelbottom=line == 1)
+                if column == 0:
+                    axes.set_ylabel(unit)
+                if line == 0:
+                    axes.set_title(f"stride {stride}", loc="left", fontsize=7.5, color=style.GREY, pad=3)
+                if line == 1 and number == len(titles) - 1:
+                    axes.set_xlabel("epoch")
+    handles = [Line2D([], [], label=split.replace("_", "-") if split == "held_out" else split, **look(split, splits))
+               for split in splits]
+    handles += [Line2D([], [], color=style.GREY, marker="o", markersize=2.6, linestyle="", label="epoch chosen (held-out)"),
+                Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.8, label="chance")]
+    figure.legend(handles=handles, loc="lower center", ncols=len(handles), bbox_to_anchor=(0.5, 0.08 / height),
+                  handlelength=2, columnspacing=1.4, borderaxespad=0)
+    return figure
+
+
+def main(given: argparse.Namespace) -> None:
+    metrics = read_table(given.metrics, ["source", "sample"]).to_pandas()
+    history = pd.concat([read_history(given.train / name / "history.parquet") for name in given.runs])
+    history = history.sort_values(["source", "model", "variant", "stride", "seed", "split", "epoch"], ignore_index=True)
+    figure = draw(history, set(metrics.loc[metrics["sample"], "source"]), load(given.sources), load(given.models))
+    style.save(figure, given.output)
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as beside:
+        history.drop(columns="variant").to_csv(beside, index=False)
+    log.info("%s: %d runs", given.output, history["run"].nunique())
+
+
+def arguments() -> argparse.ArgumentParser:
+    made = parser(__doc__)
+    made.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
+    made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml")
+    made.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
+    made.add_argument("--train", type=Path, required=True, help="the folder of the study's runs")
+    made.add_argument("--runs", nargs="+", required=True, help="the runs' names")
+    made.add_argument("--output", type=Path, required=True, help="where to write, without suffix")
+    return made
+
+
+if __name__ == "__main__":
+    run(main, arguments().parse_args())
