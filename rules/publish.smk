@@ -1,23 +1,37 @@
-"""Publish: figures, tables and the page, from results/evaluate/metrics.parquet and the runs."""
+"""Publish: figures, tables and the page, from results/evaluate/metrics.parquet and the runs (resources/figures.yaml)."""
 
 SUFFIXES = {"figure": ["svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
 PUBLISHED = [item for item in FIGURES if item["study"] in USED_STUDIES]
+# What figures and the page say of corpora and models. Only the entries that are used: another one changes nothing.
+ABOUT = as_json({"sources": {name: SOURCES[name] for name in USED_SOURCES},
+                 "models": {name: MODELS[name] for name in USED_MODELS}})
 
 
 def published_files(item):
-    """The files of a figure or table; the first is the one that the page and the report show."""
+    """The files of a figure or table; the first is the one that Snakemake's report shows."""
     return [f"results/publish/{item['kind']}s/{item['name']}.{suffix}" for suffix in SUFFIXES[item["kind"]]]
 
 
-def study_runs(study):
-    """The names of a study's runs."""
-    return [name for name, run in PLAN.runs.items() if run.study == study]
+def read_files(item):
+    """The files that an item is made from, beside the metrics."""
+    runs = [run for run in PLAN.runs.values() if run.study == item["study"]]
+    files = [file for run in runs for file in run_outputs(run.name)] if "runs" in item["reads"] else []
+    datasets = {file for run in runs for file in dataset_splits(run.dataset)} if "datasets" in item["reads"] else set()
+    return files + sorted(datasets)
+
+
+def read_options(item):
+    """The options by which an item's program is told of them."""
+    names = [name for name, run in PLAN.runs.items() if run.study == item["study"]]
+    options = [f"--train results/train/{item['study']} --runs {' '.join(names)}"] if "runs" in item["reads"] else []
+    return " ".join(options + [f"--build results/build/{item['study']}"] * ("datasets" in item["reads"]))
 
 
 rule publish:
     """All figures and tables, and the page."""
     input:
         [published_files(item) for item in PUBLISHED],
+        "results/publish/site/index.html",
     localrule: True
 
 
@@ -27,9 +41,7 @@ for item in PUBLISHED:
         name: f"publish_{item['name']}"
         input:
             metrics="results/evaluate/metrics.parquet",
-            runs=[file for run in study_runs(item["study"]) for file in run_outputs(run)],
-            sources="resources/sources.yaml",
-            models="resources/models.yaml",
+            read=read_files(item),
         output:
             report(published_files(item)[0], caption=f"../{item['caption']}",
                    category=STUDIES[item["study"]]["title"], labels={"what": item["name"].replace("_", " ")}),
@@ -37,8 +49,8 @@ for item in PUBLISHED:
         params:
             code=fingerprint(f"scripts.publish.{item['program']}"),
             program=f"scripts.publish.{item['program']}",
-            trained=f"results/train/{item['study']}",
-            runs=study_runs(item["study"]),
+            about=ABOUT,
+            options=read_options(item),
             prefix=f"results/publish/{item['kind']}s/{item['name']}",
         log: f"results/logs/publish/{item['name']}.log"
         benchmark: f"results/benchmarks/publish/{item['name']}.jsonl"
@@ -46,5 +58,34 @@ for item in PUBLISHED:
         localrule: True
         conda: "../envs/data.yaml"
         shell:
-            "python -m {params.program} --metrics {input.metrics} --sources {input.sources} --models {input.models}"
-            " --output {params.prefix} --log {log}"
+            "python -m {params.program} --metrics {input.metrics} {params.options} --sources {ROOT}/resources/sources.yaml"
+            " --models {ROOT}/resources/models.yaml --output {params.prefix} --log {log}"
+
+
+rule publish_site:
+    input:
+        metrics="results/evaluate/metrics.parquet",
+        published=[published_files(item) for item in PUBLISHED],
+        cleaning=[f"results/clean/{source}/cleaning.csv" for source in USED_SOURCES],
+        runs=[run_outputs(run)[-1] for run in PLAN.runs],
+        texts=["resources/published.csv", "report/workflow.rst", "scripts/publish/templates/page.html.j2",
+               *[f"report/{study}.rst" for study in USED_STUDIES], *[item["caption"] for item in PUBLISHED]],
+    output:
+        report("results/publish/site/index.html", caption="../report/workflow.rst", category="The page"),
+    params:
+        code=fingerprint("scripts.publish.site"),
+        about=ABOUT,
+        # What decides the numbers; where and how fast they are made does not stand on the page.
+        configuration=as_json({key: config[key] for key in ("run", "seeds", "bootstrap_resamples", "training")}
+                              | {"experiments": {name: config["experiments"][name] for name in config["run"]}}),
+        provenance=as_json({item["name"]: {"rule": f"publish_{item['name']}",
+                                           "code": fingerprint(f"scripts.publish.{item['program']}")} for item in PUBLISHED}),
+    log: "results/logs/publish/site.log"
+    benchmark: "results/benchmarks/publish/site.jsonl"
+    message: "Publishing the page"
+    localrule: True
+    conda: "../envs/data.yaml"
+    shell:
+        "python -m scripts.publish.site --metrics {input.metrics} --resources {ROOT}/resources --publish results/publish"
+        " --cleaning {input.cleaning} --runs {input.runs} --configuration {params.configuration:q}"
+        " --provenance {params.provenance:q} --output {output} --log {log}"

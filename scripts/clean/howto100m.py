@@ -3,8 +3,8 @@
 Reads  raw_caption.zip, raw_caption.json or caption.json, whichever is there, in that order, from --fetched (zipped or
        not is told by content): one object {video_id: {"start": […], "end": […], "text": […]}};
        and HowTo100M_v1.csv, if it is there, for the categories
-Writes train/ and val/, each a folder of shards part-00000.parquet … (schema captions, videos in the order of the file)
-       with manifest.json; videos.parquet (one row a video: split, categories, captions kept); cleaning.csv
+Writes train/ and val/, each a folder of shards part-00000.parquet … (schema captions, videos in the order of the
+       file) with manifest.json; videos.parquet (one row a video: split, categories, captions kept); cleaning.csv
 
 A tenth of the videos, by hash of the id, is val. Captions are cleaned in this order, and each thing done is counted:
 lists of different lengths are cut to the shortest; what is not text is dropped, and what has no finite times; white
@@ -298,7 +298,7 @@ def clean_batch(names: list[str], some: list[Video], source: str) -> tuple[pa.Ta
             del values[shortest[number]:]
     values = list(chain.from_iterable(one.text for one in some))
     texts = texts_of(values)
-    start, end = (pa.array(chain.from_iterable(times), pa.float64(), size=int(shortest.sum())).fill_null(np.nan).to_numpy()
+    start, end = (pa.array(chain.from_iterable(times), pa.float64(), size=len(values)).fill_null(np.nan).to_numpy()
                   for times in ([one.start for one in some], [one.end for one in some]))
     video = np.repeat(np.arange(len(some)), shortest)
     count("videos", "read", "", by_video(np.ones(len(some))))
@@ -480,7 +480,8 @@ def clean(file: Path, listing: Path | None, source: str, provenance: dict, folde
             raise UserError(f"{file}: none of its videos with captions falls to {split} (by hash of the id a tenth is "
                             "val); give a file with more videos")
     rows: list[Count] = [("all", "videos", "dropped", "the video id occurs a second time", repeated)]
-    rows += [(SPLITS[split], *what, number) for (split, *what), number in sorted(counts.items(), key=lambda kind: kind[0][0])]
+    rows += [(SPLITS[split], *what, number) for (split, *what), number in
+             sorted(counts.items(), key=lambda counted: counted[0][0])]
     if listing is None:
         known = pa.table({name: pa.array([], pa.string()) for name in ("video_id", "category_1", "category_2")})
         table, _ = with_categories(pa.concat_tables(listed), known)

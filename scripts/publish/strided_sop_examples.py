@@ -24,9 +24,9 @@ from scripts.common.tables import read_table
 from scripts.publish.names import load, model_title
 from scripts.publish.table import write
 
-EACH = {"right, sure": 2, "wrong, sure": 2, "unsure": 1}
+EACH = {"right": 2, "wrong": 2, "undecided": 1}
 CAPTION = ("Pairs in the order of the video, with the probability that the model gave to the right order. "
-           "Right and wrong: the surest of each; unsure: nearest to one half.")
+           "Right and wrong: the surest of each; undecided: nearest to one half.")
 
 
 def answers(run_folder: Path, build: Path, split: str, facts: dict) -> pd.DataFrame:
@@ -49,8 +49,8 @@ def chosen(pairs: pd.DataFrame) -> pd.DataFrame:
     """The pairs to read, with a column `outcome`; ties are broken by id."""
     ranked = pairs.sort_values(["right_probability", "example_id"], ignore_index=True)
     right, wrong = ranked[ranked["right_probability"] > 0.5], ranked[ranked["right_probability"] < 0.5]
-    unsure = ranked.loc[(ranked["right_probability"] - 0.5).abs().sort_values(kind="stable").index]
-    parts = {"right, sure": right[::-1], "wrong, sure": wrong, "unsure": unsure}
+    undecided = ranked.loc[(ranked["right_probability"] - 0.5).abs().sort_values(kind="stable").index]
+    parts = {"right": right[::-1], "wrong": wrong, "undecided": undecided}
     taken = pd.concat([part.head(EACH[outcome]).assign(outcome=outcome) for outcome, part in parts.items()])
     return taken.drop_duplicates("example_id")
 

@@ -43,7 +43,8 @@ def test_what_comes_out_and_what_is_counted(program, tmp_path):
     train = read_table(tmp_path / "out/train.parquet")
     assert train.schema.equals(CAPTIONS)
     assert [tuple(row.values())[2:] for row in train.to_pylist()] == [
-        ("aaa", 0, "peel", 1, 1), ("aaa", 1, "eat", 7, 70), ("bbb", 0, "add the egg", 2, 5), ("bbb", 1, "boil water", 5, 9)]
+        ("aaa", 0, "peel", 1, 1), ("aaa", 1, "eat", 7, 70),
+        ("bbb", 0, "add the egg", 2, 5), ("bbb", 1, "boil water", 5, 9)]
     found = counts(tmp_path / "out")
     assert found["train", "entries", "read", ""] == 5 and found["train", "entries", "kept", ""] == 2
     assert found["train", "entries", "dropped", "the video has no steps"] == 2

@@ -84,7 +84,8 @@ def cleaned(program, fetched, output, *more):
     for split in ("train", "val"):
         shards = json.loads((output / split / "manifest.json").read_text())["shards"]
         parts = [read_table(output / split / shard["file"]) for shard in shards]
-        assert sorted(file.name for file in (output / split).iterdir()) == ["manifest.json", *(s["file"] for s in shards)]
+        present = sorted(file.name for file in (output / split).iterdir())
+        assert present == ["manifest.json", *(shard["file"] for shard in shards)]
         for part, shard in zip(parts, shards):
             assert sha256_of(output / split / shard["file"]) == shard["sha256"]
             assert (len(part), len(part["video_id"].unique())) == (shard["rows"], shard["videos"])
@@ -197,10 +198,11 @@ def test_the_split_depends_on_the_id_alone(program, tmp_path):
 # Parsing
 
 texts = st.text(max_size=8) | st.text(st.sampled_from('{}[]",:\\\n aé'), max_size=12)
-values = texts | st.none() | st.just(NAN) | st.integers(-3, 3) | st.floats() | st.booleans() | st.lists(texts, max_size=2)
+values = (texts | st.none() | st.just(NAN) | st.integers(-3, 3) | st.floats() | st.booleans()
+          | st.lists(texts, max_size=2))
 times = st.lists(st.none() | st.floats(), max_size=4)
-corpora = st.dictionaries(texts, st.fixed_dictionaries({"start": times, "end": times, "text": st.lists(values, max_size=4)}),
-                          max_size=5)
+bodies = st.fixed_dictionaries({"start": times, "end": times, "text": st.lists(values, max_size=4)})
+corpora = st.dictionaries(texts, bodies, max_size=5)
 
 
 def parsed(content, chunk=1 << 20):
@@ -236,7 +238,7 @@ GOOD = json.dumps(lines("fine"))
     ('{"a": %s, "b": {"start": [' % GOOD, "video b, which begins at byte"),
     ('{"a": %s, "b": {"start": [' % GOOD, "the last whole video before it is a"),
     ('{"a": %s, "b": {"start": [1 2], "end": [], "text": []}}' % GOOD, "video b, which begins at byte 57: broken JSON"),
-    ('{"a": %s, "b": {"start": [1], "text": ["x"]}}' % GOOD, "video b, which begins at byte 57: Object missing required"),
+    ('{"a": %s, "b": {"start": [1], "text": ["x"]}}' % GOOD, "video b, which begins at byte 57: Object missing"),
     ('{"a": %s, "b": {"start": ["1"], "end": [1], "text": ["x"]}}' % GOOD, "Expected `float | null`, got `str`"),
     ('{"a": %s, "b": {"start": [1], "end": [1], "text": "x"}}' % GOOD, "Expected `array`, got `str`"),
     ('{"a": %s "b": %s}' % (GOOD, GOOD), "behind video a (byte"),
@@ -274,7 +276,8 @@ def test_broken_input_through_the_program(program, tmp_path):
 
 
 def test_broken_zips_through_the_program(program, tmp_path):
-    content = zipped(json.dumps({f"{name}{number}": lines(os.urandom(90).hex()) for name in TRAIN for number in range(99)}))
+    noise = {f"{name}{number}": lines(os.urandom(90).hex()) for name in TRAIN for number in range(99)}
+    content = zipped(json.dumps(noise))
     assert "not a whole zip" in refused(program, tmp_path, content[:-4000], name="raw_caption.zip")
     assert "needs one of" in refused(program, tmp_path, zipped("{}", "else.json"), name="raw_caption.zip")
     damaged = content[:60000] + bytes([content[60000] ^ 255]) + content[60001:]
@@ -344,8 +347,9 @@ def test_memory_does_not_grow_with_the_file(program, tmp_path):
 
 # The vectorised steps against plain loops
 
-rolling_texts = st.lists(st.tuples(st.integers(0, 1), st.text(st.sampled_from("ab "), max_size=4) | st.text(max_size=2)),
-                         max_size=9)
+some_text = st.text(st.sampled_from("ab "), max_size=4) | st.text(max_size=2)
+rolling_texts = st.lists(st.tuples(st.integers(0, 1), some_text), max_size=9)
+white_text = st.text(st.sampled_from(" \t\n\x0b\x0c\r\x1c\x1f\x85\xa0\u2002\u3000x"), max_size=6)
 
 
 @given(rolling_texts, st.integers(0, 2))
@@ -360,9 +364,10 @@ def test_goes_on_equals_a_loop(rows, skipped):
         assert list(goes_on(array, np.array([video for video, _ in rows]))) == expected
 
 
-@given(st.lists(st.none() | st.text() | st.text(st.sampled_from(" \t\n\x0b\x0c\r\x1c\x1f\x85\xa0\u2002\u3000x"), max_size=6)))
+@given(st.lists(st.none() | st.text() | white_text))
 def test_spaced_equals_split_and_join(values):
-    assert spaced(texts_of(values)).to_pylist() == [value if value is None else " ".join(value.split()) for value in values]
+    expected = [value if value is None else " ".join(value.split()) for value in values]
+    assert spaced(texts_of(values)).to_pylist() == expected
 
 
 @settings(deadline=None)

@@ -1,0 +1,196 @@
+"""Make the page: one HTML file that opens from disk, with every figure, table and number and how it was made.
+
+The page loads nothing: styles and figures (SVG) stand inside it; PDF, PNG and CSV beside it are linked. What is shown
+follows resources/figures.yaml, study by study; every text from a corpus, a resource or a caption is escaped.
+
+Reads  metrics.parquet, resources/{figures,studies,sources,models}.yaml, resources/published.csv, the captions that
+       figures.yaml names (beside resources/), <publish>/figures/<name>.svg, <publish>/tables/<name>.csv,
+       cleaning.csv of each source, run.json of each run
+Writes the page
+
+    python -m scripts.publish.site --metrics results/evaluate/metrics.parquet --resources resources \\
+        --publish results/publish --cleaning results/clean/*/cleaning.csv --runs results/train/*/*/run.json \\
+        --configuration '{"run": […], "experiments": {…}}' --provenance '{"accuracy_by_stride": {"rule": …, "code": …}}' \\
+        --output results/publish/site/index.html
+"""
+
+import argparse
+import base64
+import json
+import os
+from pathlib import Path
+
+import jinja2
+import pandas as pd
+import yaml
+
+from scripts.common.files import sha256_of, whole
+from scripts.common.program import UserError, log, parser, run
+from scripts.common.tables import read_table
+from scripts.publish.beside import Facts, beside, trends
+from scripts.publish.names import load, model_title
+
+TEMPLATES = Path(__file__).parent / "templates"
+OTHERS = {"figure": ["pdf", "png", "svg", "csv"], "table": ["csv", "md", "tex"]}
+FOLDERS = {"figure": "figures", "table": "tables"}
+
+
+def paragraphs(file: Path) -> list[str]:
+    """The paragraphs of a plain text, lines joined."""
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UserError(f"{file}: no such file; write the caption there in plain paragraphs") from None
+    return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
+
+
+def readable_table(file: Path) -> dict:
+    """A CSV of text cells: the rows in groups by the words at their head, and which columns are numbers."""
+    table = pd.read_csv(file, dtype=str, keep_default_na=False)
+    number = table.apply(lambda column: column.str.fullmatch(r"[-−]?[\d,.–e]*").all()).tolist()
+    words = list(table)[: number.index(True)] if True in number else []
+    groups: dict[tuple, list] = {}
+    for row in table.to_numpy().tolist():
+        groups.setdefault(tuple(row[: len(words)]), []).append(row[len(words):])
+    return {"header": list(table)[len(words):], "number": number[len(words):],
+            "groups": [{"title": " · ".join(head), "rows": rows} for head, rows in groups.items()]}
+
+
+def example_groups(file: Path) -> list[dict]:
+    """Examples to read, in groups by all columns but those of the pair."""
+    pair = {"Outcome", "First", "Second", "P(right order)", "Pair"}
+    groups: dict[str, list] = {}
+    for record in pd.read_csv(file, dtype=str, keep_default_na=False).to_dict("records"):
+        about = [f"{name.lower()} {value}" if value.isdigit() else value for name, value in record.items() if name not in pair]
+        groups.setdefault(" · ".join(about), []).append(record)
+    return [{"title": title, "examples": records} for title, records in groups.items()]
+
+
+def published_item(item: dict, publish: Path, root: Path, output: Path, provenance: dict) -> dict:
+    """A figure or table as the template wants it."""
+    base = publish / FOLDERS[item["kind"]] / item["name"]
+    links = [(suffix.upper(), os.path.relpath(f"{base}.{suffix}", output.parent)) for suffix in OTHERS[item["kind"]]]
+    made = item | {"caption": paragraphs(root / item["caption"]), "links": links, "made": provenance.get(item["name"], {})}
+    if item["kind"] == "figure":
+        svg = base.with_name(f"{item['name']}.svg").read_bytes()
+        return made | {"image": f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"}
+    file = base.with_name(f"{item['name']}.csv")
+    if item.get("show") == "examples":
+        return made | {"show": "examples", "groups": example_groups(file)}
+    return made | {"show": "table", "table": readable_table(file)}
+
+
+def with_commas(text: str) -> str:
+    """Whole numbers from ten thousand on as 20,000; any other text as it is."""
+    return f"{int(text):,}" if text.isdigit() and len(text) > 4 else text
+
+
+def compared(study: str, published: pd.DataFrame, facts: Facts) -> dict:
+    """The study's published claims, each with what was found here, and the trends that no claim is about."""
+    claims = published[published["study"] == study]
+    rows = [claim.to_dict() | {"value": with_commas(claim["value"]), "found": beside(claim, facts)}
+            for _, claim in claims.iterrows()]
+    known = {setting.removeprefix("source=") for setting in claims["setting"]}
+    alone = facts.metrics[~facts.metrics["source"].isin(known)]
+    unclaimed = trends(alone, "accuracy", "stride", facts, "") if "stride" in alone and alone["stride"].notna().any() else []
+    return {"claims": rows, "unclaimed": unclaimed}
+
+
+def cleaned(files: list[Path], sources: dict) -> list[dict]:
+    """Per source the table of what cleaning did: a row for each thing, a column for each split; no rows of zeros."""
+    tables = []
+    for file in files:
+        counts = pd.read_csv(file, keep_default_na=False)
+        if counts.empty:
+            continue
+        wide = counts.pivot_table(index=["unit", "action", "reason"], columns="split", values="count", aggfunc="sum", sort=False)
+        wide = wide[list(dict.fromkeys(counts["split"]))]
+        wide = wide[wide.fillna(0).any(axis=1)]
+        rows = [[*index, *("" if pd.isna(value) else f"{int(value):,}" for value in values)]
+                for index, values in zip(wide.index, wide.to_numpy())]
+        name = counts["source"].iloc[0]
+        tables.append({"source": name, "title": sources.get(name, {}).get("title", name), "splits": list(wide), "rows": rows,
+                       "sample": "sample" in sources.get(name, {})})
+    return tables
+
+
+def source_facts(names: list[str], sources: dict) -> list[dict]:
+    """Titles, licences, citations and file hashes of the corpora."""
+    rows = []
+    for name in names:
+        entry = sources[name]
+        files = {}
+        for download in entry.get("downloads", []):
+            for file, fact in (download.get("members") or {download["file"]: download}).items():
+                files[file] = fact["sha256"] or "not published"
+        rows.append({"name": name, "files": files, "sample": entry.get("sample"),
+                     **{key: entry.get(key, "") for key in ("title", "licence", "citation", "homepage")}})
+    return rows
+
+
+def model_facts(names: list[str], models: dict, published: set[str]) -> list[dict]:
+    """Where the models come from, and whether the paper reports them."""
+    return [{"title": model_title(name, models), "licence": models.get(name, {}).get("licence", ""),
+             "origin": " ".join(str(models[name][key]) for key in ("hub", "revision", "folder") if key in models.get(name, {}))
+             or "weights drawn here from the run's seed", "published": name in published} for name in names]
+
+
+def page(context: dict) -> str:
+    """The HTML of the page."""
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
+                                     lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    return environment.get_template("page.html.j2").render(context)
+
+
+def main(given: argparse.Namespace) -> None:
+    resources, root = given.resources, given.resources.resolve().parent
+    sources, models, studies = (load(resources / f"{name}.yaml") for name in ("sources", "models", "studies"))
+    published = pd.read_csv(resources / "published.csv", dtype=str, keep_default_na=False)
+    metrics = read_table(given.metrics).to_pandas()
+    means = metrics[metrics["seed"].isna()]
+    runs = sorted((json.loads(file.read_text(encoding="utf-8")) for file in given.runs), key=lambda facts: facts["run"])
+    cleaning = pd.concat([pd.read_csv(file, keep_default_na=False) for file in given.cleaning], ignore_index=True)
+    configuration, provenance = json.loads(given.configuration), json.loads(given.provenance)
+
+    sections = []
+    for study in [name for name in studies if name in set(metrics["study"])]:
+        items = [published_item(item, given.publish, root, given.output, provenance)
+                 for item in load(resources / "figures.yaml") if item["study"] == study]
+        facts = Facts(means[means["study"] == study], [fact for fact in runs if fact["study"] == study], cleaning, sources, models)
+        sections.append({"name": study, "title": studies[study]["title"], "paper": studies[study]["paper"],
+                         "question": paragraphs(root / "report" / f"{study}.rst"), "items": items,
+                         "compared": compared(study, published, facts)})
+    experiments = [{"name": name, "title": configuration["experiments"][name].get("title", name)} for name in configuration["run"]]
+    datasets = {(fact["source"], fact["dataset"], split): digest for fact in runs for split, digest in fact["data"].items()}
+    html = page({
+        "about": paragraphs(root / "report" / "workflow.rst"), "studies": sections, "experiments": experiments,
+        "sample": bool(metrics["sample"].any()), "all_sample": bool(metrics["sample"].all()),
+        "cleaning": cleaned(given.cleaning, sources),
+        "sources": source_facts(sorted(set(metrics["source"])), sources),
+        "models": model_facts(sorted({fact["model"] for fact in runs}), models, set(published["model"])),
+        "runs": [fact | {"title": model_title(fact["model"], models)} for fact in runs],
+        "datasets": [(*key, digest) for key, digest in sorted(datasets.items())],
+        "metrics_sha256": sha256_of(given.metrics),
+        "configuration": yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True),
+    })
+    with whole(given.output) as beside_it:
+        beside_it.write_text(html, encoding="utf-8")
+    log.info("%s: %d studies, %d figures and tables, %d KB", given.output, len(sections),
+             sum(len(section["items"]) for section in sections), len(html.encode()) // 1024)
+
+
+def arguments() -> argparse.ArgumentParser:
+    made = parser(__doc__)
+    made.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
+    made.add_argument("--resources", type=Path, required=True, help="the folder resources/; report/ stands beside it")
+    made.add_argument("--publish", type=Path, required=True, help="the folder with figures/ and tables/")
+    made.add_argument("--cleaning", type=Path, nargs="+", required=True, help="cleaning.csv of each source")
+    made.add_argument("--runs", type=Path, nargs="+", required=True, help="run.json of each run")
+    made.add_argument("--configuration", required=True, help="JSON: the configuration")
+    made.add_argument("--provenance", required=True, help="JSON: {name of a figure or table: {rule, code}}")
+    made.add_argument("--output", type=Path, required=True, help="the HTML file to write")
+    return made
+
+
+if __name__ == "__main__":
+    run(main, arguments().parse_args())

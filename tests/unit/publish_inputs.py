@@ -1,0 +1,130 @@
+"""Inputs made up for the publish tests: metrics, runs, datasets and resources in the real schemas."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import yaml
+
+from scripts.common.tables import HISTORY, PREDICTIONS, STRIDED_PAIRS, write_table
+from scripts.evaluate.strided_sop import SCHEMA
+from tests.conftest import ROOT
+
+HOSTILE = "<script>alert('x')</script> & \"quotes\" {{ 7 * 7 }} <img src=x onerror=alert(1)>"
+SPLITS = {"activitynet": ["val_1", "val_2"], "sample_howto100m": ["val"]}
+STRIDES = [0, 1, 2, 3]
+SEEDS = [1, 2]
+
+
+def metric_rows() -> list[dict]:
+    """Two corpora, one of them a sample; two seeds and their mean; a human line and a size-matched twin on activitynet."""
+    rows = []
+    for source, splits in SPLITS.items():
+        for matched in [None, 3] if source == "activitynet" else [None]:
+            for split in splits:
+                for stride in STRIDES:
+                    same = {"experiment": "tried", "study": "strided_sop", "source": source, "stride": stride,
+                            "dataset": f"stride-{stride}" + ("-size_matched-3" if matched else ""), "size_matched": matched,
+                            "split": split, "slice": "all", "n": 2882 - 700 * stride, "groups": 838 - 100 * stride,
+                            "sample": source.startswith("sample")}
+                    for metric, lift in (("accuracy", 0), ("peak_accuracy", 0.02)):
+                        values = [0.55 + 0.05 * stride + 0.01 * seed + lift for seed in SEEDS]
+                        means = [(seed, value, None) for seed, value in zip(SEEDS, values)]
+                        for seed, value, sd in [*means, (None, float(np.mean(values)), float(np.std(values, ddof=1)))]:
+                            rows.append(same | {"model": "minilm", "metric": metric, "seed": seed, "value": value, "sd": sd,
+                                                "ci_low": value - 0.03, "ci_high": value + 0.03})
+                    if source == "activitynet" and matched is None:
+                        rows.append(same | {"model": "human", "metric": "human_accuracy", "seed": None, "value": 0.6, "sd": None,
+                                            "ci_low": 0.4, "ci_high": 0.8, "n": 20, "groups": 20})
+    return rows
+
+
+def make_run(results: Path, source: str, stride: int, seed: int) -> str:
+    """One run's outputs and its dataset; every pair reads `HOSTILE` first and `then <stride>` second."""
+    name, dataset, draw = f"{source}-stride-{stride}-minilm-seed-{seed}-0", f"stride-{stride}", np.random.default_rng(seed)
+    folder = results / "train/strided_sop" / name
+    data = {"stride": stride, "size_matched": None, "max_videos": None, "label_seed": 0}
+    training = {"epochs": 3, "learning_rate": 1e-4, "batch_size": 64}
+    settings = {"study": "strided_sop", "source": source, "dataset": dataset, "data": data, "model": "minilm",
+                "training": training, "seed": seed}
+    splits = SPLITS[source]
+    history = [{"run": name, "epoch": epoch, "split": split, "loss": 0.7 - 0.05 * epoch, "accuracy": 0.5 + 0.05 * epoch, "n": 9}
+               for epoch in (1, 2, 3) for split in ("train", "held_out", *splits)]
+    write_table(pa.Table.from_pylist(history, schema=HISTORY), folder / "history.parquet", HISTORY, {"settings": settings})
+    pairs, predictions = [], []
+    for number in range(12):
+        label = number % 2
+        texts = [HOSTILE, f"then {number}"] if label else [f"then {number}", HOSTILE]
+        pairs.append({"pair_id": f"v{number}:{stride}:1", "video_id": f"v{number}", "stride": stride, "first_position": 1,
+                      "second_position": 2 + stride, "text_a": texts[0], "text_b": texts[1], "label": label})
+        probability = 0.02 + 0.08 * number  # of the right order: pairs 0 to 5 wrong, 6 to 11 right
+        score = [0.0, 0.0]
+        score[label], score[1 - label] = np.log(probability), np.log(1 - probability)
+        predictions.append({"run": name, "split": splits[0], "selection": "held_out", "epoch": 3, "label": label, "score": score,
+                            "example_id": f"v{number}:{stride}:1", "group_id": f"v{number}"})
+    place = results / "build/strided_sop" / source / dataset / f"{splits[0]}.parquet"
+    write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), place, STRIDED_PAIRS, {})
+    draw.shuffle(predictions)
+    write_table(pa.Table.from_pylist(predictions, schema=PREDICTIONS), folder / "predictions.parquet", PREDICTIONS, {})
+    (folder / "run.json").write_text(json.dumps({
+        "run": name, "study": "strided_sop", "source": source, "dataset": dataset, "model": "minilm", "seed": seed,
+        "data_options": data, "training": training, "train_examples": 6700 - stride, "held_out_examples": 700, "epochs": 3,
+        "best_epoch": 3, "seconds": 90.0, "tokens_per_second": 12000.0, "digest": "d1", "code": "scripts.train.loop 123",
+        "data": {"train": f"digest of {source} {dataset}"},
+        "hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "fp32"},
+        "versions": {"torch": "2.13.0", "transformers": "5.23.0"},
+    }))
+    return name
+
+
+class Study:
+    """A made-up study in a folder; `call` runs a publish program on it."""
+
+    def __init__(self, folder: Path, program):
+        self.folder, self.program = folder, program
+        self.results = folder / "results"
+        self.metrics, self.publish = self.results / "evaluate/metrics.parquet", self.results / "publish"
+        self.page = self.publish / "site/index.html"
+        for name in ("resources", "report"):
+            shutil.copytree(ROOT / name, folder / name)
+        self.write_metrics(metric_rows())
+        self.runs = [make_run(self.results, source, stride, seed) for source in SPLITS for stride in STRIDES for seed in SEEDS]
+        for source in SPLITS:
+            place = self.results / "clean" / source / "cleaning.csv"
+            place.parent.mkdir(parents=True)
+            place.write_text("source,split,unit,action,reason,count\n"
+                             f"{source},train,videos,read,,100\n{source},train,videos,kept,,10009\n"
+                             f"{source},train,sentences,changed,<b>white</b> space,25731\n"
+                             f"{source},train,sentences,dropped,never happened,0\n")
+
+    def write_metrics(self, rows: list[dict]) -> None:
+        write_table(pa.Table.from_pylist(rows, schema=SCHEMA), self.metrics, SCHEMA, {})
+
+    def call(self, item: dict):
+        """Run the program of an item of figures.yaml as the rule does."""
+        resources = self.folder / "resources"
+        given = ["--metrics", self.metrics, "--sources", resources / "sources.yaml", "--models", resources / "models.yaml",
+                 "--output", self.publish / f"{item['kind']}s" / item["name"]]
+        if "runs" in item["reads"]:
+            given += ["--train", self.results / "train/strided_sop", "--runs", *self.runs]
+        if "datasets" in item["reads"]:
+            given += ["--build", self.results / "build/strided_sop"]
+        return self.program(f"scripts.publish.{item['program']}", *given)
+
+    def items(self) -> list[dict]:
+        return yaml.safe_load((self.folder / "resources/figures.yaml").read_text())
+
+    def make_page(self):
+        """Run every program, then the page's."""
+        for item in self.items():
+            done = self.call(item)
+            assert done.returncode == 0, done.stderr
+        configuration = {"run": ["tried"], "experiments": {"tried": {"title": HOSTILE}}}
+        return self.program(
+            "scripts.publish.site", "--metrics", self.metrics, "--resources", self.folder / "resources",
+            "--publish", self.publish, "--cleaning", *sorted(self.results.glob("clean/*/cleaning.csv")),
+            "--runs", *sorted(self.results.glob("train/*/*/run.json")), "--configuration", json.dumps(configuration),
+            "--provenance", json.dumps({"accuracy_by_stride": {"rule": "publish_accuracy_by_stride", "code": "print 0123"}}),
+            "--output", self.page)

@@ -1,0 +1,232 @@
+"""Figures, tables and the page: what they hold, that equal input gives equal files, that hostile text stays text."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+import yaml
+
+from scripts.common.program import UserError
+from scripts.common.tables import read_table
+from scripts.publish.accuracy_by_stride import COLUMNS
+from scripts.publish.beside import trend
+from scripts.publish.names import strided_metrics
+from scripts.publish.strided_sop_examples import chosen
+from scripts.publish.table import latex, markdown, write
+from tests.conftest import ROOT
+from tests.unit.publish_inputs import HOSTILE, Study, metric_rows
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory, program) -> Study:
+    return Study(tmp_path_factory.mktemp("study"), program)
+
+
+@pytest.fixture(scope="module")
+def html(study) -> str:
+    """The page of the made-up study, with a hostile caption."""
+    caption = study.folder / "report/accuracy_by_stride.rst"
+    caption.write_text(f"{caption.read_text()}\n{HOSTILE}\n")
+    done = study.make_page()
+    assert done.returncode == 0, done.stderr
+    return study.page.read_text()
+
+
+class Page(HTMLParser):
+    """Ids, and the references of a page."""
+
+    def __init__(self, html: str):
+        super().__init__()
+        self.ids, self.hrefs, self.loaded, self.tags, self.handlers = [], [], [], [], []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        facts = dict(attributes)
+        self.tags.append(tag)
+        self.handlers += [name for name in facts if name.startswith("on")]
+        if "id" in facts:
+            self.ids.append(facts["id"])
+        if tag == "a":
+            self.hrefs.append(facts["href"])
+        elif "src" in facts or "href" in facts:
+            self.loaded.append(facts.get("src") or facts["href"])
+
+
+def item_of(study: Study, name: str) -> dict:
+    return next(item for item in study.items() if item["name"] == name)
+
+
+@pytest.mark.parametrize("name", ["accuracy_by_stride", "strided_sop_training_curves"])
+def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
+    base = study.publish / "figures" / name
+    first = study.call(item_of(study, name))
+    assert first.returncode == 0, first.stderr
+    files = {suffix: base.with_name(f"{name}.{suffix}") for suffix in ("svg", "png", "pdf", "csv")}
+    before = {suffix: file.read_bytes() for suffix, file in files.items()}
+    assert before["png"][:4] == b"\x89PNG" and before["pdf"][:4] == b"%PDF"
+    assert b"SAMPLE DATA" in before["svg"]
+    study.call(item_of(study, name))
+    assert {suffix: file.read_bytes() for suffix, file in files.items()} == before
+    assert "fontTools" not in first.stderr and len(first.stderr.splitlines()) == 1
+
+
+def test_the_points_beside_the_figure_are_the_metrics(study):
+    study.call(item_of(study, "accuracy_by_stride"))
+    points = pd.read_csv(study.publish / "figures/accuracy_by_stride.csv")
+    metrics = read_table(study.metrics).to_pandas()
+    assert list(points) == COLUMNS
+    key = ["source", "split", "model", "size_matched", "stride", "metric", "seed"]
+    both = [frame.sort_values(key, ignore_index=True)[[*key, "value", "ci_low", "ci_high", "n", "groups", "sample"]]
+            for frame in (points, metrics)]
+    pd.testing.assert_frame_equal(*both, check_dtype=False)
+
+
+def test_real_data_carries_no_sample_mark(study, tmp_path, program):
+    real = Study(tmp_path / "real", program)
+    real.write_metrics([row for row in metric_rows() if not row["sample"]])
+    assert real.call(item_of(study, "accuracy_by_stride")).returncode == 0
+    assert b"SAMPLE DATA" not in (real.publish / "figures/accuracy_by_stride.svg").read_bytes()
+
+
+def test_a_run_shared_by_two_experiments_is_drawn_once(study, tmp_path, program):
+    rows = metric_rows()
+    other = Study(tmp_path / "shared", program)
+    other.write_metrics(rows + [row | {"experiment": "again"} for row in rows])
+    metrics = strided_metrics(other.metrics, {})
+    assert len(metrics) == len(rows)
+    assert set(metrics["series"]) == {"minilm", "minilm, size-matched", "human"}
+
+
+def test_other_settings_under_the_same_name_are_told_apart(study, tmp_path, program):
+    rows = metric_rows()
+    other = Study(tmp_path / "twice", program)
+    other.write_metrics(rows + [row | {"experiment": "again", "value": row["value"] + 0.01} for row in rows])
+    assert {"minilm (tried)", "minilm (again)"} <= set(strided_metrics(other.metrics, {})["series"])
+
+
+def test_no_metrics_of_the_study_is_one_clear_sentence(study, tmp_path, program):
+    empty = Study(tmp_path / "empty", program)
+    empty.write_metrics([row | {"study": "other"} for row in metric_rows()[:3]])
+    done = empty.call(item_of(study, "accuracy_by_stride"))
+    assert done.returncode == 1 and "no rows of study strided_sop" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not (empty.publish / "figures").exists()
+
+
+def test_the_table_holds_every_number(study, html):
+    table = pd.read_csv(study.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False)
+    assert len(table) == 4 * 2 * 2 + 4
+    row = table[(table["Split"] == "val_1") & (table["Stride"] == "2") & (table["Model"] == "minilm")].iloc[0]
+    assert row["Accuracy (%)"] == "66.5" and row["95 % interval"] == "63.5–69.5" and row["Peak (%)"] == "68.5"
+    assert row["SD"] == "0.7" and row["Training pairs"] == "6,698" and row["Seeds"] == "2" and row["Human (%)"] == "60.0"
+    assert table["Corpus"].str.contains("sample data").sum() == 4
+    lines = (study.publish / "tables/strided_sop_table.tex").read_text().splitlines()
+    assert sum(line.endswith(r"\\") for line in lines) == len(table) + 1
+    assert r"val\_1" in "".join(lines) and "val_1" not in "".join(lines)
+
+
+def test_markdown_and_latex_are_escaped(tmp_path):
+    hostile = r"100% of $5 & #1_a {x} ~^ \ | *b* <i> [l](u)"
+    write(pd.DataFrame({"a|b": [hostile]}), "A caption_", [], tmp_path / "table")
+    tex, md = (tmp_path / "table.tex").read_text(), (tmp_path / "table.md").read_text()
+    assert latex("50% & a_b #1") == r"50\% \& a\_b \#1" and r"\caption{A caption\_}" in tex
+    assert re.search(r"(?<!\\)[%&#$]", latex(hostile).replace("$-$", "")) is None
+    assert all(len(re.findall(r"(?<!\\)\|", line)) == 2 for line in md.splitlines()[:3])
+    assert markdown("a\nb") == "a b"
+    assert pd.read_csv(tmp_path / "table.csv").iloc[0, 0] == hostile
+
+
+def test_examples_stand_in_the_order_of_the_video(study, html):
+    table = pd.read_csv(study.publish / "tables/strided_sop_examples.csv", dtype=str)
+    assert (table["First"] == HOSTILE).all() and table["Second"].str.startswith("then").all()
+    some = table[(table["Stride"] == "0") & table["Corpus"].str.startswith("ActivityNet")]
+    assert list(zip(some["Outcome"], some["P(right order)"])) == [
+        ("right", "0.90"), ("right", "0.82"), ("wrong", "0.02"), ("wrong", "0.10"), ("undecided", "0.50")]
+
+
+def test_examples_of_a_model_that_is_always_right():
+    pairs = pd.DataFrame({"example_id": list("abc"), "right_probability": [0.9, 0.8, 0.7]})
+    assert chosen(pairs)[["example_id", "outcome"]].to_numpy().tolist() == [["a", "right"], ["b", "right"], ["c", "undecided"]]
+
+
+def test_hostile_text_stays_text(html):
+    found = Page(html)
+    assert "script" not in found.tags and not found.handlers and "<script" not in html
+    assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;" in html and "{{ 7 * 7 }}" in html
+    assert "&lt;b&gt;white&lt;/b&gt; space" in html
+
+
+def test_the_page_loads_nothing(html):
+    found = Page(html)
+    assert found.loaded and all(place.startswith("data:") for place in found.loaded)
+    assert "url(" not in html and "@import" not in html
+    homepages = {entry.get("homepage") for entry in yaml.safe_load((ROOT / "resources/sources.yaml").read_text()).values()}
+    assert {place for place in found.hrefs if "://" in place} <= homepages
+
+
+def test_every_link_of_the_page_leads_somewhere(study, html):
+    found = Page(html)
+    assert len(found.ids) == len(set(found.ids))
+    for place in found.hrefs:
+        if place.startswith("#"):
+            assert place[1:] in found.ids
+        elif "://" not in place:
+            assert (study.page.parent / place).is_file(), place
+
+
+def test_the_page_says_what_it_must(study, html):
+    assert "Sample data." in html and "sample data" in html
+    for text in ("increases with stride", "56.5 % (53.5 to 59.5) at stride 0", "MIT", "Krishna et al. 2017", "a machine",
+                 "digest of activitynet stride-0", "25,731", "print 0123", "publish_accuracy_by_stride"):
+        assert text in html or text in html.replace("\n", " "), text
+    assert "never happened" not in html
+    for item in study.items():
+        assert item["title"] in html
+
+
+def test_sample_numbers_never_stand_beside_a_published_claim(html):
+    claims = html[html.index('id="strided_sop-published"'):]
+    before, _, rest = claims.partition("nothing printed")
+    assert "sample data" not in before and "sample data" in rest
+    assert "not the paper&#39;s model" in before
+
+
+def test_a_missing_caption_is_named(study, html):
+    place = study.folder / "report/strided_sop_table.rst"
+    kept = place.read_text()
+    place.unlink()
+    try:
+        done = study.make_page()
+    finally:
+        place.write_text(kept)
+    assert done.returncode == 1 and "strided_sop_table.rst: no such file" in done.stderr
+    assert study.page.read_text() == html
+
+
+@pytest.mark.parametrize("low, high, word", [
+    ((0.50, 0.52), (0.53, 0.55), "increases"), ((0.53, 0.55), (0.50, 0.52), "decreases"),
+    ((0.50, 0.54), (0.53, 0.57), "no clear change"),
+])
+def test_a_change_is_clear_only_where_intervals_part(low, high, word):
+    points = pd.DataFrame([{"stride": stride, "value": sum(ends) / 2, "ci_low": ends[0], "ci_high": ends[1]}
+                           for stride, ends in ((3, high), (0, low))])
+    assert word in trend(points, "stride")
+
+
+def test_published_numbers_name_what_the_project_has():
+    published = pd.read_csv(ROOT / "resources/published.csv", dtype=str, keep_default_na=False)
+    assert list(published) == ["study", "table", "row", "model", "setting", "metric", "value", "unit", "note"]
+    known = {name: yaml.safe_load((ROOT / f"resources/{name}.yaml").read_text()) for name in ("sources", "models", "studies")}
+    assert set(published["study"]) <= set(known["studies"])
+    assert set(published["model"]) <= {"", "human", *known["models"]}
+    for setting in filter(None, published["setting"]):
+        assert setting.removeprefix("source=") in known["sources"]
+
+
+def test_every_item_has_its_program_and_caption():
+    for item in yaml.safe_load((ROOT / "resources/figures.yaml").read_text()):
+        assert (ROOT / f"scripts/publish/{item['program']}.py").is_file()
+        caption = (ROOT / item["caption"]).read_text()
+        assert caption.strip() and not re.search(r"[*`{}]|::|\.\. ", caption), "a caption is plain paragraphs"
+        assert (ROOT / "report" / f"{item['study']}.rst").is_file()
