@@ -34,7 +34,7 @@ COLUMNS = ["source", "split", "series", "model", "experiment", "stride", "size_m
 
 
 def looks(metrics: pd.DataFrame) -> dict[str, dict]:
-    """Per series its colour and marker (by model, so that a size-matched twin shares them) and its place in the dodge."""
+    """Per series its colour and marker (by model: a size-matched twin shares them) and its place in the dodge."""
     trained = metrics[metrics["model"] != "human"].drop_duplicates("series")
     shared = trained["series"].str.replace(", size-matched", "", regex=False)
     kinds = {name: number for number, name in enumerate(dict.fromkeys(shared))}
@@ -100,15 +100,17 @@ def legend(figure: Figure, metrics: pd.DataFrame, known: dict[str, dict]) -> Non
     marks = [
         Line2D([], [], color=style.GREY, marker="|", markersize=9, linewidth=1.4,
                label="epoch chosen on held-out training videos, 95 % interval"),
-        Line2D([], [], color=style.GREY, alpha=0.6, marker="_", linewidth=0.9, label="best epoch on this split, as in the paper"),
+        Line2D([], [], color=style.GREY, alpha=0.6, marker="_", linewidth=0.9,
+               label="best epoch on this split, as in the paper"),
     ]
     if metrics["seed"].nunique() > 1:
         marks.append(Line2D([], [], color=style.GREY, marker="o", markersize=2.5, linestyle="", label="one seed"))
     longest = max(len(handle.get_label()) for handle in handles)
     wide = max(1, min(len(handles), 100 // (longest + 8)))
-    figure.legend(handles=handles, loc="lower center", ncols=wide, bbox_to_anchor=(0.5, 0.26 / figure.get_figheight()),
+    height = figure.get_figheight()
+    figure.legend(handles=handles, loc="lower center", ncols=wide, bbox_to_anchor=(0.5, 0.26 / height),
                   handlelength=2.2, columnspacing=1.6, borderaxespad=0)
-    figure.legend(handles=marks, loc="lower center", ncols=len(marks), bbox_to_anchor=(0.5, 0.06 / figure.get_figheight()),
+    figure.legend(handles=marks, loc="lower center", ncols=len(marks), bbox_to_anchor=(0.5, 0.06 / height),
                   handlelength=1.8, columnspacing=1.6, borderaxespad=0, fontsize=7)
 
 
@@ -122,11 +124,11 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
     longest = max(len(name) for name in known)
     legend_rows = math.ceil((len(known) + 2) / max(1, 100 // (longest + 8)))
     foot, row = 0.85 + 0.16 * legend_rows, 2.55
-    width = min(style.WIDTH, max(5.4, 2.35 * across))
+    width = style.WIDTH
     figure, grid = plt.subplots(down, across, figsize=(width, row * down + foot - 0.1), sharey=True, squeeze=False)
     height = figure.get_figheight()
-    figure.subplots_adjust(left=0.62 / width, right=1 - 0.08 / width, top=1 - 0.52 / height, bottom=(foot + 0.12) / height,
-                           wspace=0.12, hspace=1.05 / (row - 1.0))
+    figure.subplots_adjust(left=0.62 / width, right=1 - 0.08 / width, top=1 - 0.52 / height,
+                           bottom=(foot + 0.12) / height, wspace=0.12, hspace=1.05 / (row - 1.0))
     strides = sorted(set(metrics["stride"]))
     for place, ((source, split), points) in enumerate(panels):
         axes = grid.flat[place]

@@ -48,7 +48,8 @@ def share(row: pd.Series) -> str:
 
 def settings_of(text: str) -> dict[str, str]:
     """`source=a; split=b` as a mapping."""
-    return {key.strip(): value.strip() for key, value in (part.split("=", 1) for part in text.split(";") if part.strip())}
+    parts = [part.split("=", 1) for part in text.split(";") if part.strip()]
+    return {key.strip(): value.strip() for key, value in parts}
 
 
 def selected(metrics: pd.DataFrame, settings: dict[str, str]) -> pd.DataFrame:
@@ -58,14 +59,19 @@ def selected(metrics: pd.DataFrame, settings: dict[str, str]) -> pd.DataFrame:
     return metrics
 
 
+def title_of(source: str, facts: Facts) -> str:
+    """The title of a corpus."""
+    return facts.sources.get(source, {}).get("title", source)
+
+
 def who(row: pd.Series, facts: Facts, published_model: str) -> tuple[str, list[str]]:
     """The corpus, split and model of a row of metrics, and what a reader must be warned of."""
-    title = facts.sources.get(row["source"], {}).get("title", row["source"])
     matched = ", size-matched" if pd.notna(row.get("size_matched")) else ""
     tags = ["sample data"] if row["sample"] else []
     if published_model and row["model"] != published_model:
         tags.append(f"not the paper's model ({model_title(published_model, facts.models)})")
-    return f"{title}, {row['split']}, {model_title(row['model'], facts.models)}{matched}", tags
+    model = model_title(row["model"], facts.models)
+    return f"{title_of(row['source'], facts)}, {row['split']}, {model}{matched}", tags
 
 
 def trend(points: pd.DataFrame, over: str) -> str:
@@ -86,7 +92,7 @@ def trend(points: pd.DataFrame, over: str) -> str:
 def trends(metrics: pd.DataFrame, metric: str, over: str, facts: Facts, published_model: str) -> list[Found]:
     """The trend of every corpus, split and model; of the honest metric as well."""
     found = []
-    wanted = [metric] + [HONEST[metric]] * (metric in HONEST)
+    wanted = [metric, HONEST[metric]] if metric in HONEST else [metric]
     some = metrics[metrics["metric"].isin(wanted)]
     for _, series in some.groupby(SERIES, dropna=False, sort=False):
         name, tags = who(series.iloc[0], facts, published_model)
@@ -108,7 +114,8 @@ def against(metrics: pd.DataFrame, metric: str, other: str, facts: Facts, publis
         name, tags = who(rows.iloc[0], facts, published_model)
         above = (rows["ci_low"] > rows["ci_high_other"]).sum()
         below = (rows["ci_high"] < rows["ci_low_other"]).sum()
-        pairs = ", ".join(f"{row['value'] * 100:.1f} beside {row['value_other'] * 100:.1f} %" for _, row in rows.iterrows())
+        pairs = ", ".join(f"{value * 100:.1f} beside {beside * 100:.1f} %"
+                          for value, beside in zip(rows["value"], rows["value_other"]))
         found.append(Found(f"{name}; {', '.join(rows['dataset'])}",
                            f"{pairs}: clearly above in {above} of {len(rows)}, clearly below in {below}", tags))
     return found
@@ -131,17 +138,16 @@ def beside(claim: pd.Series, facts: Facts) -> list[Found]:
         used = sorted({(run["model"], run["training"][name]) for run in facts.runs})
         return [Found(model_title(model, facts.models), f"{value:g} {unit}".strip(), []) for model, value in used]
     if metric.startswith("cleaning."):
-        kept = facts.cleaning[(facts.cleaning["unit"] == metric.removeprefix("cleaning.")) & (facts.cleaning["action"] == "kept")]
-        kept = kept[kept["source"] == settings["source"]]
-        counts = kept.groupby("split", sort=False)["count"].sum()
-        title = facts.sources.get(settings["source"], {}).get("title", settings["source"])
-        return [Found(title, ", ".join(f"{count:,} in {split}" for split, count in counts.items()), [])] if len(counts) else []
+        about = selected(facts.cleaning, settings | {"unit": metric.removeprefix("cleaning."), "action": "kept"})
+        counts = about.groupby("split", sort=False)["count"].sum()
+        told = ", ".join(f"{count:,} in {split}" for split, count in counts.items())
+        return [Found(title_of(settings["source"], facts), told, [])] if told else []
     metrics = selected(facts.metrics, settings)
     if metric.endswith(".n"):
         asked = metrics[metrics["metric"] == metric.removesuffix(".n")]
-        counts = asked.drop_duplicates(["source", "dataset", "split"]).groupby(["source", "split", "n"], sort=False).size()
-        return [Found(f"{facts.sources.get(source, {}).get('title', source)}, {split}", f"{n:,} {unit} in each of {times} datasets", [])
-                for (source, split, n), times in counts.items()]
+        asked = asked.drop_duplicates(["source", "dataset", "split"])
+        return [Found(f"{title_of(source, facts)}, {split}", f"{n:,} {unit} in each of {times} datasets", [])
+                for (source, split, n), times in asked.groupby(["source", "split", "n"], sort=False).size().items()]
     if unit.startswith("with "):
         return trends(metrics, metric, unit.removeprefix("with "), facts, claim["model"])
     if claim["value"] in ("above", "below"):

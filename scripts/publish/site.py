@@ -10,7 +10,8 @@ Writes the page
 
     python -m scripts.publish.site --metrics results/evaluate/metrics.parquet --resources resources \\
         --publish results/publish --cleaning results/clean/*/cleaning.csv --runs results/train/*/*/run.json \\
-        --configuration '{"run": […], "experiments": {…}}' --provenance '{"accuracy_by_stride": {"rule": …, "code": …}}' \\
+        --configuration '{"run": […], "experiments": {…}}' \\
+        --provenance '{"accuracy_by_stride": {"rule": …, "code": …}}' \\
         --output results/publish/site/index.html
 """
 
@@ -61,7 +62,8 @@ def example_groups(file: Path) -> list[dict]:
     pair = {"Outcome", "First", "Second", "P(right order)", "Pair"}
     groups: dict[str, list] = {}
     for record in pd.read_csv(file, dtype=str, keep_default_na=False).to_dict("records"):
-        about = [f"{name.lower()} {value}" if value.isdigit() else value for name, value in record.items() if name not in pair]
+        about = [f"{name.lower()} {value}" if value.isdigit() else value
+                 for name, value in record.items() if name not in pair]
         groups.setdefault(" · ".join(about), []).append(record)
     return [{"title": title, "examples": records} for title, records in groups.items()]
 
@@ -70,7 +72,8 @@ def published_item(item: dict, publish: Path, root: Path, output: Path, provenan
     """A figure or table as the template wants it."""
     base = publish / FOLDERS[item["kind"]] / item["name"]
     links = [(suffix.upper(), os.path.relpath(f"{base}.{suffix}", output.parent)) for suffix in OTHERS[item["kind"]]]
-    made = item | {"caption": paragraphs(root / item["caption"]), "links": links, "made": provenance.get(item["name"], {})}
+    made = item | {"caption": paragraphs(root / item["caption"]), "links": links,
+                   "made": provenance.get(item["name"], {})}
     if item["kind"] == "figure":
         svg = base.with_name(f"{item['name']}.svg").read_bytes()
         return made | {"image": f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"}
@@ -92,8 +95,8 @@ def compared(study: str, published: pd.DataFrame, facts: Facts) -> dict:
             for _, claim in claims.iterrows()]
     known = {setting.removeprefix("source=") for setting in claims["setting"]}
     alone = facts.metrics[~facts.metrics["source"].isin(known)]
-    unclaimed = trends(alone, "accuracy", "stride", facts, "") if "stride" in alone and alone["stride"].notna().any() else []
-    return {"claims": rows, "unclaimed": unclaimed}
+    strided = "stride" in alone and alone["stride"].notna().any()
+    return {"claims": rows, "unclaimed": trends(alone, "accuracy", "stride", facts, "") if strided else []}
 
 
 def cleaned(files: list[Path], sources: dict) -> list[dict]:
@@ -103,14 +106,15 @@ def cleaned(files: list[Path], sources: dict) -> list[dict]:
         counts = pd.read_csv(file, keep_default_na=False)
         if counts.empty:
             continue
-        wide = counts.pivot_table(index=["unit", "action", "reason"], columns="split", values="count", aggfunc="sum", sort=False)
+        wide = counts.pivot_table(index=["unit", "action", "reason"], columns="split", values="count", aggfunc="sum",
+                                  sort=False)
         wide = wide[list(dict.fromkeys(counts["split"]))]
         wide = wide[wide.fillna(0).any(axis=1)]
         rows = [[*index, *("" if pd.isna(value) else f"{int(value):,}" for value in values)]
                 for index, values in zip(wide.index, wide.to_numpy())]
         name = counts["source"].iloc[0]
-        tables.append({"source": name, "title": sources.get(name, {}).get("title", name), "splits": list(wide), "rows": rows,
-                       "sample": "sample" in sources.get(name, {})})
+        entry = sources.get(name, {})
+        tables.append({"title": entry.get("title", name), "splits": list(wide), "rows": rows, "sample": "sample" in entry})
     return tables
 
 
@@ -130,9 +134,13 @@ def source_facts(names: list[str], sources: dict) -> list[dict]:
 
 def model_facts(names: list[str], models: dict, published: set[str]) -> list[dict]:
     """Where the models come from, and whether the paper reports them."""
-    return [{"title": model_title(name, models), "licence": models.get(name, {}).get("licence", ""),
-             "origin": " ".join(str(models[name][key]) for key in ("hub", "revision", "folder") if key in models.get(name, {}))
-             or "weights drawn here from the run's seed", "published": name in published} for name in names]
+    rows = []
+    for name in names:
+        entry = models.get(name, {})
+        places = [str(entry[key]) for key in ("hub", "revision", "folder") if key in entry]
+        rows.append({"title": model_title(name, models), "licence": entry.get("licence", ""), "published": name in published,
+                     "origin": " ".join(places) or "weights drawn here from the run's seed"})
+    return rows
 
 
 def page(context: dict) -> str:
@@ -156,12 +164,15 @@ def main(given: argparse.Namespace) -> None:
     for study in [name for name in studies if name in set(metrics["study"])]:
         items = [published_item(item, given.publish, root, given.output, provenance)
                  for item in load(resources / "figures.yaml") if item["study"] == study]
-        facts = Facts(means[means["study"] == study], [fact for fact in runs if fact["study"] == study], cleaning, sources, models)
+        facts = Facts(means[means["study"] == study], [fact for fact in runs if fact["study"] == study], cleaning,
+                      sources, models)
         sections.append({"name": study, "title": studies[study]["title"], "paper": studies[study]["paper"],
                          "question": paragraphs(root / "report" / f"{study}.rst"), "items": items,
                          "compared": compared(study, published, facts)})
-    experiments = [{"name": name, "title": configuration["experiments"][name].get("title", name)} for name in configuration["run"]]
-    datasets = {(fact["source"], fact["dataset"], split): digest for fact in runs for split, digest in fact["data"].items()}
+    experiments = [{"name": name, "title": configuration["experiments"][name].get("title", name)}
+                   for name in configuration["run"]]
+    datasets = {(fact["source"], fact["dataset"], split): digest
+                for fact in runs for split, digest in fact["data"].items()}
     html = page({
         "about": paragraphs(root / "report" / "workflow.rst"), "studies": sections, "experiments": experiments,
         "sample": bool(metrics["sample"].any()), "all_sample": bool(metrics["sample"].all()),

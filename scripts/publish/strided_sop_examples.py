@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 
 from scripts.common.program import log, parser, run
 from scripts.common.tables import read_table
@@ -31,12 +32,11 @@ CAPTION = ("Pairs in the order of the video, with the probability that the model
 
 def answers(run_folder: Path, build: Path, split: str, facts: dict) -> pd.DataFrame:
     """Every pair of a split: first, second (in true order), right_probability, example_id."""
-    columns = ["split", "selection", "example_id", "label", "score"]
-    frame = read_table(run_folder / "predictions.parquet", columns).to_pandas()
-    frame = frame[(frame["split"] == split) & (frame["selection"] == "held_out")]
-    scores = np.stack(frame["score"].to_numpy())
-    frame = frame[["example_id"]].assign(
-        right_probability=np.exp(scores[np.arange(len(frame)), frame["label"].to_numpy()]))
+    table = read_table(run_folder / "predictions.parquet", ["split", "selection", "example_id", "label", "score"])
+    table = table.filter((pc.field("split") == split) & (pc.field("selection") == "held_out")).combine_chunks()
+    scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
+    right = np.exp(scores[np.arange(len(table)), table["label"].to_numpy()])
+    frame = pd.DataFrame({"example_id": table["example_id"].to_pandas(), "right_probability": right})
     columns = ["pair_id", "text_a", "text_b", "label"]
     pairs = read_table(build / facts["source"] / facts["dataset"] / f"{split}.parquet", columns).to_pandas()
     joined = frame.merge(pairs, left_on="example_id", right_on="pair_id", validate="one_to_one")

@@ -24,9 +24,9 @@ from scripts.publish.names import load, strided_metrics
 from scripts.publish.table import percent, write
 
 WORDS = ["Corpus", "Split", "Model"]
-CAPTION = ("Strided sentence order prediction. Accuracy: the epoch chosen on held-out training videos; peak: the best "
-           "epoch on the split itself, as Jain et al. 2020 report. Means over the seeds, sd over the seeds, 95 % bootstrap "
-           "intervals over videos; training pairs without the held-out ones.")
+CAPTION = ("Strided sentence order prediction. Accuracy: the epoch chosen on held-out training videos; peak: the "
+           "best epoch on the split itself, as Jain et al. 2020 report. Means over the seeds, sd over the seeds, "
+           "95 % bootstrap intervals over videos; training pairs without the held-out ones.")
 
 
 def interval(row: pd.Series) -> str:
@@ -67,7 +67,9 @@ def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict) -> p
 def main(given: argparse.Namespace) -> None:
     metrics = strided_metrics(given.metrics, load(given.models))
     table = tabulate(metrics, training_pairs([given.train / name for name in given.runs]), load(given.sources))
-    caption = CAPTION + (" SAMPLE DATA where marked: made-up sentences, not a corpus." if metrics["sample"].any() else "")
+    caption = CAPTION
+    if metrics["sample"].any():
+        caption += " SAMPLE DATA where marked: made-up sentences, not a corpus."
     write(table, caption, [name for name in table if name not in WORDS], given.output)
     log.info("%s: %d rows", given.output, len(table))
 

@@ -37,7 +37,8 @@ def write(table: pd.DataFrame, caption: str, numbers: list[str], output: Path) -
     """
     right = [column in numbers for column in table]
     head = [markdown(column) for column in table]
-    lines = [head, ["---:" if flush else "---" for flush in right], *([markdown(cell) for cell in row] for row in table.to_numpy())]
+    lines = [head, ["---:" if flush else "---" for flush in right],
+             *([markdown(cell) for cell in row] for row in table.to_numpy())]
     body = [" & ".join(latex(cell) for cell in row) + r" \\" for row in [list(table), *table.to_numpy()]]
     files = {
         "csv": table.to_csv(index=False),

@@ -31,7 +31,7 @@ from scripts.publish.names import load, model_title
 
 
 def read_history(file: Path) -> pd.DataFrame:
-    """One run's history, with its source, dataset, stride, model and seed, and all other settings (JSON), as columns."""
+    """One run's history, with its source, dataset, stride, model, seed and other settings (JSON) as columns."""
     settings = provenance_of(file).get("settings")
     if settings is None:
         raise UserError(f"{file}: does not tell its run's settings; make it again with `snakemake {file}`")
@@ -83,7 +83,8 @@ def row_titles(history: pd.DataFrame, sources: dict, models: dict) -> dict[tuple
         differ = {name: value for name, value in json.loads(variant).items()
                   if value is not None and any(twin.get(name) != value for twin in twins)}
         told = "".join(f", {name.replace('_', ' ')} {value}" for name, value in differ.items())
-        titles[source, model, variant] = f"{sources.get(source, {}).get('title', source)} · {model_title(model, models)}{told}"
+        title = sources.get(source, {}).get("title", source)
+        titles[source, model, variant] = f"{title} · {model_title(model, models)}{told}"
     return titles
 
 
@@ -126,7 +127,8 @@ def draw(history: pd.DataFrame, samples: set[str], sources: dict, models: dict) 
                     axes.set_xlabel("epoch")
     handles = [Line2D([], [], label=split.replace("_", "-") if split == "held_out" else split, **look(split, splits))
                for split in splits]
-    handles += [Line2D([], [], color=style.GREY, marker="o", markersize=2.6, linestyle="", label="epoch chosen (held-out)"),
+    handles += [Line2D([], [], color=style.GREY, marker="o", markersize=2.6, linestyle="",
+                       label="epoch chosen (held-out)"),
                 Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.8, label="chance")]
     figure.legend(handles=handles, loc="lower center", ncols=len(handles), bbox_to_anchor=(0.5, 0.08 / height),
                   handlelength=2, columnspacing=1.4, borderaxespad=0)
