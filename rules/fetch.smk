@@ -56,7 +56,7 @@ for model in MODELS:
         output: model_paths(model)
         params:
             code=fingerprint("scripts.fetch.model") if "init" in MODELS[model] else "",
-            entry=as_json({key: value for key, value in MODELS[model].items() if key != "licence"}),
+            entry=as_json({key: value for key, value in MODELS[model].items() if key not in ("licence", "title")}),
             model=model,
             folder=f"results/fetch/models/{model}",
         log: f"results/logs/fetch/models/{model}.log"

@@ -11,11 +11,11 @@ DEFAULT_FILES = ["config.json", "model.safetensors", "tokenizer.json", "tokenize
 SCRATCH_FILES = ["config.json", "tokenizer.json", "tokenizer_config.json"]
 SAFE_SUFFIXES = {".json", ".safetensors", ".txt", ".model"}
 KEYS = {
-    "hub": {"hub", "revision", "files", "licence"},
-    "folder": {"folder", "files", "licence"},
-    "init": {"init", "vocabulary", "licence"},
+    "hub": {"hub", "revision", "files", "licence", "title"},
+    "folder": {"folder", "files", "licence", "title"},
+    "init": {"init", "vocabulary", "licence", "title"},
 }
-REQUIRED = {"hub": {"hub", "revision", "licence"}, "folder": {"folder", "licence"}, "init": KEYS["init"]}
+REQUIRED = {"hub": {"hub", "revision", "licence"}, "folder": {"folder", "licence"}, "init": {"init", "vocabulary", "licence"}}
 
 
 def kind_of(entry: dict) -> str:
