@@ -1,0 +1,54 @@
+"""Every program explains itself, and its environment has what it imports."""
+
+import ast
+import sys
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT
+
+PROGRAMS = sorted(".".join(file.relative_to(ROOT).with_suffix("").parts) for file in ROOT.glob("scripts/*/*.py")
+                  if '__name__ == "__main__"' in file.read_text())
+DISTRIBUTION = {"yaml": "pyyaml"}
+
+
+def imported(module: str, seen: set[str]) -> set[str]:
+    """The foreign packages that a module imports, and what it imports from scripts/ in turn."""
+    file = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    if module in seen or not file.is_file():
+        return set()
+    seen.add(module)
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for name in names:
+            if name.startswith("scripts."):
+                found |= imported(name, seen)
+            elif name.split(".")[0] not in sys.stdlib_module_names | {"scripts"}:
+                found.add(name.split(".")[0])
+    return found
+
+
+def test_programs_are_found():
+    assert len(PROGRAMS) > 15
+
+
+@pytest.mark.parametrize("module", PROGRAMS)
+def test_help_teaches(program, module):
+    done = program(module, "--help")
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    assert f"python -m {module}" in text or "not meant to be started by hand" in text, "--help shows no example"
+    for action in ("--log", "show this help"):
+        assert action in text
+
+
+@pytest.mark.parametrize("module", PROGRAMS)
+def test_the_environment_has_what_a_program_imports(module):
+    environment = "train" if module.startswith("scripts.train") or module == "scripts.fetch.model" else "data"
+    pins = {pin.split("==")[0] for pin in yaml.safe_load((ROOT / f"envs/{environment}.yaml").read_text())["dependencies"][-1]["pip"]}
+    needed = {DISTRIBUTION.get(name, name) for name in imported(module, set())}
+    assert needed - {"urllib3"} <= pins, "urllib3 comes with requests"

@@ -1,0 +1,52 @@
+"""docs/add.md, followed to the letter: its pieces of YAML and Python are put where it says, and the study runs."""
+
+import hashlib
+import json
+import re
+
+import yaml
+
+from tests.conftest import ROOT
+
+PIECES = re.findall(r"```(yaml|python)\n(.*?)```", (ROOT / "docs/add.md").read_text(), re.S)
+EXPERIMENT, MODEL, SOURCE = (yaml.safe_load(text) for kind, text in PIECES if kind == "yaml")
+[CLEANER] = (text for kind, text in PIECES if kind == "python")
+
+
+def test_an_experiment(study):
+    (study / "presets/mine.yaml").write_text(yaml.safe_dump(EXPERIMENT))
+    jobs = study.jobs("--configfile", "presets/mine.yaml")
+    assert jobs["train_run"] == 6
+    assert {name.split("_")[0] for name in jobs} == {"fetch", "clean", "build", "train", "evaluate", "publish"}
+
+
+def test_a_model(study):
+    study.change("resources/models.yaml", lambda models: models.update(MODEL))
+    [name] = MODEL
+    study.change("config.yaml", lambda config: config["experiments"]["other_sop"].update(models=["tiny_bert", name]))
+    jobs = study.jobs()
+    assert jobs[f"fetch_model_{name}"] == 1 and jobs["train_run"] == 1
+
+
+def test_a_corpus(study):
+    """Eighty videos of six lines, some without text; the whole study runs on them."""
+    lines = [{"video": f"v{video:03}", "split": "test" if video % 4 == 0 else "train", "start": float(place),
+              "end": place + 1.0, "text": "" if place == 3 and video % 9 == 0 else f" step {place}  of {video} "}
+             for video in range(80) for place in (2, 1, 0, 3, 4, 5)]
+    file = study / "captions.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    [name] = SOURCE
+    entry = SOURCE[name]
+    entry["downloads"][0] |= {"urls": [file.as_uri()], "bytes": file.stat().st_size,
+                              "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    study.change("resources/sources.yaml", lambda sources: sources.update({name: entry}))
+    (study / f"scripts/clean/{name}.py").write_text(CLEANER)
+    assert study.jobs() == {}, "a corpus that no experiment uses changes nothing"
+    study.change("config.yaml", lambda config: (config["experiments"]["other_sop"].update(data={"source": name, "stride": 0}),
+                                               config.update(run=["other_sop"])))
+    study.run()
+    page = (study / "results/publish/site/index.html").read_text()
+    assert entry["title"] in page and entry["citation"] in page
+    counts = (study / f"results/clean/{name}/cleaning.csv").read_text()
+    assert f"{name},train,sentences,dropped,text is empty,6" in counts
+    assert study.jobs() == {}
