@@ -51,7 +51,7 @@ def spans(captions: pa.Table, stride: int) -> tuple[np.ndarray, np.ndarray]:
     position = captions["position"].to_numpy()
     sentences = np.bincount(video, minlength=len(videos.dictionary))[video]
     inner = np.flatnonzero((sentences >= FEWEST_SENTENCES) & (position > 0) & (position < sentences - 1))
-    first, last = inner[: len(inner) - stride - 1], inner[stride + 1 :]
+    first, last = inner[: max(0, len(inner) - stride - 1)], inner[stride + 1 :]
     same = video[first] == video[last]
     return first[same], last[same]
 
@@ -125,8 +125,9 @@ def build_split(cleaned: Path, split: str, options: dict, match: bool, output: P
             counts["in_order"] += pc.sum(pairs["label"]).as_py() or 0
             writer.write_table(pairs.cast(STRIDED_PAIRS.with_metadata(writer.schema.metadata)))
         if counts["pairs"] == 0:
-            raise UserError(f"{output}: no pair is left: no video of {cleaned} split {split} has "
-                            f"{max(FEWEST_SENTENCES, stride + 4)} sentences or more, which stride {stride} needs; use a smaller stride or another source")
+            fewest = max(FEWEST_SENTENCES, stride + 4)
+            raise UserError(f"{output}: no pair is left: no video of {cleaned} split {split} has {fewest} sentences "
+                            f"or more, which stride {stride} needs; use a smaller stride or another source")
     return counts
 
 

@@ -4,7 +4,7 @@ import json
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scripts.build.strided_sop import pair_table
@@ -26,6 +26,7 @@ def options(**changed) -> str:
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=8), st.integers(0, 6), st.integers(0, 3))
+@example([5], 3, 0)  # a corpus shorter than one span
 @settings(deadline=None)
 def test_pairs_equal_a_slow_reference(lengths, stride, seed):
     """Loop over videos and spans, as section 2 of the paper words it."""

@@ -117,7 +117,7 @@ def test_no_metrics_of_the_study_is_one_clear_sentence(study, tmp_path, program)
 def test_the_table_holds_every_number(study, html):
     table = pd.read_csv(study.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False)
     assert len(table) == 4 * 2 * 2 + 4
-    row = table[(table["Split"] == "val_1") & (table["Stride"] == "2") & (table["Model"] == "minilm")].iloc[0]
+    row = table[(table["Split"] == "val_1") & (table["Stride"] == "2") & (table["Model"] == "MiniLM-L6 (a small model)")].iloc[0]
     assert row["Accuracy (%)"] == "66.5" and row["95 % interval"] == "63.5–69.5" and row["Peak (%)"] == "68.5"
     assert row["SD"] == "0.7" and row["Training pairs"] == "6,698" and row["Seeds"] == "2" and row["Human (%)"] == "60.0"
     assert table["Corpus"].str.contains("sample data").sum() == 4
