@@ -23,7 +23,8 @@ for source in SOURCES:
             provenance=as_json({key: SOURCES[source][key] for key in ("title", "licence", "citation")}
                                | {"sha256": fetched_hashes(source)}),
             source=source,
-            fetched=f"results/fetch/{source}",
+            fetched=str(Path(fetched_files(source)[0]).parent),
+            expect=f"--expect {shlex.quote(as_json(SOURCES[source]['expect']))}" if "expect" in SOURCES[source] else "",
             folder=f"results/clean/{source}",
         log: f"results/logs/clean/{source}.log"
         benchmark: f"results/benchmarks/clean/{source}.jsonl"
@@ -32,4 +33,4 @@ for source in SOURCES:
         conda: "../envs/data.yaml"
         shell:
             "python -m {params.program} --source {params.source} --fetched {params.fetched}"
-            " --output {params.folder} --provenance {params.provenance:q} --log {log}"
+            " --output {params.folder} --provenance {params.provenance:q} {params.expect} --log {log}"

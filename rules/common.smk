@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -17,6 +18,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.g
 
 from scripts.common.configuration import as_json, check, resolve
 from scripts.common.devices import visible_gpus
+from scripts.common.files import sha256_of
 from scripts.common.fingerprint import fingerprint
 from scripts.common.models import check_model, model_files
 from scripts.common.program import UserError
@@ -68,11 +70,20 @@ def splits(source):
     return [SOURCES[source]["train"], *SOURCES[source]["evaluate"]]
 
 
+def method_of(run):
+    """What the training loop must know of a run's study and method, as JSON."""
+    study = STUDIES[run.study]
+    known = {key: study.get(key) for key in ("columns", "labels", "merged_labels", "held_out")}
+    return as_json(known | study["methods"][run.method])
+
+
 def fetched_hashes(source):
     """What a source's files must hash to, as `{file: sha256}`; a sample's recipe for a sample."""
     entry = SOURCES[source]
     if "sample" in entry:
         return {"sample": entry["sample"]}
+    if "local" in entry:
+        return {Path(entry["local"]).name: sha256_of(ROOT / entry["local"])}
     return {
         file: fact["sha256"]
         for download in entry["downloads"]
@@ -81,7 +92,9 @@ def fetched_hashes(source):
 
 
 def fetched_files(source):
-    """The files of a source under results/fetch/<source>/."""
+    """The files of a source: under results/fetch/<source>/, or where a local one is."""
+    if "local" in SOURCES[source]:
+        return [SOURCES[source]["local"]]
     names = SOURCES[source]["files"] if "sample" in SOURCES[source] else fetched_hashes(source)
     return [f"results/fetch/{source}/{Path(name).name}" for name in names]
 
@@ -106,4 +119,15 @@ def run_outputs(run):
 
 def dataset_splits(dataset):
     """The Parquet files of a dataset, one a split."""
-    return [f"{dataset.folder}/{split}.parquet" for split in splits(dataset.source)]
+    names = splits(dataset.source)
+    if held_out := STUDIES[dataset.study].get("held_out"):
+        names.insert(1, held_out)
+    return [f"{dataset.folder}/{split}.parquet" for split in names]
+
+
+def read_by_evaluation(experiment):
+    """The datasets that an experiment's evaluation reads beside its runs: none, unless its study says so."""
+    runs = [PLAN.runs[run] for run in PLAN.experiments[experiment]]
+    if "datasets" not in STUDIES[runs[0].study]["evaluation_reads"]:
+        return []
+    return sorted({file for run in runs for file in dataset_splits(run.dataset)})

@@ -15,6 +15,7 @@ for study in STUDIES:
         name: f"evaluate_{study}"
         input:
             runs=lambda wildcards: [file for run in PLAN.experiments[wildcards.experiment] for file in run_outputs(run)],
+            data=lambda wildcards: read_by_evaluation(wildcards.experiment),
             human=lambda wildcards: config["experiments"][wildcards.experiment].get("human_labels") or [],
         output: f"results/evaluate/{study}/{{experiment}}.parquet"
         params:
@@ -23,6 +24,7 @@ for study in STUDIES:
             study=study,
             runs=lambda wildcards: PLAN.experiments[wildcards.experiment],
             resamples=config["bootstrap_resamples"],
+            build=f"--build results/build/{study}" if "datasets" in STUDIES[study]["evaluation_reads"] else "",
             human=lambda wildcards, input: f"--human {input.human}" if input.human else "",
         log: f"results/logs/evaluate/{study}/{{experiment}}.log"
         benchmark: f"results/benchmarks/evaluate/{study}/{{experiment}}.jsonl"
@@ -32,7 +34,7 @@ for study in STUDIES:
         shell:
             "python -m {params.program} --experiment {wildcards.experiment} --runs {params.runs}"
             " --trained results/train/{params.study} --sources {ROOT}/resources/sources.yaml"
-            " --resamples {params.resamples} {params.human} --output {output} --log {log}"
+            " --resamples {params.resamples} {params.build} {params.human} --output {output} --log {log}"
 
 
 rule evaluate_metrics:

@@ -14,6 +14,9 @@ rule fetch:
 # One rule a source, since each has files of its own. The hashes of the files used are the only parameter of a download:
 # a new URL, a new licence or a better downloader fetches nothing. What is made here depends on the code that makes it.
 for source in SOURCES:
+    if "local" in SOURCES[source]:
+        continue
+
     if "sample" in SOURCES[source]:
 
         rule:
@@ -53,6 +56,7 @@ for model in MODELS:
 
     rule:
         name: f"fetch_model_{model}"
+        input: [MODELS[model]["vocabulary"]] if "init" in MODELS[model] else []
         output: model_paths(model)
         params:
             code=fingerprint("scripts.fetch.model") if "init" in MODELS[model] else "",

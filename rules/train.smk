@@ -19,7 +19,7 @@ rule train_run:
     params:
         code=fingerprint("scripts.train.run", "scripts.train.loop"),
         settings=lambda wildcards: PLAN.runs[wildcards.run].settings,
-        study=lambda wildcards: as_json({key: STUDIES[wildcards.study][key] for key in ("columns", "labels")}),
+        method=lambda wildcards: method_of(PLAN.runs[wildcards.run]),
         splits=lambda wildcards: splits(PLAN.runs[wildcards.run].dataset.source),
         data=lambda wildcards: PLAN.runs[wildcards.run].dataset.folder,
         model=lambda wildcards: f"results/fetch/models/{PLAN.runs[wildcards.run].model}",
@@ -36,7 +36,7 @@ rule train_run:
         runtime=lambda wildcards, attempt: 240 * attempt,
     conda: "../envs/train.yaml"
     shell:
-        "python -m scripts.train.run --run {wildcards.run} --settings {params.settings:q} --study {params.study:q}"
+        "python -m scripts.train.run --run {wildcards.run} --settings {params.settings:q} --method {params.method:q}"
         " --splits {params.splits} --data {params.data} --model {params.model}"
         " --device {config[device]} --devices {config[devices_per_run]} --threads {threads}"
         " --checkpoint-seconds {config[checkpoint_seconds]}"

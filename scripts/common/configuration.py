@@ -12,6 +12,8 @@ import jsonschema
 
 from scripts.common.program import UserError
 
+SCORING = {"max_length", "precision"}  # the training settings that a run without learning has as well
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -35,7 +37,8 @@ class Run:
     name: str
     dataset: Dataset
     model: str
-    settings: str  # sorted JSON: study, source, data, model, training, seed
+    method: str
+    settings: str  # sorted JSON: study, source, dataset, data, model, method, training, seed
 
 
 @dataclass
@@ -110,13 +113,30 @@ def _grid(factors: dict) -> Iterator[dict]:
 
 
 def _dataset(study_name: str, study: dict, point: dict) -> Dataset:
-    """The dataset of one point of the grid; its name holds every option that is not the default."""
+    """The dataset of one point of the grid; its name holds every option that is not the default.
+
+    A word stands for itself (`temp_order`), anything else with its option (`stride-0`).
+    """
     options, parts = {}, []
     for option, schema in study["data"].items():
-        options[option] = point.get(option, schema.get("default"))
-        if options[option] != schema.get("default") or "default" not in schema:
-            parts.append(f"{option}-{options[option]}")
+        value = options[option] = point.get(option, schema.get("default"))
+        if value != schema.get("default") or "default" not in schema:
+            parts.append(value if isinstance(value, str) else f"{option}-{value}")
     return Dataset(study_name, point["source"], "-".join(parts) or "default", as_json(options))
+
+
+def _run(study: str, how: dict, dataset: Dataset, model: str, method: str, training: dict, seed: int) -> Run:
+    """One run. What does not learn is one run, whatever the seed and the settings of learning."""
+    if not how["learns"]:
+        training = {key: value for key, value in training.items() if key in SCORING}
+    settings = as_json({
+        "study": study, "source": dataset.source, "dataset": dataset.name, "data": json.loads(dataset.options),
+        "model": model, "method": method, "training": training, "seed": seed,
+    })
+    parts = [dataset.source, dataset.name, model, *([] if method == "train" else [method]),
+             *([f"seed-{seed}"] if how["learns"] else []), hashlib.sha256(settings.encode()).hexdigest()[:8]]
+    name = "-".join(parts)
+    return Run(study, name, dataset, model, method, settings)
 
 
 def resolve(config: dict, sources: dict, models: dict, studies: dict) -> Plan:
@@ -135,9 +155,14 @@ def resolve(config: dict, sources: dict, models: dict, studies: dict) -> Plan:
         for option in experiment["data"]:
             if option != "source" and option not in study["data"]:
                 raise UserError(f"{where}.data: unknown key {option}{closest(option, ['source', *study['data']])}")
+        for method in experiment.get("methods", ["train"]):
+            if method not in study["methods"]:
+                raise UserError(f"{where}.methods: {experiment['study']} has no method {method}"
+                                f"{closest(method, study['methods'])}")
         training = config["training"] | experiment.get("training", {})
         plan.experiments[name] = []
         for point in _grid(experiment["data"]):
+            point["source"] = study.get("source_names", {}).get(point["source"], point["source"])
             for option, schema in study["data"].items():
                 if option not in point and "default" not in schema:
                     raise UserError(f"{where}.data: {option} is missing ({schema['description']}); "
@@ -145,22 +170,19 @@ def resolve(config: dict, sources: dict, models: dict, studies: dict) -> Plan:
                 if option in point:
                     check({option: point[option]}, {"properties": {option: schema}}, f"{where}.data")
             if point["source"] not in sources:
-                raise UserError(f"{where}.data: no source {point['source']}{closest(point['source'], sources)}")
-            if sources[point["source"]]["kind"] != study["reads"]:
+                known = [*study.get("source_names", {}), *sources]
+                raise UserError(f"{where}.data: no source {point['source']}{closest(point['source'], known)}")
+            if sources[point["source"]]["kind"] not in study["reads"]:
                 raise UserError(f"{where}.data: source {point['source']} holds {sources[point['source']]['kind']}, "
-                                f"but {experiment['study']} reads {study['reads']}; name another source")
+                                f"but {experiment['study']} reads {' or '.join(study['reads'])}; name another source")
             dataset = _dataset(experiment["study"], study, point)
             plan.datasets[dataset.folder] = dataset
-            for model, seed in itertools.product(experiment["models"], experiment.get("seeds", config["seeds"])):
+            for model, method in itertools.product(experiment["models"], experiment.get("methods", ["train"])):
                 if model not in models:
                     raise UserError(f"{where}.models: no model {model}{closest(model, models)}")
-                settings = as_json({
-                    "study": experiment["study"], "source": dataset.source, "dataset": dataset.name,
-                    "data": json.loads(dataset.options), "model": model, "training": training, "seed": seed,
-                })
-                digest = hashlib.sha256(settings.encode()).hexdigest()[:8]
-                run = f"{dataset.source}-{dataset.name}-{model}-seed-{seed}-{digest}"
-                plan.runs[run] = Run(experiment["study"], run, dataset, model, settings)
-                if run not in plan.experiments[name]:
-                    plan.experiments[name].append(run)
+                for seed in experiment.get("seeds", config["seeds"]) if study["methods"][method]["learns"] else [0]:
+                    run = _run(experiment["study"], study["methods"][method], dataset, model, method, training, seed)
+                    plan.runs[run.name] = run
+                    if run.name not in plan.experiments[name]:
+                        plan.experiments[name].append(run.name)
     return plan

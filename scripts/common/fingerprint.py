@@ -9,6 +9,8 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
+from scripts.common.program import UserError
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -33,6 +35,9 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
 def _read(module: str) -> tuple[str, frozenset[str]]:
     """A module's code without comments and docstrings, and the modules of scripts/ that it imports."""
     file = file_of(module)
+    if file is None:
+        raise UserError(f"{module.replace('.', '/')}.py is missing; write it (docs/add.md), or correct the entry in "
+                        "resources/ that names it")
     tree = _without_docstrings(ast.parse(file.read_text(encoding="utf-8"), str(file)))
     imported = set()
     for node in ast.walk(tree):

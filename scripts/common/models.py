@@ -53,8 +53,6 @@ def check_model(name: str, entry: dict) -> None:
         known = ", ".join(sorted(KEYS[kind]))
         raise UserError(f"{where}: unknown key {unknown[0]}; a model from {kind} may have {known}")
     if kind == "init":
-        if entry["vocabulary"] != "sample":
-            raise UserError(f"{where}: no vocabulary {entry['vocabulary']}; write `vocabulary: sample`")
         return
     files = wanted_hashes(entry)
     for file in files:

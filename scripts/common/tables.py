@@ -6,6 +6,18 @@ cleaning      what a cleaner did: source, split, unit (videos, sentences, …), 
               dropped, noted), reason, count
 strided pairs pair_id, video_id, stride, first_position, second_position, text_a, text_b,
               label (1: text_a comes first in the video)
+templates     one row an event: source, split, template, past and future forms (fronted: after "In May, …"), their units,
+              duration_units, and the forms that tell of a duration; empty text where an event has no such side
+nli           example_id, group_id (the template), text_a (premise), text_b (hypothesis), label (0 entailment,
+              1 neutral, 2 contradiction), challenge_set, and what was varied; missing where it does not apply:
+              tense (past, future), choice (how the times are chosen), premise_type (fixed, interval), prepositions,
+              positions (forward, fronted), premise_form (one_clause, two_clauses), next_cycle, hypothesis_type,
+              unit_pair, direction (of the hypothesis's duration: lower, higher), difference (of the two times: a share
+              of the list; in set III in higher units)
+questions     one row a candidate answer: source, split, question_id, sentence, question, answer, label (1 likely,
+              0 unlikely), category (duration, ordering, typical_time, frequency, stationarity)
+answers       the questions to classify: example_id, group_id (the question), text_a (sentence and question), text_b (the
+              answer, unit-normalised where asked), label, category, answer (as it stands in the data)
 predictions   run, split, selection (held_out: the epoch best on the held-out groups; peak: the epoch
               best on this very split), epoch, example_id, group_id, label, score (the log-probability
               of each label, a list in label order)
@@ -39,6 +51,29 @@ STRIDED_PAIRS = pa.schema([
     ("pair_id", pa.string()), ("video_id", pa.string()), ("stride", pa.int32()),
     ("first_position", pa.int32()), ("second_position", pa.int32()),
     ("text_a", pa.string()), ("text_b", pa.string()), ("label", pa.int8()),
+])
+TEMPLATES = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("template", pa.string()),
+    ("past", pa.string()), ("past_fronted", pa.string()), ("past_units", pa.list_(pa.string())),
+    ("future", pa.string()), ("future_fronted", pa.string()), ("future_units", pa.list_(pa.string())),
+    ("duration_units", pa.list_(pa.string())),
+    ("span_start", pa.string()), ("span_end", pa.string()), ("duration", pa.string()),
+])
+NLI = pa.schema([
+    ("example_id", pa.string()), ("group_id", pa.string()), ("text_a", pa.string()), ("text_b", pa.string()),
+    ("label", pa.int8()), ("challenge_set", pa.string()), ("tense", pa.string()), ("choice", pa.string()),
+    ("premise_type", pa.string()), ("premise_preposition", pa.string()), ("hypothesis_preposition", pa.string()),
+    ("premise_position", pa.string()), ("hypothesis_position", pa.string()), ("premise_form", pa.string()),
+    ("next_cycle", pa.bool_()), ("hypothesis_type", pa.string()), ("duration_format", pa.string()),
+    ("unit_pair", pa.string()), ("direction", pa.string()), ("difference", pa.float64()),
+])
+QUESTIONS = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("question_id", pa.string()), ("sentence", pa.string()),
+    ("question", pa.string()), ("answer", pa.string()), ("label", pa.int8()), ("category", pa.string()),
+])
+ANSWERS = pa.schema([
+    ("example_id", pa.string()), ("group_id", pa.string()), ("text_a", pa.string()), ("text_b", pa.string()),
+    ("label", pa.int8()), ("category", pa.string()), ("answer", pa.string()),
 ])
 PREDICTIONS = pa.schema([
     ("run", pa.string()), ("split", pa.string()), ("selection", pa.string()), ("epoch", pa.int32()),

@@ -53,17 +53,19 @@ def bring(name: str, entry: dict, models_file: Path, partial: Path, mirror: str 
     return brought
 
 
-def vocabulary() -> list[str]:
-    """Pieces: special tokens, each printable ASCII character alone and inside a word, the sample's words.
+def vocabulary(words: Path) -> list[str]:
+    """Pieces: special tokens, each printable ASCII character alone and inside a word, and the words of a file.
 
     Capitals are left out, since the tokenizer lower-cases.
     """
-    from scripts.fetch import sample  # a model that is downloaded needs no sample corpus
-
+    try:
+        listed = words.read_text(encoding="utf-8").split()
+    except FileNotFoundError:
+        raise UserError(f"{words}: no such file; the entry's vocabulary names a list of words, one a line") from None
     characters = [character for character in string.printable if character.isprintable() and character != " "
                   and not character.isupper()]
     inside = [f"##{character}" for character in characters]
-    return list(dict.fromkeys([*SPECIAL, *characters, *inside, *sorted(sample.vocabulary())]))
+    return list(dict.fromkeys([*SPECIAL, *characters, *inside, *listed]))
 
 
 def write_scratch(entry: dict, folder: Path) -> dict[str, Path]:
@@ -71,7 +73,7 @@ def write_scratch(entry: dict, folder: Path) -> dict[str, Path]:
 
     The tokenizer splits and lower-cases as BERT's does: [CLS] a [SEP], and [CLS] a [SEP] b [SEP] for a pair.
     """
-    pieces = {piece: number for number, piece in enumerate(vocabulary())}
+    pieces = {piece: number for number, piece in enumerate(vocabulary(Path(entry["vocabulary"])))}
     tokenizer = Tokenizer(models.WordPiece(pieces, unk_token="[UNK]", continuing_subword_prefix="##"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

@@ -22,13 +22,12 @@ class Examples:
         return len(self.lengths)
 
 
-def tokenize(tokenizer, text_a: list[str], text_b: list[str], labels: np.ndarray, max_length: int,
-             chunk: int = 10_000) -> Examples:
-    """Tokenize pairs once, in chunks; the longer text of a pair is cut first."""
+def tokenize(tokenizer, texts: list[list[str]], labels: np.ndarray, max_length: int, chunk: int = 10_000) -> Examples:
+    """Tokenize texts (one list) or pairs of texts (two) once, in chunks; the longer text of a pair is cut first."""
     fields: dict[str, list[np.ndarray]] = {name: [] for name in tokenizer.model_input_names if name != "attention_mask"}
     lengths, truncated = [], 0
-    for start in range(0, len(text_a), chunk):
-        encoded = tokenizer(text_a[start : start + chunk], text_b[start : start + chunk],
+    for start in range(0, len(labels), chunk):
+        encoded = tokenizer(*(some[start : start + chunk] for some in texts),
                             truncation="longest_first", max_length=max_length, return_attention_mask=False)
         lengths.append(np.fromiter(map(len, encoded["input_ids"]), np.int64, len(encoded["input_ids"])))
         truncated += sum(bool(encoding.overflowing) for encoding in encoded.encodings)

@@ -1,8 +1,9 @@
 """The training loop, started by scripts/train/run.py through `accelerate launch`; not meant to be started by hand.
 
-One epoch follows another over the training groups that are not held out; after each the held-out groups and the
-evaluation splits are scored. Two epochs are reported: the one best on the held-out groups (an honest choice), and
-for each evaluation split the one best on that very split (the peak that Jain et al. 2020 report).
+One epoch follows another over the training groups that are not held out; after each the held-out groups (or the split
+that the study holds out) and the evaluation splits are scored. Two epochs are reported: the one best on the held-out
+groups (an honest choice), and for each evaluation split the one best on that very split (the peak that Jain et al.
+2020 report). A method that does not learn scores the evaluation splits once, with the model as it is.
 
 The order of examples and every dropout mask follow from seed, epoch and step alone, so a run that was killed goes on
 from its checkpoint to the same numbers. Processes share each batch; the gradient is that of the whole batch.
@@ -30,6 +31,7 @@ from scripts.common.program import UserError, log, parser, run
 from scripts.common.tables import HISTORY, PREDICTIONS, read_table, write_table
 from scripts.train.batches import Examples, collate, epoch_batches, select, sorted_batches, tokenize
 from scripts.train.classify import load, log_probabilities
+from scripts.train.labels import Head
 from scripts.train.progress import Progress
 from scripts.train.work import finish, write_json
 
@@ -64,19 +66,19 @@ def parameter_groups(network, weight_decay: float) -> list[dict]:
 class Scorer:
     """Scores examples with the network, the batches shared among the processes."""
 
-    def __init__(self, accelerator: Accelerator, network, padding: dict[str, int]):
-        self.accelerator, self.network, self.padding = accelerator, network, padding
+    def __init__(self, accelerator: Accelerator, network, head: Head, padding: dict[str, int]):
+        self.accelerator, self.network, self.head, self.padding = accelerator, network, head, padding
 
-    def scores(self, examples: Examples, labels: int) -> torch.Tensor:
+    def scores(self, examples: Examples) -> torch.Tensor:
         """(n, labels) log-probabilities on the CPU, in the order of the examples."""
         network = self.accelerator.unwrap_model(self.network)
         network.eval()
-        scores = torch.zeros(len(examples), labels, device=self.accelerator.device)
+        scores = torch.zeros(len(examples), len(self.head.labels), device=self.accelerator.device)
         batches = sorted_batches(examples.lengths, EVALUATION_BATCH)
         with torch.inference_mode():
             for rows in batches[self.accelerator.process_index :: self.accelerator.num_processes]:
                 batch = collate(examples, rows, self.padding, self.accelerator.device)
-                scores[torch.from_numpy(rows).to(scores.device)] = log_probabilities(network, batch)
+                scores[torch.from_numpy(rows).to(scores.device)] = log_probabilities(network, self.head, batch)
         network.train()
         return self.accelerator.reduce(scores, "sum").cpu()
 
@@ -93,16 +95,42 @@ def seed_everything(*numbers: int) -> None:
     torch.manual_seed(int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> np.uint64(1)))
 
 
-def read_split(data: Path, split: str, job: dict) -> dict:
-    """One split: its ids, groups, texts and labels. Raises UserError when it is empty or a label is unknown."""
-    columns = [job["columns"]["example_id"], job["columns"]["group_id"], "text_a", "text_b", "label"]
-    table = read_table(data / f"{split}.parquet", columns).rename_columns(["example_id", "group_id", *columns[2:]])
+def read_split(data: Path, split: str, job: dict) -> pa.Table:
+    """One split: example_id, group_id, the texts and label. Raises UserError when it is empty or a label is unknown."""
+    names = [job["columns"]["example_id"], job["columns"]["group_id"], *job["inputs"], "label"]
+    table = read_table(data / f"{split}.parquet", names).rename_columns(["example_id", "group_id", *names[2:]])
     if len(table) == 0:
-        raise UserError(f"{data / split}.parquet: no examples; check the filters of the build stage")
-    labels = table["label"].to_numpy().astype(np.int64)
+        raise UserError(f"{data / split}.parquet: no examples; the log of its build says why")
+    labels = table["label"].to_numpy()
     if labels.min() < 0 or labels.max() >= len(job["labels"]):
         raise UserError(f"{data / split}.parquet: label {labels.max()} is not one of {len(job['labels'])} labels")
-    return {"table": table, "labels": labels}
+    return table
+
+
+def read_examples(job: dict, data: Path, head: Head, tokenizer) -> tuple[dict[str, pa.Table], dict[str, Examples]]:
+    """The splits as tables and as tokenized examples, by name: learned, held_out and each evaluation split.
+
+    The training split is `learned` without its held-out groups; a method that does not learn has evaluation splits only.
+    """
+    training, (train_split, *evaluation) = job["settings"]["training"], job["splits"]
+    tables = {split: read_split(data, split, job) for split in evaluation}
+    if job["learns"] and job["held_out"]:
+        tables |= {"learned": read_split(data, train_split, job), "held_out": read_split(data, job["held_out"], job)}
+    elif job["learns"]:
+        table = read_split(data, train_split, job)
+        groups = table["group_id"].to_pandas()
+        held_out = keyed_uniform(groups, HELD_OUT) < training["held_out_fraction"]
+        if held_out.all() or not held_out.any():
+            raise UserError(f"{data / train_split}.parquet: {groups.nunique()} groups are too few to hold "
+                            f"{training['held_out_fraction']:.0%} of them out; use more data or another held_out_fraction")
+        tables |= {"learned": table.filter(pa.array(~held_out)), "held_out": table.filter(pa.array(held_out))}
+    examples, columns = {}, np.array(head.columns)
+    for split, table in tables.items():
+        texts = [table[name].to_pylist() for name in job["inputs"]]
+        examples[split] = tokenize(tokenizer, texts, columns[table["label"].to_numpy()], training["max_length"])
+        log.info("%s: %d examples, %.1f tokens on average, %d cut to %d", split, len(examples[split]),
+                 examples[split].lengths.mean(), examples[split].truncated, training["max_length"])
+    return tables, examples
 
 
 def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerator, checkpoint_seconds: float) -> None:
@@ -112,31 +140,32 @@ def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerat
     parent, started = os.getppid(), time.time()
 
     seed_everything(seed)
-    tokenizer, network = load(model, job["labels"], training)
-    splits = {split: read_split(data, split, job) for split in job["splits"]}
-    examples = {}
-    for split, held in splits.items():
-        texts = (held["table"][name].to_pylist() for name in ("text_a", "text_b"))
-        examples[split] = tokenize(tokenizer, *texts, held["labels"], training["max_length"])
-        log.info("%s: %d examples, %.1f tokens on average, %d cut to %d", split, len(examples[split]),
-                 examples[split].lengths.mean(), examples[split].truncated, training["max_length"])
-    train_split, *evaluation = job["splits"]
-    groups = splits[train_split]["table"]["group_id"].to_pandas()
-    held_out = keyed_uniform(groups, HELD_OUT) < training["held_out_fraction"]
-    if held_out.all() or not held_out.any():
-        raise UserError(f"{data / train_split}.parquet: {groups.nunique()} groups are too few to hold "
-                        f"{training['held_out_fraction']:.0%} of them out; use more data or another held_out_fraction")
-    scored = {"held_out": select(examples[train_split], np.flatnonzero(held_out))}
-    scored |= {split: examples[split] for split in evaluation}
-    learned = select(examples[train_split], np.flatnonzero(~held_out))
-
-    steps_an_epoch = -(-len(learned) // training["batch_size"])
-    steps = steps_an_epoch * training["epochs"]
+    head = Head(**job["head"])
+    tokenizer, network = load(model, head, training)
+    tables, examples = read_examples(job, data, head, tokenizer)
     padding = {"input_ids": tokenizer.pad_token_id, "token_type_ids": tokenizer.pad_token_type_id}
-    optimizer = torch.optim.AdamW(parameter_groups(network, training["weight_decay"]),
-                                  lr=training["learning_rate"], fused=True)
     state = {"digest": job["digest"], "epoch": 0, "step": 0, "loss": 0.0, "right": 0, "history": [], "kept": {},
              "best": None, "waited": 0, "seconds": 0.0, "tokens": 0}
+    if not job["learns"]:
+        scorer = Scorer(accelerator, accelerator.prepare(network), head, padding)
+        state["kept"]["direct"] = {}
+        for split, some in examples.items():
+            scores = scorer.scores(some)
+            loss, accuracy = measure(scores, some.labels)
+            state["history"].append({"run": job["run"], "epoch": 0, "split": split, "loss": loss, "accuracy": accuracy,
+                                     "n": len(some)})
+            state["kept"]["direct"][split] = {"epoch": 0, "accuracy": accuracy, "scores": scores}
+        state["seconds"] = time.time() - started
+        if first:
+            write_result(job, state, tables, accelerator, work, examples)
+        return
+
+    learned = examples["learned"]
+    scored = {"held_out": examples["held_out"]} | {split: examples[split] for split in job["splits"][1:]}
+    steps_an_epoch = -(-len(learned) // training["batch_size"])
+    steps = steps_an_epoch * training["epochs"]
+    optimizer = torch.optim.AdamW(parameter_groups(network, training["weight_decay"]),
+                                  lr=training["learning_rate"], fused=True)
     checkpoint = work / "checkpoint.pt"
     saved = None
     if checkpoint.exists():
@@ -151,7 +180,7 @@ def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerat
     if saved:
         optimizer.load_state_dict(optimizer_state)
         log.info("resumes in epoch %d after %d of %d steps", state["epoch"] + 1, state["step"], steps_an_epoch)
-    scorer = Scorer(accelerator, network, padding)
+    scorer = Scorer(accelerator, network, head, padding)
     progress = Progress(job["run"], steps, state["epoch"] * steps_an_epoch + state["step"], first)
     before, last_save, save_took = state["seconds"], time.time(), 0.0
 
@@ -185,7 +214,7 @@ def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerat
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate(epoch * steps_an_epoch + step, steps, training)
             batch = collate(learned, rows, padding, accelerator.device)
-            scores = log_probabilities(network, batch)
+            scores = log_probabilities(network, head, batch)
             loss = torch.nn.functional.nll_loss(scores, batch["labels"], reduction="sum") * (1 if share else 0)
             accelerator.backward(loss * world / len(batches[step]))
             accelerator.clip_grad_norm_(network.parameters(), training["gradient_clip"])
@@ -212,7 +241,7 @@ def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerat
         trained_seconds = time.time() - epoch_started
         rows = [{"split": "train", "loss": totals[0] / len(learned), "accuracy": totals[1] / len(learned), "n": len(learned)}]
         for split, some in scored.items():
-            scores = scorer.scores(some, len(job["labels"]))
+            scores = scorer.scores(some)
             loss, accuracy = measure(scores, some.labels)
             rows.append({"split": split, "loss": loss, "accuracy": accuracy, "n": len(some)})
             scored_now = {"epoch": epoch + 1, "accuracy": accuracy, "scores": scores}
@@ -236,13 +265,11 @@ def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerat
         save()
     progress.close()
     if first:
-        tables = {split: held["table"] for split, held in splits.items()}
-        tables["held_out"] = tables.pop(train_split).filter(pa.array(held_out))
-        write_result(job, state, tables, accelerator, work, len(learned), examples[train_split].truncated)
+        write_result(job, state, tables, accelerator, work, examples)
 
 
 def write_result(job: dict, state: dict, tables: dict[str, pa.Table], accelerator: Accelerator, work: Path,
-                 learned: int, truncated: int) -> None:
+                 examples: dict[str, Examples]) -> None:
     """Write predictions, history and run.json to work/result/."""
     provenance = {"run": job["run"], "digest": job["digest"], "settings": job["settings"]}
     predictions = []
@@ -263,11 +290,15 @@ def write_result(job: dict, state: dict, tables: dict[str, pa.Table], accelerato
     seconds = max(state["seconds"], 1e-9)
     cuda = accelerator.device.type == "cuda"
     write_json({
-        **{key: job[key] for key in ("run", "digest", "data", "model_files", "code", "labels", "splits")},
-        **{key: job["settings"][key] for key in ("study", "source", "dataset", "model", "seed")},
+        **{key: job[key] for key in ("run", "digest", "data", "model_files", "code", "splits")},
+        **{key: job["settings"][key] for key in ("study", "source", "dataset", "model", "method", "seed")},
+        # The names of the score columns, and which of them stands for each label of the dataset.
+        "labels": job["head"]["labels"], "label_columns": job["head"]["columns"],
         "data_options": job["settings"]["data"], "training": job["settings"]["training"],
-        "train_examples": learned, "held_out_examples": len(tables["held_out"]), "truncated_examples": truncated,
-        "epochs": state["epoch"], "best_epoch": state["kept"]["held_out"]["held_out"]["epoch"],
+        "train_examples": len(examples.get("learned", [])), "held_out_examples": len(examples.get("held_out", [])),
+        "truncated_examples": examples["learned"].truncated if job["learns"] else 0,
+        "epochs": state["epoch"],
+        "best_epoch": state["kept"]["held_out"]["held_out"]["epoch"] if job["learns"] else 0,
         "seconds": round(seconds, 1), "tokens": state["tokens"], "tokens_per_second": round(state["tokens"] / seconds, 1),
         "hardware": {
             "device": torch.cuda.get_device_name() if cuda else (platform.processor() or platform.machine()),

@@ -8,7 +8,7 @@ A second process for the same run waits for the first.
 Reads  <data>/<split>.parquet, <model>/ (config.json, tokenizer.json, model.safetensors unless from scratch)
 Writes <output>/predictions.parquet, history.parquet, run.json
 
-    python -m scripts.train.run --run NAME --settings "$(cat settings.json)" --study "$(cat study.json)" \\
+    python -m scripts.train.run --run NAME --settings "$(cat settings.json)" --method "$(cat method.json)" \\
         --splits train val_1 --data results/build/strided_sop/activitynet/stride-0 \\
         --model results/fetch/models/minilm --output results/train/strided_sop/NAME
 """
@@ -94,7 +94,7 @@ def main(given: argparse.Namespace) -> None:
     work = given.output / "work"
     work.mkdir(parents=True, exist_ok=True)
     lock(work / "lock", wait=True)
-    job = describe(given.run, json.loads(given.settings), json.loads(given.study), given.splits, given.data, given.model)
+    job = describe(given.run, json.loads(given.settings), json.loads(given.method), given.splits, given.data, given.model)
     if finished(work, job["digest"]):
         hand_out(work, given.output)
         log.info("%s: already trained from the same data, model, settings and code; no step taken", given.run)
@@ -108,8 +108,9 @@ def main(given: argparse.Namespace) -> None:
 def arguments() -> argparse.ArgumentParser:
     made = parser(__doc__)
     made.add_argument("--run", required=True, help="the run's name")
-    made.add_argument("--settings", required=True, help="JSON: study, source, dataset, data, model, training, seed")
-    made.add_argument("--study", required=True, help="JSON: columns and labels of the study (resources/studies.yaml)")
+    made.add_argument("--settings", required=True, help="JSON: study, source, dataset, data, model, method, training, seed")
+    made.add_argument("--method", required=True, help="JSON: columns, labels, merged_labels, held_out of the study, learns and "
+                      "inputs of the method (resources/studies.yaml)")
     made.add_argument("--splits", nargs="+", required=True, help="the split to learn from, then those to measure on")
     made.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
     made.add_argument("--model", type=Path, required=True, help="the folder of the model")

@@ -14,6 +14,7 @@ from scripts.common.configuration import as_json
 from scripts.common.files import sha256_of, whole
 from scripts.common.fingerprint import fingerprint
 from scripts.common.tables import content_digest
+from scripts.train.labels import head_of
 
 OUTPUTS = ["predictions.parquet", "history.parquet", "run.json"]
 
@@ -22,12 +23,20 @@ REPORTING = frozenset({"scripts.train.progress", "scripts.train.work", "scripts.
                        "scripts.common.files", "scripts.common.tables"})
 
 
-def describe(run: str, settings: dict, study: dict, splits: list[str], data: Path, model: Path) -> dict:
-    """The job: everything that decides a run's numbers, and the digest over it."""
-    columns = [study["columns"]["example_id"], study["columns"]["group_id"], "text_a", "text_b", "label"]
+def describe(run: str, settings: dict, method: dict, splits: list[str], data: Path, model: Path) -> dict:
+    """The job: everything that decides a run's numbers, and the digest over it.
+
+    method: columns, labels, merged_labels, held_out, learns and inputs (resources/studies.yaml). Raises UserError for a
+    model whose labels are not those of the study.
+    """
+    head = head_of(model, method["labels"], method["merged_labels"], method["learns"])
+    columns = [method["columns"]["example_id"], method["columns"]["group_id"], *method["inputs"], "label"]
+    held_out = [method["held_out"]] if method["held_out"] else []
+    read = [splits[0], *held_out, *splits[1:]] if method["learns"] else splits[1:]
     job = {
-        "run": run, "settings": settings, "columns": study["columns"], "labels": study["labels"], "splits": splits,
-        "data": {split: content_digest(data / f"{split}.parquet", columns) for split in splits},
+        "run": run, "settings": settings, "splits": splits, "head": vars(head),
+        **{key: method[key] for key in ("columns", "labels", "held_out", "learns", "inputs")},
+        "data": {split: content_digest(data / f"{split}.parquet", columns) for split in read},
         "model_files": {file.name: sha256_of(file) for file in sorted(model.iterdir()) if file.is_file()},
         "code": fingerprint("scripts.train.loop", leave_out=REPORTING),
     }

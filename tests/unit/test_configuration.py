@@ -19,6 +19,11 @@ def default() -> dict:
     return yaml.safe_load((ROOT / "config.yaml").read_text())
 
 
+def only(name: str) -> dict:
+    """The default configuration with one of its experiments running."""
+    return default() | {"run": [name]}
+
+
 def overlaid(under: dict, over: dict) -> dict:
     """As Snakemake lays one configuration over another: mappings by key, all else replaced."""
     made = dict(under)
@@ -56,6 +61,11 @@ def test_default_and_presets_are_valid(preset):
     ({"experiments": {"sample_sop": {"data": {"stride": [0, -1]}}}}, "stride: -1 is less than the minimum of 0"),
     ({"experiments": {"sample_sop": {"data": {"stride": "1e0"}}}}, "is the text '1e0', not a number"),
     ({"experiments": {"sample_sop": {"traning": {}}}}, "did you mean training?"),
+    ({"experiments": {"sample_sop": {"methods": ["direct"]}}}, "strided_sop has no method direct; known: train"),
+    ({"experiments": {"sample_nli": {"methods": ["hypothesis"]}}}, "did you mean hypothesis_only?"),
+    ({"experiments": {"sample_nli": {"data": {"source": "generate"}}}}, "did you mean generated?"),
+    ({"experiments": {"sample_nli": {"data": {"source": "activitynet"}}}}, "temporal_nli reads event_templates or nli"),
+    ({"experiments": {"sample_nli": {"data": {"challenge_set": "temp_orders"}}}}, "challenge_set: 'temp_orders' is not one of"),
 ])
 def test_a_wrong_configuration_is_refused(change, said):
     with pytest.raises(UserError) as refused:
@@ -72,14 +82,14 @@ def test_a_missing_key_shows_what_to_write():
 
 
 def test_runs_are_their_settings():
-    first = plan(default())
-    changed = default()
+    first = plan(only("sample_sop"))
+    changed = only("sample_sop")
     changed["experiments"] = {"sample_sop": dict(reversed(changed["experiments"]["sample_sop"].items()))}
     assert list(plan(changed).runs) == list(first.runs), "the order of keys must not matter"
     for setting in ({"epochs": 9}, {"learning_rate": 0.5}):
-        other = plan(overlaid(default(), {"experiments": {"sample_sop": {"training": setting}}}))
+        other = plan(overlaid(only("sample_sop"), {"experiments": {"sample_sop": {"training": setting}}}))
         assert not set(other.runs) & set(first.runs)
-    more = default() | {"seeds": [1, 2, 3]}
+    more = only("sample_sop") | {"seeds": [1, 2, 3]}
     assert set(first.runs) < set(plan(more).runs)
 
 
@@ -91,3 +101,24 @@ def test_two_experiments_share_a_run():
     both = plan(config)
     assert set(both.experiments["again"]) < set(both.experiments["sample_sop"])
     assert len(both.runs) == len(both.experiments["sample_sop"])
+
+
+def test_a_method_that_does_not_learn_is_one_run():
+    """Neither the seeds nor the settings of learning make another; what it reads and how far does."""
+    config = overlaid(only("sample_nli"), {"experiments": {"sample_nli": {"methods": ["direct", "train"]}}})
+    runs = plan(config).runs
+    direct = {name for name, run in runs.items() if run.method == "direct"}
+    assert len(direct) == 3 and len(runs) == 3 + 3 * 2
+    for change in ({"seeds": [7, 8]}, {"training": {"epochs": 9}}):
+        assert direct < set(plan(overlaid(config, {"experiments": {"sample_nli": change}})).runs)
+    longer = plan(overlaid(config, {"experiments": {"sample_nli": {"training": {"max_length": 65}}}})).runs
+    assert not direct & set(longer)
+
+
+def test_methods_differ_and_short_names_of_sources_stand_for_sources():
+    runs = plan(only("sample_nli")).runs.values()
+    assert {run.method for run in runs} == {"train", "hypothesis_only"}
+    assert {run.dataset.folder for run in runs} == {
+        f"results/build/temporal_nli/event_templates/{name}-train_templates-6-test_templates-4"
+        for name in ("temp_order", "temp_duration", "cross_unit")}
+    assert len({run.name for run in runs}) == 3 * 2 * 2

@@ -13,11 +13,12 @@ from safetensors.numpy import save_file
 
 from scripts.common.models import DEFAULT_FILES, SCRATCH_FILES, check_model, model_files
 from scripts.common.program import UserError
-from scripts.fetch import download, model, sample
+from scripts.fetch import download, model
 from tests.conftest import ROOT
 
 MODELS = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
 TINY = MODELS["tiny_bert"]
+WORDS = ROOT / TINY["vocabulary"]
 
 
 @pytest.fixture(autouse=True)
@@ -101,7 +102,7 @@ HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
     (HUB | {"folder": "there"}, "exactly one of hub, folder and init"),
     ({"hub": "me/mine", "licence": "MIT"}, "revision is missing"),
     (HUB | {"revison": "main"}, "unknown key revison"),
-    ({"init": {"model_type": "bert"}, "vocabulary": "bert", "licence": "MIT"}, "write `vocabulary: sample`"),
+    ({"init": {"model_type": "bert"}, "vocabulary": "no/words.txt", "licence": "MIT"}, "no/words.txt: no such file"),
     (HUB | {"files": dict.fromkeys([*SCRATCH_FILES, "pytorch_model.bin"])}, "safetensors only"),
     (HUB | {"files": dict.fromkeys([*DEFAULT_FILES, "modeling_mine.py"])}, "no code is taken"),
     (HUB | {"files": dict.fromkeys(SCRATCH_FILES)}, "files lacks model.safetensors"),
@@ -130,16 +131,16 @@ def test_a_model_from_scratch(fetch, tmp_path):
     made = fetch(TINY)
     assert sorted(file.name for file in made.iterdir()) == sorted(model_files(TINY))
     config = json.loads((made / "config.json").read_text())
-    assert config["num_hidden_layers"] == 2 and config["vocab_size"] == len(model.vocabulary())
+    assert config["num_hidden_layers"] == 2 and config["vocab_size"] == len(model.vocabulary(WORDS))
     first = {file.name: file.read_bytes() for file in made.iterdir()}
     assert first == {file.name: file.read_bytes() for file in fetch(TINY).iterdir()}, "the same every time"
     assert not list((tmp_path / "partial").rglob("*.json"))
 
 
 def test_any_text_has_pieces():
-    pieces = model.vocabulary()
+    pieces = model.vocabulary(WORDS)
     assert len(pieces) == len(set(pieces)) and pieces[:5] == model.SPECIAL
-    assert set(sample.vocabulary()) <= set(pieces)
+    assert set(WORDS.read_text().split()) <= set(pieces)
     for character in map(chr, range(33, 127)):
         assert {character.lower(), f"##{character.lower()}"} <= set(pieces)
 

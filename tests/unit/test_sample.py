@@ -10,6 +10,7 @@ import pytest
 
 from scripts.common.files import sha256_of
 from scripts.fetch.sample import ALPHABET, vocabulary
+from tests.conftest import ROOT
 
 # Of `--videos 40 --seed 3`. They change with the generator's texts, and must be the same on every machine.
 PINNED = {
@@ -124,6 +125,17 @@ def test_every_word_is_in_the_vocabulary(activitynet, howto100m):
     assert words <= set(known)
     assert len(words) > 0.95 * len(known), "the vocabulary holds words that never occur"
     assert all(text.isascii() for text in texts)
+
+
+def test_the_kept_list_of_words_is_up_to_date(program, tmp_path):
+    """The one that tiny models are made with holds every word of the samples and of the generated sets."""
+    kept = ROOT / "resources/sample_vocabulary.txt"
+    done = program("scripts.fetch.vocabulary", "--templates", ROOT / "resources/templates.csv", "--output", tmp_path / "words")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "words").read_text() == kept.read_text(), (
+        "write it anew: python -m scripts.fetch.vocabulary --templates resources/templates.csv --output "
+        "resources/sample_vocabulary.txt")
+    assert set(vocabulary()) <= set(kept.read_text().split())
 
 
 def test_unzipped_is_the_member_of_the_zip(program, tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +15,8 @@ import pytest
 from scripts.common.tables import STRIDED_PAIRS, read_table, write_table
 from tests.conftest import ROOT
 
-STUDY = {"columns": {"example_id": "pair_id", "group_id": "video_id"}, "labels": ["swapped", "in_order"]}
+METHOD = {"columns": {"example_id": "pair_id", "group_id": "video_id"}, "labels": ["swapped", "in_order"],
+          "merged_labels": None, "held_out": None, "learns": True, "inputs": ["text_a", "text_b"]}
 TRAINING = {"epochs": 3, "learning_rate": 1e-3, "batch_size": 32, "weight_decay": 0.01, "warmup_ratio": 0.1,
             "gradient_clip": 1.0, "early_stopping_patience": 3, "held_out_fraction": 0.2, "max_length": 32,
             "dropout": None, "precision": "fp32"}
@@ -45,10 +47,10 @@ def prepared(tmp_path_factory, program):
     return folder
 
 
-def arguments(prepared, output, training=(), **options):
+def arguments(prepared, output, training=(), method=(), **options):
     settings = {"study": "strided_sop", "source": "s", "dataset": "d", "data": {"stride": 0}, "model": "tiny_bert",
-                "seed": 1, "training": TRAINING | dict(training)}
-    given = {"run": "run-1", "settings": json.dumps(settings), "study": json.dumps(STUDY), "data": prepared / "data",
+                "method": "train", "seed": 1, "training": TRAINING | dict(training)}
+    given = {"run": "run-1", "settings": json.dumps(settings), "method": json.dumps(METHOD | dict(method)), "data": prepared / "data",
              "model": prepared / "model", "output": output, "device": "cpu", "log": output / "log", **options}
     return ["--splits", "train", "val_1", *(str(part) for key, value in given.items()
                                             for part in (f"--{key.replace('_', '-')}", value))]
@@ -165,10 +167,92 @@ def test_a_gpu_that_is_not_there(train, tmp_path):
 
 def test_missing_weights_are_refused(train, prepared, tmp_path):
     from safetensors.torch import save_file
-    import shutil
     import torch
 
     shutil.copytree(prepared / "model", tmp_path / "model")
     save_file({"bert.embeddings.LayerNorm.weight": torch.zeros(128)}, tmp_path / "model/model.safetensors")
     done = train(tmp_path / "out", ok=False, model=tmp_path / "model")
     assert "weights of the encoder are missing" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.fixture(scope="module")
+def labelled(prepared, tmp_path_factory):
+    """A model that knows the labels in_order and swapped, in an order that is not the study's."""
+    import torch
+    from transformers import AutoConfig, AutoModelForSequenceClassification
+
+    folder = tmp_path_factory.mktemp("labelled") / "model"
+    shutil.copytree(prepared / "model", folder)
+    torch.manual_seed(7)
+    config = AutoConfig.from_pretrained(folder, num_labels=2, id2label={0: "IN-ORDER", 1: "swapped"})
+    network = AutoModelForSequenceClassification.from_config(config)
+    network.classifier.weight.data *= 50
+    network.save_pretrained(folder)
+    return folder
+
+
+def test_a_model_is_measured_as_it_is(train, prepared, labelled, tmp_path):
+    """Method direct: the scores are the model's own, mapped by the names of its labels, and nothing is learnt."""
+    import torch
+    from transformers import AutoModelForSequenceClassification, AutoTokenizer
+
+    train(tmp_path, method={"learns": False}, model=labelled)
+    facts = json.loads((tmp_path / "run.json").read_text())
+    assert (facts["epochs"], facts["best_epoch"], facts["train_examples"]) == (0, 0, 0)
+    history, predictions = results(tmp_path)
+    assert set(history["split"]) == set(predictions["split"]) == {"val_1"} and set(predictions["selection"]) == {"direct"}
+    tokenizer, network = AutoTokenizer.from_pretrained(labelled), AutoModelForSequenceClassification.from_pretrained(labelled)
+    rows = read_table(prepared / "data/val_1.parquet").to_pandas().set_index("pair_id").loc[predictions["example_id"]]
+    with torch.no_grad():
+        batch = tokenizer(list(rows["text_a"]), list(rows["text_b"]), padding=True, return_tensors="pt")
+        own = torch.log_softmax(network.eval()(**batch).logits, -1).numpy()
+    np.testing.assert_allclose(np.stack(predictions["score"]), own[:, [1, 0]], atol=1e-4)
+    assert np.stack(predictions["score"]).std(0).min() > 0.005, "the scores must differ between pairs"
+
+
+def test_a_model_learns_on_with_its_own_head(train, labelled, tmp_path):
+    train(tmp_path, {"epochs": 1, "learning_rate": 1e-9}, model=labelled)
+    train(tmp_path / "direct", method={"learns": False}, model=labelled)
+    learned, direct = results(tmp_path)[1], results(tmp_path / "direct")[1]
+    learned = learned[(learned["split"] == "val_1") & (learned["selection"] == "peak")]
+    np.testing.assert_allclose(np.stack(learned["score"]), np.stack(direct["score"]), atol=1e-3)
+
+
+def test_one_text_may_be_the_input_and_a_split_be_held_out(train, prepared, tmp_path):
+    """With text_b alone the order can still be learnt here; the whole training split is learnt from."""
+    train(tmp_path, {"epochs": 1}, method={"inputs": ["text_b"], "held_out": "val_1"})
+    facts = json.loads((tmp_path / "run.json").read_text())
+    assert (facts["train_examples"], facts["held_out_examples"]) == (150 * 8, 30 * 8)
+    history = results(tmp_path)[0].set_index("split")
+    assert history.loc["held_out", "accuracy"] == history.loc["val_1", "accuracy"] > 0.9
+
+
+def test_merged_labels_are_one_column(train, prepared, labelled, tmp_path):
+    """A model of two labels meets a study of three: the two that it does not tell apart count as one."""
+    three = {"labels": ["swapped", "in_order", "unsaid"], "merged_labels": {"swapped": ["swapped"], "in_order": ["in_order", "unsaid"]},
+             "learns": False}
+    for split in ("train", "val_1"):
+        table = read_table(prepared / f"data/{split}.parquet")
+        label = np.where(np.arange(len(table)) % 3 == 0, 2, table["label"].to_numpy())
+        write_table(table.set_column(table.schema.get_field_index("label"), "label", pa.array(label, pa.int8())),
+                    tmp_path / f"data/{split}.parquet", STRIDED_PAIRS, {})
+    train(tmp_path / "run", method=three, model=labelled, data=tmp_path / "data")
+    facts = json.loads((tmp_path / "run/run.json").read_text())
+    assert (facts["labels"], facts["label_columns"]) == (["swapped", "in_order"], [0, 1, 1])
+    history, predictions = results(tmp_path / "run")
+    told = np.stack(predictions["score"]).argmax(1)
+    assert history["accuracy"].item() == pytest.approx(np.mean(told == np.minimum(predictions["label"], 1)))
+
+
+def test_a_model_without_labels_cannot_be_measured_as_it_is(train, tmp_path):
+    done = train(tmp_path, ok=False, method={"learns": False})
+    assert "has no labels of its own" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_model_with_other_labels_is_refused(train, labelled, tmp_path):
+    shutil.copytree(labelled, tmp_path / "model")
+    config = json.loads((tmp_path / "model/config.json").read_text())
+    config["id2label"] = {str(place): f"mood {place}" for place in range(5)}
+    (tmp_path / "model/config.json").write_text(json.dumps(config))
+    done = train(tmp_path / "out", ok=False, model=tmp_path / "model")
+    assert "its 5 labels (mood 0, mood 1, mood 2, mood 3, mood 4) cannot be mapped to swapped, in_order" in done.stderr

@@ -1,0 +1,152 @@
+"""Clean a list of event templates, from which the temporal NLI sets are generated (Thukral et al. 2021, section 3).
+
+A row is an event. Its past and its future side have a form for "<past> in May." and one for "In May, <past_fronted>.",
+and the units in which it may happen: hours, day, month, year, and in the future minutes. duration_units is `point`, or
+the units in which it may last; then "<span_start> at 5 PM <span_end> at 9 PM." and "<duration> for 4 hours." tell of
+it. A side that an event does not have is left empty.
+
+Reads  templates.csv (columns: template, split, past, past_fronted, past_units, future, future_fronted, future_units,
+       duration_units, span_start, span_end, duration) from --fetched
+Writes train.parquet, test.parquet (schema templates), and cleaning.csv, with the sizes of the sets that come of them
+
+--expect holds what must come out for each split (templates, sides, durations, adjacent, pairs), as JSON; the program
+fails with the difference when it does not.
+
+    python -m scripts.clean.event_templates --source event_templates --fetched resources \\
+        --output results/clean/event_templates --provenance '{"licence": "MIT"}'
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+
+from scripts.clean.captions import cleaner_arguments, write_cleaning
+from scripts.common.program import UserError, log, run
+from scripts.common.tables import TEMPLATES, write_table
+
+UNITS = ["minutes", "hours", "day", "month", "year"]  # ascending
+PAIRS = ["minutes_hours", "hours_days", "days_months", "months_years"]
+COLUMNS = ["template", "split", "past", "past_fronted", "past_units", "future", "future_fronted", "future_units",
+           "duration_units", "span_start", "span_end", "duration"]
+SIDES = {"past_units": ["past", "past_fronted"], "future_units": ["future", "future_fronted"],
+         "duration_units": ["span_start", "span_end", "duration"]}
+SPLITS = ["train", "test"]
+POINT = "point"
+# A time follows these forms, with a preposition of its own: "rolled in in May" is to be avoided.
+FOLLOWED = ["past", "future", "span_start"]
+PREPOSITIONS = ("at", "on", "in", "before", "after", "from", "to", "for", "until")
+
+
+def read(file: Path) -> pd.DataFrame:
+    """The checked list, units as lists. Raises UserError that names the row and the column."""
+    try:
+        table = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8")
+    except FileNotFoundError:
+        raise UserError(f"{file}: no such file; write the list of templates there") from None
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise UserError(f"{file}: not a CSV file in UTF-8 ({error}); mend it") from None
+    if missing := [name for name in COLUMNS if name not in table]:
+        raise UserError(f"{file}: column {missing[0]} is missing; the columns are {', '.join(COLUMNS)}")
+    table = table[COLUMNS].map(str.strip)
+    where = pd.Series([f"{file}: row {number + 2} ({name or 'no name'})" for number, name in
+                       enumerate(table["template"])], index=table.index)
+    for wrong, said in [
+        (table["template"] == "", "column template is empty; give it a name of its own"),
+        (table["template"].duplicated(), "another row has the same name; rename one of them"),
+        (~table["split"].isin(SPLITS), "split is neither train nor test; write one of them"),
+        ((table["past_units"] == "") & (table["future_units"] == ""), "it has no past_units and no future_units; "
+                                                                      "give it one side at least"),
+        (table["duration_units"] == "", "duration_units is empty; write point, or the units in which it may last"),
+    ]:
+        if wrong.any():
+            raise UserError(f"{where[wrong].iloc[0]}: {said}")
+    for form in FOLLOWED:
+        last = table[form].str.split(" ").str[-1]
+        if (wrong := last.isin(PREPOSITIONS)).any():
+            raise UserError(f"{where[wrong].iloc[0]}: {form} ends in {last[wrong].iloc[0]!r}, but a preposition and a time "
+                            "follow it; word it in another way")
+    for units, forms in SIDES.items():
+        table[units] = [[unit.strip() for unit in cell.split(",") if unit.strip()] for cell in table[units]]
+        known = UNITS if units == "future_units" else UNITS[1:]
+        for row, listed in table[units].items():
+            if listed == [POINT] and units == "duration_units":
+                listed = []
+            if unknown := [unit for unit in listed if unit not in known]:
+                raise UserError(f"{where[row]}: {units} has {unknown[0]}; the units are {', '.join(known)}")
+            if len(set(listed)) < len(listed):
+                raise UserError(f"{where[row]}: {units} names a unit twice; name it once")
+            for form in forms:
+                if bool(listed) != bool(table.at[row, form]):
+                    raise UserError(f"{where[row]}: {form} is {'empty' if listed else 'given'}, but {units} is "
+                                    f"{'not' if listed else POINT if units == 'duration_units' else 'empty'}; "
+                                    "give both or neither")
+            table.at[row, units] = [unit for unit in UNITS if unit in listed]
+    return table
+
+
+def marginals(table: pd.DataFrame) -> dict[str, dict | int]:
+    """What decides the sizes of the sets, for one split: sides and durations by unit, adjacent units, and the pairs.
+
+    The sizes are those of five draws (iterations: 5): I is 20 (3 month + 3 hours + 2 day + year) + 120 year, II is
+    60 (6 hours + 3 day + 6 month + year) + 360 year, III is 480 for each adjacent pair of a future side.
+    """
+    units = pd.concat([table["past_units"], table["future_units"]]).explode().value_counts()
+    lasting = table["duration_units"].explode().value_counts()
+    sides = {"past": int((table["past"] != "").sum()), "future": int((table["future"] != "").sum())}
+    sides |= {unit: int(units.get(unit, 0)) for unit in UNITS[1:]}
+    durations = {unit: int(lasting.get(unit, 0)) for unit in UNITS[1:]}
+    durations[POINT] = int((table["duration_units"].str.len() == 0).sum())
+    adjacent = {name: sum({low, high} <= set(listed) for listed in table["future_units"])
+                for name, low, high in zip(PAIRS, UNITS, UNITS[1:])}
+    order = 3 * sides["month"] + 3 * sides["hours"] + 2 * sides["day"] + sides["year"]
+    lasts = 6 * durations["hours"] + 3 * durations["day"] + 6 * durations["month"] + durations["year"]
+    return {
+        "templates": len(table), "sides": sides, "durations": durations, "adjacent": adjacent,
+        "pairs": {"temp_order": 20 * order + 120 * sides["year"],
+                  "temp_duration": 60 * lasts + 360 * durations["year"],
+                  "cross_unit": 480 * sum(adjacent.values())},
+    }
+
+
+def differences(found: dict, expected: dict, where: str) -> list[str]:
+    """Each number that is not the expected one: `train sides month: 67, expected 68 (-1)`."""
+    told = []
+    for key, value in expected.items():
+        if isinstance(value, dict):
+            told += differences(found.get(key, {}), value, f"{where} {key}")
+        elif found.get(key) != value:
+            told.append(f"{where} {key}: {found.get(key)}, expected {value} ({(found.get(key) or 0) - value:+})")
+    return told
+
+
+def main(given: argparse.Namespace) -> None:
+    file = given.fetched / "templates.csv"
+    table, counts, wrong = read(file), [], []
+    for split, some in table.groupby("split"):
+        found = marginals(some)
+        wrong += differences(found, (given.expect or {}).get(split, {}), split)
+        counts += [(split, "templates", "read", "", len(some)), (split, "templates", "kept", "", len(some))]
+        counts += [(split, f"{name} pairs", "noted", "with five iterations", size) for name, size in found["pairs"].items()]
+    if wrong:
+        raise UserError(f"{file}: the marginals are not those expected of source {given.source}: {'; '.join(wrong)}; "
+                        "change the units of some templates, or `expect` in resources/sources.yaml")
+    for split in SPLITS:
+        some = table[table["split"] == split].sort_values("template").assign(source=given.source)
+        write_table(pa.Table.from_pandas(some, preserve_index=False), given.output / f"{split}.parquet", TEMPLATES,
+                    given.provenance)
+    write_cleaning(given.source, counts, given.output / "cleaning.csv")
+    log.info("%s: %d templates, %s", given.source, len(table),
+             ", ".join(f"{split} {unit} {count:,}" for split, unit, action, _, count in counts if action == "noted"))
+
+
+def arguments() -> argparse.ArgumentParser:
+    made = cleaner_arguments(__doc__)
+    made.add_argument("--expect", type=json.loads, metavar="JSON", help="the marginals that must come out")
+    return made
+
+
+if __name__ == "__main__":
+    run(main, arguments().parse_args())

@@ -1,0 +1,160 @@
+"""Clean the released temporal NLI sets (Thukral et al. 2021) into the columns of the generated ones.
+
+No text and no label is changed and no row is dropped: the errors of the release are part of what was measured with it.
+The template of a row is found by its event in templates.csv, so that whole templates can be held out.
+
+Reads  cs1_train.csv, cs1_test.csv, cs2_train.csv, cs2_test.csv, cs3_test.csv, templates.csv from --fetched
+Writes train.parquet, test.parquet (schema nli), in the order of the files, and cleaning.csv
+
+    python -m scripts.clean.temporal_nli_release --source temporal_nli_release \\
+        --fetched results/fetch/temporal_nli_release --output results/clean/temporal_nli_release \\
+        --provenance '{"licence": "CC0 1.0"}'
+"""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+
+from scripts.clean.captions import Count, cleaner_arguments, write_cleaning
+from scripts.common.program import UserError, log, run
+from scripts.common.tables import NLI, write_table
+
+FILES = {"train": {"temp_order": "cs1_train.csv", "temp_duration": "cs2_train.csv"},
+         "test": {"temp_order": "cs1_test.csv", "temp_duration": "cs2_test.csv", "cross_unit": "cs3_test.csv"}}
+LABELS = {"Entailment": 0, "Neutral": 1, "Contradiction": 2, "E": 0, "N": 1, "C": 2}
+CHOICES = {
+    "SINGLE_day_time_12": "hour_12", "SINGLE_day_time_24": "hour_24", "MULTI_day_time": "hour_both",
+    "SINGLE_day": "weekday", "SINGLE_date": "month_day", "SINGLE_month_full": "month_full",
+    "SINGLE_month_abv": "month_abbreviated", "MULTI_month": "month_both", "SINGLE_year": "year",
+    "DATE_DMY_full": "date_dmy_full", "DATE_DMY_abv": "date_dmy_abbreviated", "DATE_DMY_both": "date_dmy_both",
+    "DATE_MY_full": "date_my_full", "DATE_MY_abv": "date_my_abbreviated", "DATE_MY_both": "date_my_both",
+    "DATE_M_full": "date_full", "DATE_M_abv": "date_abbreviated", "DATE_M_both": "date_both",
+    "DATE_YM_full": "date_full", "DATE_YM_abv": "date_abbreviated", "DATE_YM_both": "date_both",
+}
+HYPOTHESES = {
+    "EQUAL_GOLD": "equal_gold", "EQUAL_GOLD+1": "equal_gold_plus_1", "EQUAL_GOLD*10": "equal_gold_times_10",
+    "LESS_GOLD": "less_than_gold", "LESS_GOLD+1": "less_than_gold_plus_1", "LESS_GOLD*10": "less_than_gold_times_10",
+}
+UNIT_PAIRS = {"day_time": "minutes_hours", "day": "hours_days", "month": "days_months", "year": "months_years"}
+POSITIONS = {"forward": "forward", "backward": "fronted"}
+COLUMNS = {
+    "temp_order": ["Premise", "Hypothesis", "Label", "Time Diff", "Type", "Prem Fixed", "Temp Type"],
+    "temp_duration": ["Premise", "Hypothesis", "Label", "Time Diff", "Type", "Dur Type", "Next Cycle", "Temp Type"],
+    "cross_unit": ["Premise", "Hypothesis", "Label", "Premise Preposition", "Higher Duration Unit", "Premise Direction",
+                   "Hypothesis Direction", "Lower/Higher Diff"],
+}
+# The event of a hypothesis, before or behind its time.
+FRONTED = r"^(?:Before|After) [^,]*, (?P<event>.*)\.$"
+FORWARD = r"^(?P<event>.*) (?:before|after) [^,]*\.$"
+LASTING = r"^(?P<event>.*) for (?:less than )?\d+ \w+(?: \d+ \w+)?\.$"
+EVENT_COLUMNS = {"temp_order": ["Forward Past Template", "Backward Past Template", "Forward Future Template",
+                                "Backward Future Template"],
+                 "temp_duration": ["Duration Template"],
+                 "cross_unit": ["Forward Future Template", "Backward Future Template"]}
+
+
+def read(file: Path, columns: list[str]) -> pd.DataFrame:
+    """The named columns of a CSV file; every cell must be there, as text, numbers as numbers."""
+    try:
+        table = pd.read_csv(file, usecols=lambda name: name in columns, keep_default_na=False)
+    except FileNotFoundError:
+        raise UserError(f"{file}: no such file; fetch the corpus again") from None
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise UserError(f"{file}: not a CSV file in UTF-8 ({' '.join(str(error).split())}); fetch it again") from None
+    if missing := [name for name in columns if name not in table]:
+        raise UserError(f"{file}: column {missing[0]} is missing; fetch the file again")
+    return table
+
+
+def mapped(table: pd.DataFrame, column: str, names: dict, file: Path) -> pd.Series:
+    """A column with other names; refuses a value that has none."""
+    unknown = table[~table[column].isin(names)]
+    if len(unknown):
+        raise UserError(f"{file}: row {unknown.index[0] + 2}: {column} is {unknown[column].iloc[0]!r}, not one of "
+                        f"{', '.join(map(str, names))}; fetch the file again")
+    return table[column].map(names)
+
+
+def events(table: pd.DataFrame, templates: pd.DataFrame, challenge_set: str, file: Path) -> pd.Series:
+    """The template of each row, as the number of its row in templates.csv (from 0), found by the hypothesis's event."""
+    patterns = [LASTING] if challenge_set == "temp_duration" else [FRONTED, FORWARD]
+    event = table["Hypothesis"].str.extract(patterns[0])["event"]
+    for pattern in patterns[1:]:
+        event = event.fillna(table["Hypothesis"].str.extract(pattern)["event"])
+    numbers = {str(form).lower(): str(number) for column in EVENT_COLUMNS[challenge_set]
+               for number, form in templates[column].items() if form}
+    template = event.str.lower().map(numbers)
+    if template.isna().any():
+        row = template.index[template.isna()][0]
+        raise UserError(f"{file}: row {row + 2}: no event of templates.csv is in {table['Hypothesis'][row]!r}; "
+                        "fetch both files again")
+    return template
+
+
+def prepositions(sentences: pd.Series, positions: pd.Series) -> pd.Series:
+    """The preposition of each sentence's time: its first word when fronted, else the last preposition in it."""
+    last = sentences.str.extract(r".* (at|on|in|before|after) ")[0]
+    return last.mask(positions == "fronted", sentences.str.split(" ", n=1).str[0].str.lower())
+
+
+def clean(file: Path, split: str, challenge_set: str, templates: pd.DataFrame) -> pd.DataFrame:
+    """One released file in the columns of the schema nli."""
+    table = read(file, COLUMNS[challenge_set])
+    made = pd.DataFrame(index=table.index, columns=NLI.names, dtype=object)
+    made["example_id"] = [f"{challenge_set}:{split}:{row}" for row in table.index]
+    made["group_id"] = events(table, templates, challenge_set, file)
+    made["text_a"], made["text_b"] = table["Premise"], table["Hypothesis"]
+    made["label"] = mapped(table, "Label", LABELS, file)
+    made["challenge_set"] = challenge_set
+    if challenge_set == "cross_unit":
+        made["premise_preposition"] = table["Premise Preposition"]
+        made["premise_type"] = (table["Premise Preposition"] == "in").map({True: "fixed", False: "interval"})
+        made["unit_pair"] = mapped(table, "Higher Duration Unit", UNIT_PAIRS, file)
+        made["premise_position"] = mapped(table, "Premise Direction", POSITIONS, file)
+        made["hypothesis_position"] = mapped(table, "Hypothesis Direction", POSITIONS, file)
+        made["difference"] = table["Lower/Higher Diff"]
+        made["direction"] = (table["Lower/Higher Diff"] < 0).map({True: "lower", False: "higher"})
+        made["tense"] = "future"
+    else:
+        made["choice"] = mapped(table, "Type", CHOICES, file)
+        made["difference"] = table["Time Diff"]
+    if challenge_set == "temp_order":
+        position = table["Temp Type"].str.lower().str.split(" ")
+        made["premise_position"] = made["hypothesis_position"] = position.str[0].map(POSITIONS)
+        made["tense"] = position.str[1]
+        made["premise_type"] = table["Prem Fixed"].map({True: "fixed", False: "interval"})
+        made["premise_preposition"] = prepositions(made["text_a"], made["premise_position"])
+    if challenge_set == "temp_duration":
+        made["premise_form"] = mapped(table, "Temp Type", {"Near": "one_clause", "Spread": "two_clauses"}, file)
+        made["next_cycle"] = table["Next Cycle"]
+        made["hypothesis_type"] = mapped(table, "Dur Type", HYPOTHESES, file)
+        made["duration_format"] = table["Type"].str.extract(r"^DATE_(YM|M)_")[0].map({"M": "months", "YM": "years_months"})
+    else:
+        made["hypothesis_preposition"] = prepositions(made["text_b"], made["hypothesis_position"])
+    return made
+
+
+def main(given: argparse.Namespace) -> None:
+    counts: list[Count] = []
+    columns = [name for names in EVENT_COLUMNS.values() for name in names]
+    templates = read(given.fetched / "templates.csv", columns)
+    for split, files in FILES.items():
+        parts = []
+        for challenge_set, name in files.items():
+            part = clean(given.fetched / name, split, challenge_set, templates)
+            twice = int(part.duplicated(["text_a", "text_b"]).sum())
+            counts += [(split, f"{challenge_set} pairs", "read", "", len(part)),
+                       (split, f"{challenge_set} pairs", "kept", "", len(part)),
+                       (split, f"{challenge_set} pairs", "noted", "an earlier pair has the same texts", twice)]
+            parts.append(part)
+        table = pa.Table.from_pandas(pd.concat(parts), schema=NLI, preserve_index=False)
+        write_table(table, given.output / f"{split}.parquet", NLI, given.provenance)
+    write_cleaning(given.source, counts, given.output / "cleaning.csv")
+    log.info("%s: %s", given.source, ", ".join(f"{split} {unit} {count:,}" for split, unit, action, _, count in counts
+                                              if action == "kept"))
+
+
+if __name__ == "__main__":
+    run(main, cleaner_arguments(__doc__).parse_args())

@@ -1,0 +1,58 @@
+"""Which column of a model's head is which label of the study. Standard library only: asked before torch is imported."""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from scripts.common.program import UserError
+
+# Other words for a label, once it is lower case with underscores (UDS-NLI of Vashishtha et al. 2020 has these).
+ALIASES = {"entailed": "entailment", "not_entailed": "not_entailment", "contradict": "contradiction"}
+
+
+@dataclass(frozen=True)
+class Head:
+    """What a run's scores stand for.
+
+    labels: the names of the score columns, in the order of the study; columns: for each label of the study, the column
+    that stands for it; order: for each score column, its place in the model's own head, or None for a fresh head.
+    """
+
+    labels: list[str]
+    columns: list[int]
+    order: list[int] | None
+
+
+def own_labels(model: Path) -> list[str]:
+    """The names of a model's labels by config.json, in their order; empty where it has none but LABEL_0, LABEL_1, …"""
+    names = json.loads((model / "config.json").read_text(encoding="utf-8")).get("id2label") or {}
+    named = [str(names[key]) for key in sorted(names, key=int)]
+    return [] if all(re.fullmatch(r"LABEL_\d+", name) for name in named) else named
+
+
+def head_of(model: Path, labels: list[str], merged_labels: dict[str, list[str]] | None, learns: bool) -> Head:
+    """The head to use: the model's own where its labels are those of the study (or its merged ones), else a fresh one.
+
+    Raises UserError, with the reason, for a model whose labels are others, and for a model without labels that does
+    not learn.
+    """
+    named = own_labels(model) if (model / "model.safetensors").exists() else []
+    wanted = [(labels, list(range(len(labels))))]
+    if merged_labels:
+        merged = list(merged_labels)
+        wanted.append((merged, [next(place for place, name in enumerate(merged) if label in merged_labels[name])
+                                for label in labels]))
+    if not named:
+        if not learns:
+            raise UserError(f"{model}: the method direct needs a model that already knows the labels {', '.join(labels)}, but "
+                            "this one has no labels of its own; name one that was fine-tuned on them, or use the method train")
+        return Head(*wanted[0], None)
+    plain = [re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") for name in named]
+    plain = [ALIASES.get(name, name) for name in plain]
+    for names, columns in wanted:
+        if sorted(names) == sorted(plain):
+            return Head(names, columns, [plain.index(name) for name in names])
+    known = " or ".join(", ".join(names) for names, _ in wanted)
+    raise UserError(f"{model}: its {len(named)} labels ({', '.join(named)}) cannot be mapped to {known}; name a model with these "
+                    "labels, put right the names in id2label of its config.json, or name its base model, which has no head")
