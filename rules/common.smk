@@ -131,3 +131,9 @@ def read_by_evaluation(experiment):
     if "datasets" not in STUDIES[runs[0].study]["evaluation_reads"]:
         return []
     return sorted({file for run in runs for file in dataset_splits(run.dataset)})
+
+
+def is_made(item):
+    """Whether a figure or table of resources/figures.yaml is made: a run of its study has the options that it needs."""
+    needs = item.get("needs", {}).items()
+    return any(run.study == item["study"] and needs <= json.loads(run.dataset.options).items() for run in PLAN.runs.values())

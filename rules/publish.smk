@@ -1,7 +1,7 @@
 """Publish: figures, tables and the page, from results/evaluate/metrics.parquet and the runs (resources/figures.yaml)."""
 
 SUFFIXES = {"figure": ["svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
-PUBLISHED = [item for item in FIGURES if item["study"] in USED_STUDIES]
+PUBLISHED = [item for item in FIGURES if is_made(item)]
 # What figures and the page say of corpora and models. Only the entries that are used: another one changes nothing.
 ABOUT = as_json({"sources": {name: SOURCES[name] for name in USED_SOURCES},
                  "models": {name: MODELS[name] for name in USED_MODELS}})
@@ -17,7 +17,8 @@ def read_files(item):
     runs = [run for run in PLAN.runs.values() if run.study == item["study"]]
     files = [file for run in runs for file in run_outputs(run.name)] if "runs" in item["reads"] else []
     datasets = {file for run in runs for file in dataset_splits(run.dataset)} if "datasets" in item["reads"] else set()
-    return files + sorted(datasets)
+    published = ["resources/published.csv"] if "published" in item["reads"] else []
+    return files + sorted(datasets) + published
 
 
 def read_options(item):

@@ -21,8 +21,8 @@ Faults of a sentence
   zero_part, large_part "0 years 4 months", "1 year 12 months"
 Faults of a pair
   same_sentence, different_events, different_positions (forward and fronted in set I), different_kinds (of time),
-  wrong_unit, equal_times (set III), backwards (an end before its start, in a list that has no next cycle),
-  wrong_duration (a claim that is none of gold, gold + 1, gold × 10), wrong_label
+  wrong_unit, equal_times (set III: 60 minutes and 1 hour, 12 months and 1 year), backwards (an end before its start, in
+  a list that has no next cycle), wrong_duration (a claim that is none of gold, gold + 1, gold × 10), wrong_label
 Faults of a table
   duplicate_pair, different_events (two clauses that elsewhere stand beside another hypothesis's event)
 """
@@ -58,6 +58,7 @@ UNIT = {"hours": "hour", "weekday": "day", "month_day": "day", "month": "month",
 CYCLE = {"hours": 24, "weekday": 7, "month": 12}
 SECONDS = {"minute": 60, "hour": 3600, "day": 86400, "month": 2.628e6, "year": 3.154e7}
 UNITS = list(SECONDS)
+CALENDAR = {"minute": 60, "hour": 24, "month": 12}  # of the next higher unit; by SECONDS 12 months are not quite a year
 
 # Every sentence is anchored on its times, so that events may hold any words ("was sworn in", "left on a journey").
 TIME = "|".join(re.sub(r"\?P<\w+>", "?:", pattern) for pattern in KINDS.values())
@@ -76,8 +77,8 @@ LASTS = {"lasting": re.compile(rf"(?P<event>.+) (?P<preposition>for) (?P<less>le
 TIMES = [(kind, re.compile(pattern)) for kind, pattern in KINDS.items()]
 PARTS = re.compile(rf"(\d+) ({'|'.join(UNITS)})(s*)")
 
-# An event must not end in one of these, since a preposition and a time follow it, or it ends its sentence. The rule is
-# strict on purpose: a particle ("rolled in in May") reads no better.
+# An event must not end in one of these: a preposition and a time follow it, or it ends its sentence. The rule is strict
+# on purpose, a particle ("rolled in in May") reads no better; only before "from" and "for" it is fine ("went on for").
 ENDS_NO_EVENT = {"at", "on", "in", "before", "after", "from", "to", "for", "until"}
 NOT_NAMES = {"The", "A", "An", "This", "That", "We", "They", "He", "She", "It", "My", "Our", "His", "Her", "Their"}
 
@@ -154,6 +155,8 @@ def sentence(text: str, forms: dict) -> tuple[str | None, dict, list]:
         last = clause.split()[-1]
         if last == preposition:
             faults.append(("doubled_preposition", text))
+        elif last in ("on", "in") and preposition in ("from", "for"):
+            continue
         elif last in ENDS_NO_EVENT and not (last == "until" and clause == part.get("ending")):
             faults.append(("stray_preposition", text))
     part["event"] = part["event"][0].lower() + part["event"][1:]
@@ -249,10 +252,10 @@ def cross_unit(premise: str, hypothesis: str) -> Reading:
     first, second, told, faults = two_sentences(premise, hypothesis, unit_sentence)
     if not first:
         return Reading(faults=tuple(faults))
-    same = first["position"] == second["position"]
+    adjacent = UNITS.index(first["unit"]) == UNITS.index(second["unit"]) + 1
+    same = adjacent and first["number"] * CALENDAR.get(second["unit"], 0) == second["number"]
     faults += [(code, f"{premise} / {hypothesis}") for code, wrong in [
-        ("wrong_preposition", first["preposition"] not in ("before", "after", "in")),
-        ("wrong_unit", UNITS.index(first["unit"]) != UNITS.index(second["unit"]) + 1),
+        ("wrong_preposition", first["preposition"] not in ("before", "after", "in")), ("wrong_unit", not adjacent),
         ("out_of_range", not 1 <= first["number"] <= 10), ("equal_times", same)] if wrong]
     return Reading(**told, kind=f"{second['unit']}_{first['unit']}", same_time=same,
                    t1=first["number"], t2=second["number"], faults=tuple(faults))

@@ -2,7 +2,7 @@
 
 Metrics, as shares from 0 to 1, on the evaluation split, at the epoch that was best on dev (templates held out of train):
   accuracy, weighted_f1  of all pairs, and of each slice of them (by way of choosing times, premise, hypothesis, …)
-  confusion              the share of pairs with this label and this prediction
+  confusion              the share of pairs with this label and this prediction (of two labels where a model knows two)
 Scoring is ternary, and binary with neutral and contradiction as one label (a model that knows two labels has binary
 scoring only). The majority baseline predicts the most frequent label of the evaluation split. Intervals are 95 %
 bootstrap intervals over templates. A row without seed is the mean over the seeds; its sd is over the seeds.
@@ -30,6 +30,7 @@ from scripts.evaluate.bootstrap import interval, resampled_sums
 
 LABELS = ["entailment", "neutral", "contradiction"]
 BINARY = np.array([0, 1, 1])  # entailment, or not
+NAMES = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
 # What figure 1 and sections 5.1 to 5.3 break down by: a column, or two together.
 SLICES = {
     "temp_order": ["choice", "premise_type", ("choice", "premise_type"), "tense", "premise_position"],
@@ -135,8 +136,8 @@ def of_dataset(pairs: pd.DataFrame, split: str, tested: dict[tuple, list[Path]],
     """Every metric on one split of one dataset; tested: the runs' folders by model and method."""
     challenge_set, label = pairs["challenge_set"].iloc[0], pairs["label"].to_numpy()
     parts, group = slices(pairs, challenge_set), pairs["group_id"].to_numpy()
-    rows = []
-    for (model, method, scoring), runs in systems(pairs, split, tested).items():
+    rows, found = [], systems(pairs, split, tested)
+    for (model, method, scoring), runs in found.items():
         seeds, predicted = zip(*runs)
         gold = label if scoring == "ternary" else BINARY[label]
         same = {"challenge_set": challenge_set, "model": model, "method": method, "split": split, "scoring": scoring}
@@ -146,10 +147,13 @@ def of_dataset(pairs: pd.DataFrame, split: str, tested: dict[tuple, list[Path]],
                 if row["seed"] is None or learns:  # what does not learn has no seed: its one row is the mean
                     seed = None if row["seed"] is None else seeds[row["seed"]]
                     rows.append(same | row | {"slice": name, "seed": seed})
-        if scoring == "ternary" and model != "majority":
-            mean = np.mean([np.bincount(gold * len(LABELS) + some, minlength=len(LABELS) ** 2) for some in predicted], 0)
+        finest = scoring == "ternary" or (model, method, "ternary") not in found
+        if finest and model != "majority":
+            names = NAMES[scoring]
+            mean = np.mean([np.bincount(gold * len(names) + some, minlength=len(names) ** 2) for some in predicted], 0)
             rows += [same | {"slice": f"label={true}; predicted={told}", "metric": "confusion", "seed": None, "n": len(gold),
-                             "value": count / len(gold)} for (true, told), count in zip(product(LABELS, LABELS), mean)]
+                             "groups": len(set(group)), "value": count / len(gold)}
+                     for (true, told), count in zip(product(names, names), mean)]
     return rows
 
 

@@ -1,5 +1,6 @@
 """The names under which corpora, models and series stand in figures, tables and the page."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -21,25 +22,40 @@ def model_title(name: str, models: dict) -> str:
     return f"{entry.get('title', name.replace('_', '-'))}{scratch}"
 
 
+def details_of(dataset: str, columns: list[str]) -> str:
+    """`, train templates 6`: the options in a dataset's name that are no column of the metrics."""
+    options = re.findall(r"([a-z_]+)-([\d.]+)(?=-|$)", dataset)
+    return "".join(f", {name.replace('_', ' ')} {value}" for name, value in options if name not in columns)
+
+
+def study_metrics(path: Path, study: str) -> pd.DataFrame:
+    """A study's rows of a metrics table; what two experiments share stands once. Refuses a table without any."""
+    metrics = read_table(path).to_pandas()
+    metrics = metrics[metrics["study"] == study]
+    if metrics.empty:
+        raise UserError(f"{path}: no rows of study {study}; run an experiment of it before drawing its figures")
+    return metrics.drop_duplicates([name for name in metrics if name != "experiment"]).copy()
+
+
+def experiment_if_needed(metrics: pd.DataFrame, point: list[str]) -> pd.Series:
+    """` (experiment)` for the models that experiments measured differently at the same point, else empty text."""
+    twice = metrics[metrics["seed"].isna()].groupby(point, dropna=False)["experiment"].transform("size") > 1
+    ambiguous = set(metrics.loc[twice[twice].index, "model"])
+    return metrics["experiment"].where(metrics["model"].isin(ambiguous), "").map(lambda name: name and f" ({name})")
+
+
 def strided_metrics(path: Path, models: dict) -> pd.DataFrame:
     """The strided_sop rows of a metrics table, with a column `series`: the model and how it was trained.
 
     What two experiments share stands once; where they measured the same setting differently (other training
     settings, other seeds), the series carries the experiment's name. `seed` is missing in rows over all seeds.
     """
-    metrics = read_table(path).to_pandas()
-    metrics = metrics[metrics["study"] == "strided_sop"].copy()
-    if metrics.empty:
-        raise UserError(f"{path}: no rows of study strided_sop; run an experiment of it before drawing its figures")
+    metrics = study_metrics(path, "strided_sop")
     metrics["stride"] = metrics["stride"].astype(int)
-    metrics = metrics.drop_duplicates([name for name in metrics if name != "experiment"])
     point = ["source", "split", "model", "size_matched", "stride", "metric", "seed"]
-    twice = metrics[metrics["seed"].isna()].groupby(point, dropna=False)["experiment"].transform("size") > 1
-    ambiguous = set(metrics.loc[twice[twice].index, "model"])
-    matched = metrics["size_matched"].notna()
     metrics["series"] = (
         metrics["model"].map(lambda name: model_title(name, models))
-        + matched.map({True: ", size-matched", False: ""})
-        + metrics["experiment"].where(metrics["model"].isin(ambiguous), "").map(lambda name: name and f" ({name})")
+        + metrics["size_matched"].notna().map({True: ", size-matched", False: ""})
+        + experiment_if_needed(metrics, point)
     )
     return metrics.sort_values(["source", "split", "series", "metric", "stride", "seed"], ignore_index=True)

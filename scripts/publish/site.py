@@ -28,7 +28,7 @@ import yaml
 from scripts.common.files import sha256_of, whole
 from scripts.common.program import UserError, log, parser, run
 from scripts.common.tables import read_table
-from scripts.publish.beside import Facts, beside, trends
+from scripts.publish.beside import Facts, beside, paper_of, published_claims, settings_of, trends
 from scripts.publish.names import load, model_title
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -45,16 +45,22 @@ def paragraphs(file: Path) -> list[str]:
     return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
 
 
-def readable_table(file: Path) -> dict:
-    """A CSV of text cells: the rows in groups by the words at their head, and which columns are numbers."""
+def readable_table(file: Path, heads: list[str] | None) -> dict:
+    """A CSV of text cells: which columns are numbers, and the rows in groups by `heads`.
+
+    heads is the columns that head the groups; None for the words before the first number.
+    """
     table = pd.read_csv(file, dtype=str, keep_default_na=False)
-    number = table.apply(lambda column: column.str.fullmatch(r"[-−]?[\d,.–e]*").all()).tolist()
-    words = list(table)[: number.index(True)] if True in number else []
+    number = dict(zip(table, table.apply(lambda column: column.str.fullmatch(r"[-−]?[\d,.–e]*( ± [\d.]+)?").all())))
+    if heads is None:
+        numbers = [name for name in table if number[name]]
+        heads = list(table)[: list(table).index(numbers[0])] if numbers else []
+    rest = [name for name in table if name not in heads]
     groups: dict[tuple, list] = {}
-    for row in table.to_numpy().tolist():
-        groups.setdefault(tuple(row[: len(words)]), []).append(row[len(words):])
-    return {"header": list(table)[len(words):], "number": number[len(words):],
-            "groups": [{"title": " · ".join(head), "rows": rows} for head, rows in groups.items()]}
+    for head, row in zip(table[heads].to_numpy().tolist(), table[rest].to_numpy().tolist()):
+        groups.setdefault(tuple(head), []).append(row)
+    return {"header": rest, "number": [number[name] for name in rest],
+            "groups": [{"title": " · ".join(filter(None, head)), "rows": rows} for head, rows in groups.items()]}
 
 
 def example_groups(file: Path) -> list[dict]:
@@ -66,6 +72,11 @@ def example_groups(file: Path) -> list[dict]:
                  for name, value in record.items() if name not in pair]
         groups.setdefault(" · ".join(about), []).append(record)
     return [{"title": title, "examples": records} for title, records in groups.items()]
+
+
+def is_made(item: dict, runs: list[dict]) -> bool:
+    """Whether one of the study's runs has the options that a figure or table needs (the rules make no other)."""
+    return any(item.get("needs", {}).items() <= fact["data_options"].items() for fact in runs)
 
 
 def published_item(item: dict, publish: Path, root: Path, output: Path, provenance: dict) -> dict:
@@ -80,7 +91,7 @@ def published_item(item: dict, publish: Path, root: Path, output: Path, provenan
     file = base.with_name(f"{item['name']}.csv")
     if item.get("show") == "examples":
         return made | {"show": "examples", "groups": example_groups(file)}
-    return made | {"show": "table", "table": readable_table(file)}
+    return made | {"show": "table", "table": readable_table(file, item.get("heads"))}
 
 
 def with_commas(text: str) -> str:
@@ -93,10 +104,10 @@ def compared(study: str, published: pd.DataFrame, facts: Facts) -> dict:
     claims = published[published["study"] == study]
     rows = [claim.to_dict() | {"value": with_commas(claim["value"]), "found": beside(claim, facts)}
             for _, claim in claims.iterrows()]
-    known = {setting.removeprefix("source=") for setting in claims["setting"]}
+    known = {settings_of(setting).get("source") for setting in claims["setting"]}
     alone = facts.metrics[~facts.metrics["source"].isin(known)]
     strided = "stride" in alone and alone["stride"].notna().any()
-    return {"claims": rows, "unclaimed": trends(alone, "accuracy", "stride", facts, "") if strided else []}
+    return {"claims": rows, "unclaimed": trends(alone, "accuracy", "stride", facts, {}) if strided else []}
 
 
 def cleaned(files: list[Path], sources: dict) -> list[dict]:
@@ -118,12 +129,12 @@ def cleaned(files: list[Path], sources: dict) -> list[dict]:
     return tables
 
 
-def source_facts(names: list[str], sources: dict) -> list[dict]:
-    """Titles, licences, citations and file hashes of the corpora."""
+def source_facts(names: list[str], sources: dict, root: Path) -> list[dict]:
+    """Titles, licences, citations and file hashes of the corpora; root: the folder that local ones are in."""
     rows = []
     for name in names:
         entry = sources[name]
-        files = {}
+        files = {Path(entry["local"]).name: sha256_of(root / entry["local"])} if "local" in entry else {}
         for download in entry.get("downloads", []):
             for file, fact in (download.get("members") or {download["file"]: download}).items():
                 files[file] = fact["sha256"] or "not published"
@@ -143,6 +154,12 @@ def model_facts(names: list[str], models: dict, published: set[str]) -> list[dic
     return rows
 
 
+def run_title(fact: dict, models: dict) -> str:
+    """A run's model, and its method where it has one that is not plain training."""
+    method = fact.get("method", "train")
+    return model_title(fact["model"], models) + ("" if method == "train" else f", {method.replace('_', ' ')}")
+
+
 def page(context: dict) -> str:
     """The HTML of the page."""
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
@@ -153,7 +170,7 @@ def page(context: dict) -> str:
 def main(given: argparse.Namespace) -> None:
     resources, root = given.resources, given.resources.resolve().parent
     sources, models, studies = (load(resources / f"{name}.yaml") for name in ("sources", "models", "studies"))
-    published = pd.read_csv(resources / "published.csv", dtype=str, keep_default_na=False)
+    published = published_claims(resources / "published.csv")
     metrics = read_table(given.metrics).to_pandas()
     means = metrics[metrics["seed"].isna()]
     runs = sorted((json.loads(file.read_text(encoding="utf-8")) for file in given.runs), key=lambda facts: facts["run"])
@@ -162,13 +179,14 @@ def main(given: argparse.Namespace) -> None:
 
     sections = []
     for study in [name for name in studies if name in set(metrics["study"])]:
+        own = [fact for fact in runs if fact["study"] == study]
         items = [published_item(item, given.publish, root, given.output, provenance)
-                 for item in load(resources / "figures.yaml") if item["study"] == study]
-        facts = Facts(means[means["study"] == study], [fact for fact in runs if fact["study"] == study], cleaning,
-                      sources, models)
+                 for item in load(resources / "figures.yaml") if item["study"] == study and is_made(item, own)]
+        facts = Facts(means[means["study"] == study], own, cleaning, sources, models)
         sections.append({"name": study, "title": studies[study]["title"], "paper": studies[study]["paper"],
                          "question": paragraphs(root / "report" / f"{study}.rst"), "items": items,
                          "compared": compared(study, published, facts)})
+    reported = {model for _, claim in published.iterrows() for model in paper_of(claim).get("model", [])}
     experiments = [{"name": name, "title": configuration["experiments"][name].get("title", name)}
                    for name in configuration["run"]]
     datasets = {(fact["source"], fact["dataset"], split): digest
@@ -177,9 +195,9 @@ def main(given: argparse.Namespace) -> None:
         "about": paragraphs(root / "report" / "workflow.rst"), "studies": sections, "experiments": experiments,
         "sample": bool(metrics["sample"].any()), "all_sample": bool(metrics["sample"].all()),
         "cleaning": cleaned(given.cleaning, sources),
-        "sources": source_facts(sorted(set(metrics["source"])), sources),
-        "models": model_facts(sorted({fact["model"] for fact in runs}), models, set(published["model"])),
-        "runs": [fact | {"title": model_title(fact["model"], models)} for fact in runs],
+        "sources": source_facts(sorted(set(metrics["source"])), sources, root),
+        "models": model_facts(sorted({fact["model"] for fact in runs}), models, reported),
+        "runs": [fact | {"title": run_title(fact, models)} for fact in runs],
         "datasets": [(*key, digest) for key, digest in sorted(datasets.items())],
         "metrics_sha256": sha256_of(given.metrics),
         "configuration": yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True),

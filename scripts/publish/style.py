@@ -8,6 +8,7 @@ import logging
 from pathlib import Path
 
 import matplotlib
+import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -50,6 +51,27 @@ def mark_sample(axes: Axes, size: float = 17) -> None:
     """Say on the face of a panel that its numbers come from sample data."""
     axes.text(0.5, 0.5, SAMPLE, transform=axes.transAxes, ha="center", va="center", rotation=24, fontsize=size,
               fontweight="bold", color=PALE, zorder=0.6)
+
+
+def lines_of(groups: list[list], across: int) -> list[list]:
+    """Panels in lines of at most `across`, as text is set: a group goes to the next line whole where it can."""
+    lines: list[list] = [[]]
+    for group in groups:
+        if len(lines[-1]) + len(group) > across:
+            lines.append([])
+        for panel in group:
+            if len(lines[-1]) == across:
+                lines.append([])
+            lines[-1].append(panel)
+    return [line for line in lines if line]
+
+
+def nothing(text: str) -> Figure:
+    """A figure that says that there is nothing to draw."""
+    apply()
+    figure = plt.figure(figsize=(WIDTH, 0.8))
+    figure.text(0.5, 0.5, text, ha="center", va="center", color=GREY)
+    return figure
 
 
 def save(figure: Figure, output: Path) -> None:

@@ -13,9 +13,9 @@ LATEX = str.maketrans({
 })
 
 
-def percent(share: float | None) -> str:
-    """A share from 0 to 1 as per cent with one decimal; empty where there is none."""
-    return "" if share is None or pd.isna(share) else f"{share * 100:.1f}"
+def percent(share: float | None, decimals: int = 1) -> str:
+    """A share from 0 to 1 as per cent; empty where there is none."""
+    return "" if share is None or pd.isna(share) else f"{share * 100:.{decimals}f}"
 
 
 def latex(text: str) -> str:

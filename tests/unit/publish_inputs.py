@@ -114,7 +114,8 @@ class Study:
         return self.program(f"scripts.publish.{item['program']}", *given)
 
     def items(self) -> list[dict]:
-        return yaml.safe_load((self.folder / "resources/figures.yaml").read_text())
+        every = yaml.safe_load((self.folder / "resources/figures.yaml").read_text())
+        return [item for item in every if item["study"] == "strided_sop"]
 
     def make_page(self):
         """Run every program, then the page's."""

@@ -127,7 +127,9 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
         np.mean([np.mean((gold == 0) & (some == 1)) for some in told.values()]))
     direct = metrics[metrics["method"] == "direct"]
     assert set(direct["scoring"]) == {"binary"} and direct["seed"].isna().all()
-    assert (direct["value"] == 1).all(), "every prediction of the two labels is right"
+    right = direct[direct["metric"] != "confusion"]
+    assert (right["value"] == 1).all(), "every prediction of the two labels is right"
+    assert direct.loc[direct["slice"] == "label=entailment; predicted=entailment", "value"].item() == 0.5
 
 
 def test_predictions_of_other_pairs_are_refused(released, program, tmp_path):

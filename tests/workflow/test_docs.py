@@ -6,10 +6,11 @@ import re
 
 import yaml
 
+from scripts.common.tables import read_table
 from tests.conftest import ROOT
 
 PIECES = re.findall(r"```(yaml|python)\n(.*?)```", (ROOT / "docs/add.md").read_text(), re.S)
-EXPERIMENT, MODEL, SOURCE = (yaml.safe_load(text) for kind, text in PIECES if kind == "yaml")
+EXPERIMENT, MODEL, SOURCE, EVENTS = (yaml.safe_load(text) for kind, text in PIECES if kind == "yaml")
 [CLEANER] = (text for kind, text in PIECES if kind == "python")
 
 
@@ -50,3 +51,18 @@ def test_a_corpus(study):
     counts = (study / f"results/clean/{name}/cleaning.csv").read_text()
     assert f"{name},train,sentences,dropped,text is empty,6" in counts
     assert study.jobs() == {}
+
+
+def test_a_list_of_event_templates(study):
+    file = study / "templates.csv"
+    file.write_text((study / "resources/templates.csv").read_text())
+    [name] = EVENTS
+    entry = EVENTS[name]
+    entry["downloads"][0] |= {"urls": [file.as_uri()], "bytes": file.stat().st_size,
+                              "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    study.change("resources/sources.yaml", lambda sources: sources.update({name: entry}))
+    experiment = {"study": "temporal_nli", "data": {"source": name, "challenge_set": "temp_order"}, "models": ["tiny_bert"]}
+    study.change("config.yaml", lambda config: (config["experiments"].update(mine=experiment), config.update(run=["mine"])))
+    study.run("build")
+    pairs = read_table(study / f"results/build/temporal_nli/{name}/temp_order/test.parquet", ["text_a", "text_b"])
+    assert len(pairs) == 6140

@@ -1,0 +1,341 @@
+"""Figures and tables of temporal-expression NLI: what they hold, beside what is published, and hostile text stays text."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from scripts.common.program import UserError
+from scripts.common.tables import NLI, read_table, write_table
+from scripts.evaluate.temporal_nli import LABELS, SCHEMA, SLICES
+from scripts.publish.beside import Facts, beside, paper_of, parts_of, published_claims, selected, settings_of
+from scripts.publish.names import details_of
+from scripts.publish.style import lines_of
+from scripts.publish.temporal_nli_errors import EACH, chosen, errors
+from scripts.publish.temporal_nli_names import METHODS, SCORINGS, SETS, VALUES, nli_metrics
+from tests.conftest import ROOT
+from tests.unit.publish_inputs import HOSTILE, Study
+from tests.unit.publish_inputs_temporal_nli import CHOICES, NliStudy, metric_rows
+
+FIGURES = ["temporal_nli_temp_order", "temporal_nli_temp_duration", "temporal_nli_cross_unit", "temporal_nli_confusion"]
+RESOURCES = {name: yaml.safe_load((ROOT / f"resources/{name}.yaml").read_text()) for name in ("sources", "models", "studies")}
+CLAIMS = published_claims(ROOT / "resources/published.csv").query("study == 'temporal_nli'")
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory, program) -> NliStudy:
+    """A made-up study, every item made once."""
+    made = NliStudy(tmp_path_factory.mktemp("study"), program)
+    for item in made.items():
+        done = made.call(item["name"])
+        assert done.returncode == 0, done.stderr
+        assert len(done.stderr.splitlines()) == 1, done.stderr
+    return made
+
+
+@pytest.fixture(scope="module")
+def facts(study) -> Facts:
+    metrics = read_table(study.metrics).to_pandas()
+    runs = [json.loads(file.read_text()) for file in sorted(study.results.glob("train/*/*/run.json"))]
+    cleaning = pd.concat([pd.read_csv(file, keep_default_na=False) for file in sorted(study.results.glob("clean/*/cleaning.csv"))])
+    return Facts(metrics[metrics["seed"].isna()], runs, cleaning, RESOURCES["sources"], RESOURCES["models"])
+
+
+def claim(**columns) -> pd.Series:
+    return pd.Series({"model": "", "setting": "", "metric": "accuracy", "value": "1", "unit": "%", "note": ""} | columns)
+
+
+def points_of(study, name: str) -> pd.DataFrame:
+    return pd.read_csv(study.publish / f"figures/{name}.csv")
+
+
+def table_of(study, name: str) -> pd.DataFrame:
+    return pd.read_csv(study.publish / f"tables/{name}.csv", dtype=str, keep_default_na=False)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_comes_in_every_form(study, name):
+    files = {suffix: (study.publish / f"figures/{name}.{suffix}").read_bytes() for suffix in ("svg", "png", "pdf", "csv")}
+    assert files["png"][:4] == b"\x89PNG" and files["pdf"][:4] == b"%PDF" and b"SAMPLE DATA" not in files["svg"]
+
+
+def test_a_figure_comes_again_as_the_same_bytes(study, tmp_path):
+    assert study.call(FIGURES[3], output=tmp_path / FIGURES[3]).returncode == 0
+    for suffix in ("svg", "png", "pdf", "csv"):
+        assert (tmp_path / f"{FIGURES[3]}.{suffix}").read_bytes() == (study.publish / f"figures/{FIGURES[3]}.{suffix}").read_bytes()
+
+
+def test_figure_1_has_every_choice_for_both_kinds_of_premise(study):
+    points = points_of(study, "temporal_nli_temp_order")
+    svg = (study.publish / "figures/temporal_nli_temp_order.svg").read_text()
+    for _, panel in points.groupby(["source", "model", "method"]):
+        chosen_times = panel[panel["section"] == "How the two times are chosen"]
+        rows = chosen_times.groupby("row")["series_name"].apply(set)
+        assert set(rows.index) == {"all", *(VALUES["choice"][name] for name in CHOICES["temp_order"])} and len(rows) == 16
+        assert all(series == set(VALUES["premise_type"].values()) for series in rows)
+    for name in CHOICES["temp_order"]:
+        assert f"<!-- {VALUES['choice'][name]} -->" in svg
+    for words in (RESOURCES["sources"]["event_templates"]["title"], "UDS-NLI (order)", "direct evaluation, binary",
+                  "train and evaluate", "majority baseline"):
+        assert words in svg, words
+    assert len(points.groupby(["source", "model", "method"])) == 6
+
+
+def test_sets_two_and_three_have_every_hypothesis_choice_and_unit(study):
+    two = points_of(study, "temporal_nli_temp_duration")
+    assert set(VALUES["hypothesis_type"].values()) <= set(two["row"])
+    assert {VALUES["choice"][name] for name in CHOICES["temp_duration"]} <= set(two.loc[two["series_name"] != "all", "row"])
+    three = points_of(study, "temporal_nli_cross_unit")
+    by = three[three["row"].isin(VALUES["unit_pair"].values())].groupby("row")["series_name"].apply(set)
+    assert len(by) == 4 and all(len(series) == 4 for series in by)
+
+
+@pytest.mark.parametrize("name", FIGURES[:3])
+def test_the_points_are_the_metrics(study, name):
+    points = points_of(study, name)
+    metrics = read_table(study.metrics).to_pandas()
+    key = ["source", "dataset", "model", "method", "scoring", "slice", "metric"]
+    metrics = metrics[metrics["seed"].isna()].set_index(key)
+    same = metrics.loc[list(points[key].itertuples(index=False, name=None))]
+    for column in ("value", "ci_low", "ci_high", "n"):
+        np.testing.assert_allclose(points[column], same[column])
+    majority = metrics.xs("majority", level="model").xs("majority", level="method")["value"]
+    np.testing.assert_allclose(points["majority"], majority.loc[list(points[[key[0], key[1], *key[4:]]].itertuples(index=False, name=None))])
+    assert not points.duplicated(key).any()
+
+
+def test_sample_data_is_marked_and_reductions_are_named(study, tmp_path, program):
+    few = NliStudy(tmp_path / "few", program)
+    few.write_metrics([row | {"sample": True, "dataset": f"{row['dataset']}-train_templates-6-test_templates-4"}
+                       for row in metric_rows() if row["source"] == "event_templates" and row["model"] != "minilm"])
+    for name in ("temporal_nli_cross_unit", "temporal_nli_confusion"):
+        assert few.call(name).returncode == 0
+        svg = (few.publish / f"figures/{name}.svg").read_text()
+        assert "SAMPLE DATA" in svg and "train templates 6, test templates 4" in svg
+    assert few.call("temporal_nli_table").returncode == 0
+    table = table_of(few, "temporal_nli_table")
+    assert table["Source"].str.endswith("train templates 6, test templates 4 [sample data]").all()
+    assert "SAMPLE DATA" in (few.publish / "tables/temporal_nli_table.md").read_text()
+    few.write_metrics([row for row in metric_rows() if row["challenge_set"] == "temp_order" and row["model"] in ("majority", "uds_nli_order")])
+    assert few.call("temporal_nli_cross_unit").returncode == 0, "a set that no run measured stops nothing"
+    assert "not measured in this run" in (few.publish / "figures/temporal_nli_cross_unit.svg").read_text()
+
+
+@pytest.mark.parametrize("name", ["temporal_nli_table", "temporal_nli_confusion", "temporal_nli_temp_order"])
+def test_no_metrics_of_the_study_is_one_clear_sentence(study, tmp_path, name):
+    empty = tmp_path / "metrics.parquet"
+    write_table(pq.read_table(study.metrics).slice(0, 0), empty, SCHEMA, {})
+    done = study.call(name, metrics=empty, output=tmp_path / name)
+    assert done.returncode == 1 and "no rows of study temporal_nli" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == [empty]
+
+
+def test_an_output_that_names_no_set_is_refused(study, tmp_path):
+    done = study.call("temporal_nli_temp_order", output=tmp_path / "temporal_nli_order")
+    assert done.returncode == 1 and "write one of temporal_nli_temp_order" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_confusion_is_a_share_of_the_label(study):
+    cells = points_of(study, "temporal_nli_confusion")
+    matrices = cells.groupby(["source", "challenge_set", "model", "method"])
+    assert len(matrices) == 14 and set(matrices.size()) == {4, 9}
+    assert cells.groupby(["source", "challenge_set", "model", "method", "label"])["share_of_label"].sum().to_numpy() == pytest.approx(1)
+    assert cells.loc[cells["label"] == cells["predicted"], "share_of_label"].to_numpy() == pytest.approx(0.6)
+
+
+def test_the_table_holds_the_numbers_and_the_published_ones(study):
+    table = table_of(study, "temporal_nli_table")
+    assert len(table) == 2 * 14 + 2 * 4 - 1, "ternary and binary, and binary alone of the model with two labels"
+    generated = table[table["Source"] == RESOURCES["sources"]["event_templates"]["title"]]
+    row = generated[(generated["Challenge set"] == SETS["temp_order"]) & (generated["Model"] == "RoBERTa-large (MNLI)")
+                    & (generated["Method"] == METHODS["train"]) & (generated["Scoring"] == "ternary")].iloc[0]
+    assert row["Accuracy (%)"] == "90.00 ± 1.00" and row["Accuracy, 95 % interval"] == "87.00–93.00" and row["Seeds"] == "3"
+    assert row["Accuracy, published (%)"] == "99.81 ± 0.03" and row["F1 (%)"] == "88.00 ± 1.00" and row["Pairs"] == "6,140"
+    first = generated.iloc[:4]
+    assert first["Model"].tolist()[:2] == ["majority"] * 2 and first["Scoring"].tolist()[:2] == SCORINGS
+    assert first["F1, published (%)"].tolist()[:2] == ["23.14", "51.46"] and first["Seeds"].tolist()[:2] == ["", ""]
+    small = generated[generated["Model"].str.startswith("MiniLM")]
+    assert len(small) == 6 and (small["Accuracy, published (%)"] == "").all()
+    assert not generated["Model"].str.contains("DeBERTa").any(), "what no run measured is not in the table"
+    uds = generated[generated["Model"] == "UDS-NLI (order)"]
+    assert uds["Scoring"].tolist() == ["binary"] and uds["Accuracy, published (%)"].tolist() == ["56.36"]
+    tex = (study.publish / "tables/temporal_nli_table.tex").read_text()
+    assert r"90.00 $\pm$ 1.00" in tex and sum(line.endswith(r"\\") for line in tex.splitlines()) == len(table) + 1
+
+
+def test_errors_are_wrong_and_differ(study):
+    table = table_of(study, "temporal_nli_errors")
+    for _, some in table.groupby(["Source", "Challenge set", "Model", "Method"]):
+        assert len(some) == EACH and some["Kind"].nunique() == EACH
+        assert some["Probability"].tolist() == sorted(some["Probability"], reverse=True)
+    assert (table["Label"] != table["Predicted"]).all() and table["Probability"].max() == "0.88"
+    assert set(table["Predicted"]) <= {*LABELS, "not entailment"}
+    assert len(table) == EACH * 14
+    uds = table[table["Model"] == "UDS-NLI (order)"]
+    assert all((label == "entailment") == (told == "not entailment") for label, told in zip(uds["Label"], uds["Predicted"]))
+
+
+def test_hostile_text_stays_text(study):
+    table = table_of(study, "temporal_nli_errors")
+    assert (table["Premise"] == HOSTILE).all()
+    md, tex = ((study.publish / f"tables/temporal_nli_errors.{suffix}").read_text() for suffix in ("md", "tex"))
+    assert "<script>" not in md.replace(r"\<script>", "") and r"\textless{}script\textgreater{}" in tex
+    assert re.search(r"(?<!\\)&(?! )", tex.split(r"\midrule")[1].split(r"\bottomrule")[0]) is None
+
+
+def test_errors_spread_over_templates_and_kinds():
+    wrong = pd.DataFrame({"example_id": list("abcdef"), "group_id": ["t1", "t1", "t2", "t2", "t3", "t1"],
+                          "kind": ["k1", "k2", "k1", "k2", "k1", "k1"], "probability": [0.99, 0.98, 0.97, 0.96, 0.95, 0.94]})
+    assert chosen(wrong)["example_id"].tolist() == ["a", "b", "c"], "one kind for each template in turn, never twice the same pair"
+    apart = wrong.assign(kind=["k1", "k2", "k1", "k2", "k3", "k1"], group_id=["t1", "t1", "t2", "t3", "t4", "t1"])
+    assert chosen(apart)["example_id"].tolist() == ["a", "d", "e"] and chosen(wrong.iloc[:0]).empty
+
+
+def test_predictions_of_other_pairs_are_refused(study):
+    name = next(name for name in study.runs if "temp_order" in name)
+    facts = json.loads((study.results / "train/temporal_nli" / name / "run.json").read_text())
+    build = study.folder / "other"
+    pairs = pq.read_table(study.results / "build/temporal_nli" / facts["source"] / "temp_order/test.parquet").to_pandas()
+    pairs["example_id"] = "other:" + pairs["example_id"]
+    write_table(pa.Table.from_pandas(pairs, preserve_index=False), build / facts["source"] / "temp_order/test.parquet", NLI, {})
+    with pytest.raises(UserError, match="has 0 of the 12 pairs of test; run it again"):
+        errors(study.results / "train/temporal_nli" / name, build, "test", facts)
+
+
+@pytest.mark.parametrize("setting, wanted, printed", [
+    ("source=a; split=b", {"source": "a", "split": "b"}, {}),
+    ("source~a; method=train; slice=choice=year; premise_type=fixed",
+     {"method": "train", "slice": "choice=year", "premise_type": "fixed"}, {"source": "a"}),
+    ("slice=all", {"slice": "all"}, {}), ("", {}, {}),
+])
+def test_settings_are_read(setting, wanted, printed):
+    assert settings_of(setting) == wanted and parts_of(setting, "~") == printed
+    assert paper_of(claim(model="a; b", setting=setting)) == {"model": ["a", "b"]} | {key: [value] for key, value in printed.items()}
+
+
+def test_selection_compares_as_text_and_knows_the_star():
+    table = pd.DataFrame({"n": [1, 2, 10], "slice": ["choice=a; x=1", "choice=b; x=1", None]})
+    assert selected(table, {"n": "1"})["n"].tolist() == [1]
+    assert selected(table, {"slice": "choice=*", "x": "1"})["n"].tolist() == [1, 2], "x is no column: a part of the slice"
+    assert selected(table, {"slice": "choice=a", "x": "1", "n": "1"})["n"].tolist() == [1]
+    with pytest.raises(UserError, match="a setting names nn, which is no column; write one of n, slice"):
+        selected(table, {"nn": "1"})
+
+
+def test_every_published_row_names_what_there_is():
+    """Settings name real columns, and values that the study knows; slices are slices of the set."""
+    cleaning = {"source", "split", "unit", "action", "reason"}
+    known = {"challenge_set": set(SETS), "method": set(METHODS), "scoring": set(SCORINGS), "split": {"train", "test"},
+             "source": set(RESOURCES["sources"]), "model": {"majority", *RESOURCES["models"]}}
+    assert len(CLAIMS) > 90
+    for _, row in CLAIMS.iterrows():
+        settings, printed = settings_of(row["setting"]), parts_of(row["setting"], "~")
+        over = settings_of(row["unit"].removeprefix("points over ")) if row["unit"].startswith("points over ") else {}
+        columns = cleaning if row["metric"].startswith("cleaning.") else set(SCHEMA.names)
+        further = {column: settings.pop(column) for column in list(settings) if column not in columns and "slice" in settings}
+        assert {*settings, *printed, *over} <= columns, row.tolist()
+        assert all(value in known.get(column, {value}) for part in (settings, printed, over) for column, value in part.items())
+        assert set(paper_of(row).get("model", [])) <= known["model"]
+        slices = [(settings["slice"], further)] if settings.get("slice", "all") != "all" else []
+        for name, more in slices + ([(over["slice"], {})] if "slice" in over else []):
+            parts = parts_of(name, "=") | more
+            if row["metric"] == "confusion.sum":
+                assert set(parts) == {"label", "predicted"} and set(parts.values()) <= {"*", *LABELS}
+                continue
+            made = [{columns} if isinstance(columns, str) else set(columns) for columns in SLICES[settings["challenge_set"]]]
+            assert set(parts) in made and all("*" in value or value in VALUES[column] for column, value in parts.items())
+    tables = CLAIMS[CLAIMS["table"].str.startswith("Table")]
+    assert tables.groupby("table").size().to_dict() == {"Table 5": 18, "Table 6": 16, "Table 7": 18}
+
+
+def test_every_published_row_is_found_where_it_was_measured(facts):
+    """On the made-up study: what was measured stands beside each claim, the rest is empty; nothing fails."""
+    found = {index: beside(row, facts) for index, row in CLAIMS.iterrows()}
+    assert all(found[index] for index, row in CLAIMS.iterrows() if row["table"] == "Table 5" and row["model"] == "majority")
+    assert all(found[index] for index, row in CLAIMS.iterrows() if row["metric"].startswith("training."))
+    assert sum(map(bool, found.values())) > 60
+
+
+def test_other_models_and_other_data_carry_a_warning(facts):
+    row = CLAIMS[(CLAIMS["row"] == "RoBERTa (MNLI), direct evaluation") & (CLAIMS["table"] == "Table 5")].iloc[0]
+    ours = {found.who: found for found in beside(row, facts)}
+    data = RESOURCES["sources"]["temporal_nli_release"]["title"]
+    generated = RESOURCES["sources"]["event_templates"]["title"]
+    assert ours[f"{data}, test, RoBERTa-large (MNLI), direct"].tags == []
+    assert ours[f"{generated}, test, RoBERTa-large (MNLI), direct"].tags == [f"not the paper's data ({data})"]
+    assert ours[f"{data}, test, RoBERTa-large (MNLI), direct"].what == "50.0 % (47.0 to 53.0)" and len(ours) == 2
+    trained = CLAIMS[(CLAIMS["row"] == "RoBERTa (MNLI), train and evaluate") & (CLAIMS["table"] == "Table 5")].iloc[0]
+    small = next(found for found in beside(trained, facts) if "MiniLM" in found.who)
+    assert small.tags == ["not the paper's model (RoBERTa-large (MNLI))", f"not the paper's data ({data})"]
+    assert small.who.endswith("MiniLM-L6 (a small model), train")
+
+
+def test_differences_sums_and_slices_beside_claims(facts):
+    same = "source=event_templates; model=roberta_large_mnli; challenge_set=temp_order; method=direct; scoring=ternary; "
+    over = beside(claim(setting=same.replace("model=roberta_large_mnli; ", "") + "slice=all",
+                        unit="points over model=majority; method=majority"), facts)
+    assert [found.what for found in over] == ["+10.0 points (50.0 beside 40.0 %): clearly above"]
+    parts = beside(claim(setting=same + "slice=premise_type=fixed", unit="points over slice=premise_type=interval"), facts)
+    assert [found.what for found in parts] == ["+16.0 points (58.0 beside 42.0 %): clearly above"]
+    several = beside(claim(setting=same + "slice=choice=date_my_*; premise_type=fixed"), facts)
+    assert several[0].what.startswith("58.0 % over 3 slices, from 58.0 (choice=date_my_")
+    share = beside(claim(setting=same + "slice=premise_type=fixed", metric="weighted_f1", unit=""), facts)
+    assert share[0].what == "0.56 (0.53 to 0.59)"
+    shares = beside(claim(setting="source=event_templates; challenge_set=temp_order; scoring=ternary; slice=label=neutral; predicted=*",
+                          metric="confusion.sum"), facts)
+    assert [found.what for found in shares] == ["25.0 %"] and "RoBERTa" not in shares[0].who
+    counted = beside(claim(setting="source~temporal_nli_release; split=train", metric="cleaning.temp_order pairs"), facts)
+    assert [found.what for found in counted] == ["16,980 in train (with five iterations)", "16,980 in train"]
+
+
+def test_two_experiments_that_share_rows_stand_once(study, tmp_path):
+    rows = metric_rows()
+    two = tmp_path / "two.parquet"
+    write_table(pa.Table.from_pylist(rows + [row | {"experiment": "again"} for row in rows], schema=SCHEMA), two, SCHEMA, {})
+    assert len(nli_metrics(two, RESOURCES["models"])) == len(rows)
+    other = [row | {"experiment": "again", "value": row["value"] + 0.01} for row in rows if row["model"] == "minilm"]
+    write_table(pa.Table.from_pylist(rows + other, schema=SCHEMA), two, SCHEMA, {})
+    assert {"MiniLM-L6 (a small model) (tried)", "MiniLM-L6 (a small model) (again)"} <= set(nli_metrics(two, RESOURCES["models"])["series"])
+
+
+def test_small_helpers():
+    assert details_of("temp_order-train_templates-6-dev_fraction-0.2", ["source"]) == ", train templates 6, dev fraction 0.2"
+    assert details_of("stride-0-size_matched-3", ["stride", "size_matched"]) == "" and details_of("temp_order", []) == ""
+    assert lines_of([[1, 2], [3, 4], [5]], 3) == [[1, 2], [3, 4, 5]] and lines_of([[1, 2, 3, 4]], 3) == [[1, 2, 3], [4]]
+
+
+def test_the_page_holds_both_studies(study, tmp_path, program):
+    """One page of two studies: the other one's table, all of this one, hostile text escaped, every link leading somewhere."""
+    other = Study(tmp_path / "other", program)
+    items = [*(item for item in other.items() if item["name"] == "strided_sop_table"), *study.items()]
+    (other.folder / "resources/figures.yaml").write_text(yaml.safe_dump(items))
+    assert other.call(items[0]).returncode == 0
+    for kind in ("figures", "tables"):
+        for file in (study.publish / kind).glob("temporal_nli_*"):
+            place = other.publish / kind / file.name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(file.read_bytes())
+    both = tmp_path / "both.parquet"
+    done = program("scripts.evaluate.metrics", other.metrics, study.metrics, "--output", both)
+    assert done.returncode == 0, done.stderr
+    configuration = {"run": ["tried"], "experiments": {"tried": {"title": "Tried"}}}
+    done = program("scripts.publish.site", "--metrics", both, "--resources", other.folder / "resources", "--publish", other.publish,
+                   "--cleaning", *sorted(other.results.glob("clean/*/cleaning.csv")), *sorted(study.results.glob("clean/*/cleaning.csv")),
+                   "--runs", *sorted(other.results.glob("train/*/*/run.json")), *sorted(study.results.glob("train/*/*/run.json")),
+                   "--configuration", json.dumps(configuration), "--provenance", "{}", "--output", other.page)
+    assert done.returncode == 0, done.stderr
+    html = other.page.read_text()
+    for item in items:
+        assert f'id="{item["name"]}"' in html
+    assert "<script" not in html and "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;" in html
+    assert "99.81 ± 0.03" in html and "not the paper&#39;s data" in html and "RoBERTa-large (MNLI), direct" in html
+    group = f"<span>{RESOURCES['sources']['event_templates']['title']} · {SETS['temp_order']}</span>"
+    assert group in html and '<td class="n">90.00 ± 1.00</td>' in html
+    assert "templates.csv" in html, "the hash of a local source's file"
+    for place in re.findall(r'href="(?!#|data:|https?:)([^"]+)"', html):
+        assert (other.page.parent / place).is_file(), place
