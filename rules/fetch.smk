@@ -23,7 +23,8 @@ for source in SOURCES:
             name: f"fetch_{source}"
             output: fetched_files(source)
             params:
-                code=fingerprint("scripts.fetch.sample"),
+                code=fingerprint(f"scripts.fetch.{SOURCES[source].get('sampler', 'sample')}"),
+                program=f"scripts.fetch.{SOURCES[source].get('sampler', 'sample')}",
                 arguments=" ".join(f"--{key} {value}" for key, value in SOURCES[source]["sample"].items()),
                 folder=f"results/fetch/{source}",
             log: f"results/logs/fetch/{source}.log"
@@ -31,7 +32,7 @@ for source in SOURCES:
             message: f"Writing the sample corpus {source}"
             localrule: True
             conda: "../envs/data.yaml"
-            shell: "python -m scripts.fetch.sample {params.arguments} --output {params.folder} --log {log}"
+            shell: "python -m {params.program} {params.arguments} --output {params.folder} --log {log}"
 
     else:
 

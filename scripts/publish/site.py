@@ -79,6 +79,18 @@ def is_made(item: dict, runs: list[dict]) -> bool:
     return any(item.get("needs", {}).items() <= fact["data_options"].items() for fact in runs)
 
 
+def question_groups(file: Path) -> list[dict]:
+    """Questions to read, each with its candidates, in groups by the columns before Category."""
+    of_candidate = ["P(likely)", "Candidate", "Read as", "Label", "Judged", "Right"]
+    table = pd.read_csv(file, dtype=str, keep_default_na=False)
+    about = [name for name in table if name not in ("Category", "Outcome", "Question", *of_candidate)]
+    groups: dict[str, list] = {}
+    for key, rows in table.groupby([*about, "Category", "Outcome", "Question"], sort=False):
+        facts = dict(zip(["Category", "Outcome", "Question"], key[len(about):]))
+        groups.setdefault(" · ".join(key[: len(about)]), []).append(facts | {"candidates": rows.to_dict("records")})
+    return [{"title": title, "questions": questions} for title, questions in groups.items()]
+
+
 def published_item(item: dict, publish: Path, root: Path, output: Path, provenance: dict) -> dict:
     """A figure or table as the template wants it."""
     base = publish / FOLDERS[item["kind"]] / item["name"]
@@ -89,6 +101,8 @@ def published_item(item: dict, publish: Path, root: Path, output: Path, provenan
         svg = base.with_name(f"{item['name']}.svg").read_bytes()
         return made | {"image": f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"}
     file = base.with_name(f"{item['name']}.csv")
+    if item.get("show") == "examples" and "Candidate" in pd.read_csv(file, nrows=0):
+        return made | {"show": "questions", "groups": question_groups(file)}
     if item.get("show") == "examples":
         return made | {"show": "examples", "groups": example_groups(file)}
     return made | {"show": "table", "table": readable_table(file, item.get("heads"))}

@@ -1,0 +1,291 @@
+"""Grow the seed answers of questions about time to many candidates (Zhou et al. 2019, section 3, step 3).
+
+Three techniques, in the paper's order, each used for a question as long as it has fewer than --candidates answers:
+1. rule       numbers, units and temporal words change at random within their sets (resources/temporal_terms.yaml)
+2. infill     each word is masked, one at a time, and a masked language model fills it in: the top three of each
+3. retrieval  the most similar event phrases of a pool, by TF-IDF
+How the paper is read: it applies "the above three techniques on non-'event' candidates sequentially", and events are
+perturbed by retrieval, since changing words makes invalid phrases of them. So a seed that is no event gets 1, 2 and at
+last 3, a seed that is an event gets 3 alone. (The released data agree: some questions of duration have a phrase of
+another story.) An event is a phrase that looks as if it had a verb, without temporal term or quantity: is_event in
+scripts/build/candidates_rules.py. Only seeds are changed, never what came of them. Variations of several seeds take
+turns; infills go by confidence.
+
+Reads  --questions (.tsv with a header line, .jsonl or .parquet; columns sentence, question, answer; a row a seed)
+       --model (a folder: config.json, tokenizer, weights in safetensors; without it there is no infill)
+       --events (one event phrase a line; without it, the pool is the event answers of all questions)
+Writes --output, a Parquet file: sentence, question, answer, origin (seed, rule, infill, retrieval), seed_answer (what
+       it was made from), rank (from 1 within the question, seeds first). They are unlabelled: likely and unlikely ones.
+
+Answers that differ in case or white space only count as one. Draws depend on the question, the seed answer and --seed
+alone, not on the order of questions; the same input gives the same bytes.
+
+    python -m scripts.build.candidates --questions questions.tsv --model models/bert-base-uncased \\
+        --output /tmp/candidates.parquet
+"""
+
+import argparse
+import importlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from tqdm import tqdm
+
+from scripts.build.candidates_retrieval import most_similar
+from scripts.build.candidates_rules import Terms, is_event, load_terms, mentions, perturbed
+from scripts.common.files import sha256_of
+from scripts.common.program import UserError, log, parser, run
+from scripts.common.tables import read_table, write_table
+
+COLUMNS = ["sentence", "question", "answer"]
+CANDIDATES = pa.schema([
+    ("sentence", pa.string()), ("question", pa.string()), ("answer", pa.string()), ("origin", pa.string()),
+    ("seed_answer", pa.string()), ("rank", pa.int32()),
+])
+TERMS = Path(__file__).parents[2] / "resources" / "temporal_terms.yaml"
+Infill = Callable[[pd.DataFrame], pd.DataFrame]
+TOP = 3         # infills of a word
+ATTEMPTS = 4    # perturbations of a seed for each candidate wanted: enough to meet nearly every one of few
+QUESTIONS = 500  # at a time
+
+
+def text_of(file: Path) -> str:
+    """A text file; refuses one that is missing or not UTF-8."""
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise UserError(f"{file}: no such file; name one that is there") from None
+    except IsADirectoryError:
+        raise UserError(f"{file}: is a folder; name a file") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{file}: not UTF-8 text at byte {error.start}; convert it") from None
+
+
+def read_questions(file: Path) -> pd.DataFrame:
+    """The columns sentence, question, answer. Raises UserError that names the row of what is wrong."""
+    readers = {".tsv": read_tsv, ".jsonl": read_jsonl, ".parquet": read_parquet}
+    if file.suffix not in readers:
+        raise UserError(f"{file}: its name does not end in {', '.join(readers)}; rename or convert it")
+    table, where = readers[file.suffix](file)
+    if table.empty:
+        raise UserError(f"{file}: has no rows; give at least one question with an answer")
+    for name in COLUMNS:
+        text = table[name].map(lambda value: isinstance(value, str))
+        for wrong, said in [(table[name].isna(), f"has no {name}"), (~text, f"has something else than text as {name}")]:
+            if wrong.any():
+                raise UserError(f"{file}: {where(int(np.argmax(wrong)))} {said}; give it as text")
+        if (empty := table[name].str.strip() == "").any():
+            row = int(np.argmax(empty))
+            asked = f" (question: {table['question'].iloc[row]})" if name == "answer" else ""
+            raise UserError(f"{file}: {where(row)} has no {name}{asked}; give one, or take the row out")
+    return table[COLUMNS]
+
+
+def read_tsv(file: Path):
+    """A table with a header line, tab-separated without quoting, and how to name its rows."""
+    lines = text_of(file).removesuffix("\n").split("\n")
+    cells = [line.removesuffix("\r").split("\t") for line in lines]
+    if cells == [[""]]:
+        raise UserError(f"{file}: is empty; give a header line with the columns {', '.join(COLUMNS)}, and questions")
+    header = cells[0]
+    check_columns(file, header)
+    # A line that only lacks the answer, the last column, is told of below.
+    for number, some in enumerate(cells[1:], 2):
+        if len(some) != len(header):
+            raise UserError(f"{file}: line {number} has {len(some)} columns, not {len(header)} as the header; mend it"
+                            + (" (a question needs an answer)" if len(some) < len(header) else ""))
+    return pd.DataFrame(cells[1:], columns=header, dtype=object), lambda row: f"line {row + 2}"
+
+
+def read_jsonl(file: Path):
+    """A table of one object a line, and how to name its rows; blank lines are passed over."""
+    rows, numbers = [], []
+    for number, line in enumerate(text_of(file).split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            value = json.loads(line)
+        except ValueError as error:
+            raise UserError(f"{file}: line {number} is not JSON ({error}); mend it") from None
+        if not isinstance(value, dict):
+            raise UserError(f"{file}: line {number} is not a JSON object; write one with "
+                            f"{', '.join(COLUMNS)}")
+        rows.append({name: value.get(name) for name in COLUMNS})
+        numbers.append(number)
+        if missing := [name for name in COLUMNS if name not in value]:
+            raise UserError(f"{file}: line {number} has no {missing[0]}; give one")
+    return pd.DataFrame(rows, columns=COLUMNS, dtype=object), lambda row: f"line {numbers[row]}"
+
+
+def read_parquet(file: Path):
+    """A Parquet table and how to name its rows."""
+    if not file.is_file():
+        raise UserError(f"{file}: no such file; name one that is there")
+    table = read_table(file)
+    check_columns(file, table.column_names)
+    return table.select(COLUMNS).to_pandas().astype(object), lambda row: f"row {row + 1}"
+
+
+def check_columns(file: Path, names: list[str]) -> None:
+    """Refuse a file without one of the three columns."""
+    if missing := [name for name in COLUMNS if name not in names]:
+        raise UserError(f"{file}: no column {missing[0]}; its columns must be named {', '.join(COLUMNS)}, and they are "
+                        f"{', '.join(names)[:200]}")
+    if len(set(names)) < len(names):
+        raise UserError(f"{file}: two columns have the same name; rename one")
+
+
+def read_events(file: Path) -> pd.Series:
+    """The phrases of a file, one a line."""
+    lines = pd.Series(text_of(file).splitlines(), dtype=object).str.strip()
+    if not (lines != "").any():
+        raise UserError(f"{file}: has no event phrase; write one a line, or leave --events out")
+    return lines[lines != ""]
+
+
+def folded(texts: pd.Series) -> pd.Series:
+    """Texts without what does not count: case and white space."""
+    return texts.str.split().str.join(" ").str.casefold()
+
+
+def pool_of(phrases: pd.Series) -> pd.Series:
+    """Distinct phrases in alphabetical order, so that their order in a file decides nothing."""
+    phrases = phrases.str.split().str.join(" ").drop_duplicates().sort_values(ignore_index=True)
+    return phrases[~folded(phrases).duplicated()].reset_index(drop=True)
+
+
+def distinct(rows: pd.DataFrame, limit: int) -> pd.DataFrame:
+    """The first `limit` answers of each question that are not the same, in their order."""
+    rows = rows[~pd.DataFrame({"number": rows["number"], "folded": folded(rows["answer"])}).duplicated()]
+    return rows[rows.groupby("number").cumcount() < limit]
+
+
+def admitted(held: pd.DataFrame, offered: pd.DataFrame, limit: int) -> pd.DataFrame:
+    """`held` and, in their order, the offered answers that are new to their question, up to `limit` for each."""
+    return distinct(pd.concat([held, offered]), limit)
+
+
+def unfilled(seeds: pd.DataFrame, held: pd.DataFrame, limit: int) -> pd.DataFrame:
+    """The seeds of the questions that have fewer than `limit` answers, with `turn`: their order in the question."""
+    some = seeds[seeds["number"].map(held["number"].value_counts()) < limit]
+    return some.assign(turn=some.groupby("number").cumcount())
+
+
+def offer(seeds: pd.DataFrame, made: pd.DataFrame, origin: str, order: list[str]) -> pd.DataFrame:
+    """What was made of seeds (`row` points into them) as rows like theirs, sorted by `order` within each question."""
+    rows = made["row"].to_numpy(int)
+    table = made.assign(number=seeds["number"].to_numpy()[rows], turn=seeds["turn"].to_numpy()[rows],
+                        seed_answer=seeds["answer"].to_numpy(dtype=object)[rows], origin=origin)
+    return table.sort_values(["number", *order], kind="stable")[["number", "answer", "origin", "seed_answer"]]
+
+
+def by_rules(seeds: pd.DataFrame, terms: Terms, limit: int, seed: int) -> pd.DataFrame:
+    """Perturbations of the seeds, those of one attempt before those of the next."""
+    made = perturbed(terms, seeds["key"], seeds["answer"].tolist(), seeds["mentions"].tolist(), ATTEMPTS * limit, seed)
+    return offer(seeds, made, "rule", ["attempt", "turn"])
+
+
+def masked_model(folder: Path) -> Infill:
+    """What fills in answers (columns context, answer) with a masked language model."""
+    try:
+        # Loaded by name, and only when asked for: everything else runs without torch.
+        infill = importlib.import_module("scripts.build.candidates_infill")
+    except ModuleNotFoundError as error:
+        raise UserError(f"--model needs {error.name}, which is not installed; use the environment of envs/train.yaml, "
+                        "or leave --model out") from None
+    model = infill.MaskedModel(folder)
+    return lambda answers: infill.infilled(model, answers, TOP)
+
+
+def by_infill(seeds: pd.DataFrame, infill: Infill) -> pd.DataFrame:
+    """Infills of the seeds, the surest first."""
+    made = infill(seeds[["context", "answer"]].reset_index(drop=True))
+    return offer(seeds, made.assign(unsure=-made["confidence"]), "infill", ["unsure", "turn", "word", "place"])
+
+
+def by_retrieval(seeds: pd.DataFrame, pool: pd.Series, limit: int) -> pd.DataFrame:
+    """The phrases most like each seed, the first of each seed before the second ones."""
+    asked = pd.Series(seeds["answer"].unique(), dtype=object)
+    # As many more as the question may hold already.
+    found = most_similar(asked, pool, 2 * limit).rename(columns={"phrase": "answer", "row": "asked"})
+    rows = pd.DataFrame({"row": np.arange(len(seeds)), "asked": pd.Index(asked).get_indexer(seeds["answer"])})
+    return offer(seeds, rows.merge(found, on="asked"), "retrieval", ["place", "turn"])
+
+
+def expanded(questions: pd.DataFrame, terms: Terms, limit: int, seed: int, infill: Infill | None = None,
+             events: pd.Series | None = None) -> pd.DataFrame:
+    """The candidates of all questions (columns of CANDIDATES), questions and seeds in the order of the table."""
+    asked = questions["sentence"] + "\0" + questions["question"]
+    seeds = questions.assign(number=pd.factorize(asked)[0], origin="seed", seed_answer=questions["answer"],
+                             key=asked + "\0" + questions["answer"],
+                             context=questions["sentence"] + " " + questions["question"])
+    texts = pd.DataFrame({"answer": seeds["answer"].unique()})
+    texts["mentions"] = [mentions(terms, text) for text in texts["answer"]]
+    texts["event"] = [is_event(terms, text, found) for text, found in zip(texts["answer"], texts["mentions"])]
+    seeds = seeds.merge(texts, on="answer", how="left").sort_values("number", kind="stable")
+    seeds, all_seeds = distinct(seeds, limit), distinct(seeds, len(seeds))
+    if cut := len(all_seeds) - len(seeds):
+        log.info("%d seed answers are left out: their questions have more than %d", cut, limit)
+    pool = pool_of(seeds.loc[seeds["event"], "answer"] if events is None else events)
+    held = seeds[["number", "answer", "origin", "seed_answer"]]
+
+    others = unfilled(seeds[~seeds["event"]], held, limit)
+    offered = [by_rules(others[others["number"].between(first, first + QUESTIONS - 1)], terms, limit, seed) for first in
+               tqdm(range(0, seeds["number"].max() + 1, QUESTIONS), desc="rules", unit="chunk", disable=None)]
+    held = admitted(held, pd.concat(offered), limit)
+    others = unfilled(seeds[~seeds["event"]], held, limit)
+    if infill is None:
+        log.info("no infill: --model is not given")
+    elif len(others):
+        held = admitted(held, by_infill(others, infill), limit)
+    others = unfilled(seeds, held, limit)
+    if pool.empty:
+        log.info("no retrieval: no answer is an event phrase, and --events is not given")
+    elif len(others):
+        held = admitted(held, by_retrieval(others, pool, limit), limit)
+
+    held = held.sort_values("number", kind="stable", ignore_index=True)
+    first = seeds.drop_duplicates("number").set_index("number")[["sentence", "question"]].loc[held["number"]]
+    held = held.assign(sentence=first["sentence"].to_numpy(dtype=object),
+                       question=first["question"].to_numpy(dtype=object), rank=held.groupby("number").cumcount() + 1)
+    return held[CANDIDATES.names]
+
+
+def main(given: argparse.Namespace) -> None:
+    if given.candidates < 1:
+        raise UserError(f"--candidates is {given.candidates}; ask for at least 1")
+    questions, terms = read_questions(given.questions), load_terms(given.terms)
+    events = read_events(given.events) if given.events else None
+    infill = masked_model(given.model) if given.model else None
+    table = expanded(questions, terms, given.candidates, given.seed, infill, events)
+    read = {"questions": [given.questions], "terms": [given.terms], "events": [given.events] if given.events else [],
+            "model": sorted(given.model.glob("*.safetensors")) if given.model else []}
+    provenance = {"sha256": {name: [sha256_of(file) for file in files] for name, files in read.items()},
+                  "candidates": given.candidates, "seed": given.seed}
+    write_table(pa.Table.from_pandas(table, preserve_index=False), given.output, CANDIDATES, provenance)
+    sizes = table.groupby(["sentence", "question"], sort=False).size()
+    log.info("%s: %d candidates of %d questions, %d questions have %d; %s", given.output, len(table), len(sizes),
+             (sizes == given.candidates).sum(), given.candidates,
+             ", ".join(f"{origin} {count}" for origin, count in table["origin"].value_counts().items()))
+
+
+def arguments() -> argparse.ArgumentParser:
+    made = parser(__doc__)
+    made.add_argument("--questions", type=Path, required=True, metavar="FILE",
+                      help="sentence, question, answer: .tsv, .jsonl or .parquet")
+    made.add_argument("--model", type=Path, metavar="FOLDER", help="a masked language model (default: no infill)")
+    made.add_argument("--events", type=Path, metavar="FILE", help="one event phrase a line (default: the events given)")
+    made.add_argument("--terms", type=Path, metavar="FILE", default=TERMS,
+                      help="the sets of variations (default: resources/temporal_terms.yaml)")
+    made.add_argument("--candidates", type=int, default=20, metavar="N", help="at most, a question (default: 20)")
+    made.add_argument("--seed", type=int, default=0, metavar="N", help="of the random perturbations (default: 0)")
+    made.add_argument("--output", type=Path, required=True, metavar="FILE", help="the Parquet file to write")
+    return made
+
+
+if __name__ == "__main__":
+    run(main, arguments().parse_args())

@@ -1,0 +1,70 @@
+"""Build the answers of MC-TACO to classify (Zhou et al. 2019, section 4): sentence and question against each answer.
+
+Reads  <cleaned>/<split>.parquet (schema questions)
+Writes <output>/<split>.parquet (schema answers), in the order of the data
+
+    python -m scripts.build.mctaco --cleaned results/clean/mctaco --splits train test \\
+        --options '{"unit_normalization": true, "train_questions": null, "draw": 0}' --output /tmp/mctaco
+
+With unit_normalization each answer's temporal expression goes to its most proper unit (scripts/build/unit_normalization.py).
+train_questions keeps that many questions of the first split, the one to learn from: those whose ids hash lowest, by draw;
+a larger number keeps the questions of a smaller one.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from scripts.build.unit_normalization import normalize_units
+from scripts.common.keyed import keyed_hash
+from scripts.common.program import UserError, log, parser, run
+from scripts.common.tables import ANSWERS, QUESTIONS, provenance_of, read_table, write_table
+
+
+def to_classify(questions: pd.DataFrame, split: str, unit_normalization: bool) -> pd.DataFrame:
+    """Cleaned questions as rows of the schema answers."""
+    answers = questions["answer"]
+    return pd.DataFrame({
+        "example_id": [f"{split}:{row}" for row in range(len(questions))], "group_id": questions["question_id"],
+        "text_a": questions["sentence"] + " " + questions["question"],
+        "text_b": normalize_units(answers) if unit_normalization else answers,
+        "label": questions["label"], "category": questions["category"], "answer": answers,
+    })
+
+
+def sampled(rows: pd.DataFrame, wanted: int, draw: int, where: str) -> pd.DataFrame:
+    """The rows of `wanted` questions. Raises UserError when there are not so many."""
+    names = pd.Series(rows["group_id"].unique(), dtype=object)
+    if wanted > len(names):
+        raise UserError(f"{where}: train_questions is {wanted}, but there are {len(names)} questions; ask for fewer")
+    return rows[rows["group_id"].isin(names[np.argsort(keyed_hash(names, draw), kind="stable")[:wanted]])]
+
+
+def main(given: argparse.Namespace) -> None:
+    options = json.loads(given.options)
+    for number, split in enumerate(given.splits):
+        file = given.cleaned / f"{split}.parquet"
+        rows = to_classify(read_table(file, QUESTIONS.names).to_pandas(), split, options["unit_normalization"])
+        if number == 0 and options["train_questions"] is not None:
+            rows = sampled(rows, options["train_questions"], options["draw"], str(file))
+        write_table(pa.Table.from_pandas(rows, schema=ANSWERS, preserve_index=False), given.output / f"{split}.parquet",
+                    ANSWERS, provenance_of(file) | {"split": split, "options": options})
+        log.info("%s %s: %d answers to %d questions, %.1f %% likely, %d answers normalised", given.output, split, len(rows),
+                 rows["group_id"].nunique(), 100 * rows["label"].mean(), (rows["text_b"] != rows["answer"]).sum())
+
+
+def arguments() -> argparse.ArgumentParser:
+    made = parser(__doc__)
+    made.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
+    made.add_argument("--splits", nargs="+", required=True, help="its splits, the one to learn from first")
+    made.add_argument("--options", required=True, help="JSON: unit_normalization, train_questions, draw")
+    made.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    return made
+
+
+if __name__ == "__main__":
+    run(main, arguments().parse_args())

@@ -1,0 +1,84 @@
+"""Clean MC-TACO (Zhou et al. 2019): questions about temporal commonsense with candidate answers.
+
+Tab-separated without header and without quoting (a `"` is a character like any other). No text is changed: soft hyphens
+and wide spaces are counted and stay, since the released numbers were made with them. The released development file is
+what is learnt from, the test file what is measured on.
+
+Reads  dev_3783.tsv, test_9442.tsv (sentence, question, answer, yes or no, category) from --fetched
+Writes train.parquet, test.parquet (schema questions), in the order of the files, and cleaning.csv
+
+    python -m scripts.clean.mctaco --source mctaco --fetched results/fetch/mctaco --output results/clean/mctaco \\
+        --provenance '{"licence": "unstated"}'
+"""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+
+from scripts.clean.captions import Count, cleaner_arguments, write_cleaning
+from scripts.common.program import UserError, log, run
+from scripts.common.tables import QUESTIONS, write_table
+
+FILES = {"train": "dev_3783.tsv", "test": "test_9442.tsv"}
+COLUMNS = ["sentence", "question", "answer", "label", "category"]
+LABELS = {"yes": 1, "no": 0}
+CATEGORIES = {"Event Duration": "duration", "Event Ordering": "ordering", "Typical Time": "typical_time",
+              "Frequency": "frequency", "Stationarity": "stationarity"}
+ODD = {"a soft hyphen in a text": "\u00ad", "a wide space in a text": "\u2002", 'a " in a text': '"'}
+
+
+def read(file: Path) -> pd.DataFrame:
+    """The five columns as text. Raises UserError that names the line of a row with too few or too many."""
+    try:
+        lines = pd.Series(file.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
+    except FileNotFoundError:
+        raise UserError(f"{file}: no such file; fetch the corpus again") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{file}: not UTF-8 text at byte {error.start}; fetch it again") from None
+    cells = lines.str.removesuffix("\r").str.split("\t")
+    wrong = cells.index[cells.str.len() != len(COLUMNS)]
+    if len(wrong):
+        raise UserError(f"{file}: line {wrong[0] + 1} has {len(cells[wrong[0]])} columns, not {len(COLUMNS)} "
+                        f"({', '.join(COLUMNS)}); mend it, or fetch the file again")
+    return pd.DataFrame(cells.tolist(), columns=COLUMNS)
+
+
+def mapped(table: pd.DataFrame, column: str, names: dict, file: Path) -> pd.Series:
+    """A column with other names; refuses a value that has none."""
+    unknown = table[~table[column].isin(names)]
+    if len(unknown):
+        raise UserError(f"{file}: line {unknown.index[0] + 1}: {column} is {unknown[column].iloc[0]!r}, not one of "
+                        f"{', '.join(names)}; mend it, or fetch the file again")
+    return table[column].map(names)
+
+
+def main(given: argparse.Namespace) -> None:
+    tables, counts = {}, []
+    for split, name in FILES.items():
+        file = given.fetched / name
+        table = read(file)
+        texts = table[["sentence", "question", "answer"]]
+        # A question is one with its sentence: the authors group by both.
+        asked = table["sentence"] + " " + table["question"]
+        number = pd.factorize(asked)[0]
+        counts += [(split, "answers", "read", "", len(table)), (split, "answers", "kept", "", len(table)),
+                   (split, "questions", "kept", "", int(number.max()) + 1)]
+        counts += [(split, "answers", "noted", reason, int(texts.apply(lambda column: column.str.contains(sign, regex=False))
+                                                          .any(axis=1).sum())) for reason, sign in ODD.items()]
+        tables[split] = table.assign(
+            source=given.source, split=split, question_id=[f"{split}:{some}" for some in number],
+            label=mapped(table, "label", LABELS, file), category=mapped(table, "category", CATEGORIES, file), asked=asked)
+    shared = set(tables["train"]["asked"]) & set(tables["test"]["asked"])
+    counts.append(("test", "questions", "noted", "train has the question too", len(shared)))
+    for split, table in tables.items():
+        write_table(pa.Table.from_pandas(table, preserve_index=False), given.output / f"{split}.parquet", QUESTIONS,
+                    given.provenance)
+    write_cleaning(given.source, counts, given.output / "cleaning.csv")
+    log.info("%s: %s", given.source, ", ".join(f"{split} {count:,} {unit}" for split, unit, action, _, count in counts
+                                              if action == "kept"))
+
+
+if __name__ == "__main__":
+    run(main, cleaner_arguments(__doc__).parse_args())

@@ -1,0 +1,442 @@
+"""Candidate expansion: the paper's perturbations, retrieval and infill against slow references, wrong input."""
+
+import json
+from collections import Counter
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from transformers import BertConfig, BertForMaskedLM, BertModel, PreTrainedTokenizerFast
+
+from scripts.build.candidates import COLUMNS, TERMS, arguments, expanded, folded, main, masked_model, pool_of
+from scripts.build.candidates_infill import MaskedModel, batches, infilled
+from scripts.build.candidates_retrieval import most_similar
+from scripts.build.candidates_rules import is_event, load_terms, mentions, perturbed
+from scripts.common.program import UserError
+
+LISTS = load_terms(TERMS)
+MODULE = "scripts.build.candidates"
+AT = "raw.githubusercontent.com/CogComp/MCTACO/master/dataset/dev_3783.tsv"
+
+
+def variations(text: str, attempts: int = 3000) -> set[str]:
+    made = perturbed(LISTS, pd.Series([text], dtype=object), [text], [mentions(LISTS, text)], attempts, 0)
+    return set(made["answer"])
+
+
+@pytest.mark.parametrize(("text", "wanted"), [
+    ("2 a.m.", ["3 p.m.", "2 p.m.", "12 a.m."]),                   # the paper's three examples
+    ("1 day", ["10 days", "1 century", "2 hours"]),
+    ("once a week", ["twice a month", "three times a week", "once an hour"]),
+    ("10 days", ["1 day", "1 week", "100 centuries"]),
+    ("three times a day", ["once a day", "twice an hour"]),
+    ("5 times a week", ["1 time a week", "10 times a week", "5 times a century"]),
+    ("an hour", ["a week", "10 hours", "2 days"]),
+    ("half an hour", ["half a century"]),
+    ("a few minutes", ["several minutes", "a couple of centuries", "a few hours"]),
+    ("for weeks", ["for centuries", "for hours"]),
+    ("twenty seconds", ["ten seconds", "two minutes"]),
+    ("0.5 years", ["5 years", "0.1 years", "0.5 months"]),
+    ("1 years", ["2 years", "1 hour"]),                            # crowd grammar is mended where it changes
+    ("1,500 years", ["15,000 years", "1,499 years", "1,500 days"]),
+    ("a two-hour meeting", ["a two-minute meeting", "a four-hour meeting"]),
+    ("in 1990", ["in 1995", "in 1890"]),
+    ("1990", ["1980", "1991"]),
+    ("1990 times", ["995 times", "1991 times"]),
+    ("in the 1880s", ["in the 1840s"]),
+    ("400 ad", ["350 ad", "500 ad"]),
+    ("may 5, 1983", ["june 5, 1983", "may 7, 1983", "may 5, 1984"]),
+    ("april 5th 670", ["april 6th 670", "april 5th 680"]),
+    ("the 19th century", ["the 21st century", "the 22nd century"]),
+    ("2:30", ["11:30"]),
+    ("14:00", ["23:00"]),
+    ("8:00 PM", ["8:00 AM", "11:00 PM"]),
+    ("he starts work at 4 : am", ["he starts work at 5 : pm"]),
+    ("around 5 o'clock", ["around 12 o'clock"]),
+    ("in the afternoon", ["in the morning"]),
+    ("on Monday", ["on Friday"]),
+    ("every monday", ["every sunday"]),
+    ("MONDAYS", ["TUESDAYS"]),
+    ("in May", ["in December"]),
+    ("early morning", ["late morning", "early night"]),
+    ("it never works", ["it always works"]),
+    ("yesterday", ["tomorrow"]),
+    ("the second friday of each month", ["the third friday of each month", "the second monday of each week"]),
+    ("a second", ["an hour", "10 seconds"]),
+    ("after school", ["before school"]),
+])
+def test_perturbations(text, wanted):
+    made = variations(text)
+    assert set(wanted) <= made
+    assert text not in made, "one mention changes for certain"
+
+
+@pytest.mark.parametrize("text", ["he may go", "I am here", "march on", "once he left", "one of them", "a dog", "yes",
+                                  "it will last", "the 9/11 attack", "$5", "90%"])
+def test_what_means_something_else_stays(text):
+    assert variations(text) == set()
+
+
+@pytest.mark.parametrize(("text", "event"), [
+    ("he left the house", True), ("they talk", True), ("quit the job", True), ("studied", True),
+    ("put it in a gallery", True), ("it ' s old", True), ("people get used to them", True), ("they didn't", True),
+    ("he got three trucks", True),
+    ("after the new bill passed", True), ("the motor hummed", True),
+    ("2 hours", False), ("in the evening", False), ("yes", False), ("a meeting", False), ("civil unrest", False),
+    ("back to the united states", False), ("all the time", False), ("on them", False), ("every morning", False), ("175", False),
+    ("it took him 10 minutes", False), ("she left at 5 pm", False), ("he was born in 1950", False),
+    ("it never works", False),
+])
+def test_events(text, event):
+    assert is_event(LISTS, text, mentions(LISTS, text)) == event
+
+
+PARTS = [*LISTS.variations, *LISTS.singular, *LISTS.words, "a", "an", "times", "or", "1", "2.5", "1990", "3rd", "am"]
+
+
+@given(st.text(st.sampled_from("0123456789 .,:/'-ap mstndhrue onyclk"), max_size=30)
+       | st.lists(st.sampled_from(PARTS), max_size=6).map(" ".join))
+@settings(deadline=None, max_examples=150)
+def test_any_text_can_be_perturbed(text):
+    found = mentions(LISTS, text)
+    ends = [0, *(place for mention in found for place in (mention.start, mention.end))]
+    assert ends == sorted(ends), "mentions lie apart, in order"
+    assert all(len(mention.singular) == len(mention.plural) == len(mention.one) for mention in found)
+    free = sum(len(mention.singular) > 1 for mention in found)
+    made = perturbed(LISTS, pd.Series([text], dtype=object), [text], [found], 5, 1)
+    assert len(made) == (5 if free else 0)
+    assert is_event(LISTS, text, found) in (True, False)
+
+
+def test_draws_keep_to_the_chances():
+    """Each mention changes in half of the attempts, or for certain in its turn: 3 of 4 for two mentions."""
+    text = "2 hours"
+    made = perturbed(LISTS, pd.Series([text], dtype=object), [text], [mentions(LISTS, text)], 8000, 0)["answer"]
+    assert (~made.str.startswith("2 ")).mean() == pytest.approx(0.75, abs=0.02)
+    assert (~made.str.contains("hour")).mean() == pytest.approx(0.75, abs=0.02)
+    units = Counter(made.str.split().str[1].map(lambda unit: LISTS.singular.get(unit, unit)))
+    del units["hour"]
+    assert max(units.values()) / min(units.values()) < 1.3, "every variation is as likely"
+
+
+def slow_similar(answers: list[str], pool: list[str], wanted: int) -> list[tuple[int, str, float]]:
+    """Dense TF-IDF vectors, one answer after the other."""
+    terms = sorted({term for phrase in pool for term in phrase.lower().split()})
+    found_in = [sum(term in phrase.lower().split() for phrase in pool) for term in terms]
+    idf = np.array([np.log((1 + len(pool)) / (1 + some)) + 1 for some in found_in])
+
+    def vector(text):
+        made = np.array([text.lower().split().count(term) for term in terms], float) * idf
+        length = np.linalg.norm(made)
+        return made / length if length else made
+
+    dense, found = np.array([vector(phrase) for phrase in pool]), []
+    for row, answer in enumerate(answers):
+        scores = (dense @ vector(answer)).round(9)
+        best = sorted((-score, place) for place, score in enumerate(scores) if score > 0)[:wanted]
+        found += [(row, pool[place], -score) for score, place in best]
+    return found
+
+
+WORDS = st.lists(st.sampled_from("he she left home The house a walked met dog".split()), min_size=1, max_size=6)
+PHRASES = WORDS.map(" ".join)
+
+
+@given(st.lists(PHRASES, min_size=1, max_size=12, unique=True),
+       st.lists(PHRASES | st.just("nothing shared"), min_size=1, max_size=6),
+       st.integers(1, 5), st.sampled_from([1, 30, 10_000]))
+@settings(deadline=None, max_examples=60)
+def test_retrieval_equals_a_dense_reference(pool, answers, wanted, cells):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("scripts.build.candidates_retrieval.CELLS", cells)  # many chunks, or one
+        found = most_similar(pd.Series(answers, dtype=object), pd.Series(pool, dtype=object), wanted)
+    slow = slow_similar(answers, pool, wanted)
+    assert list(zip(found["row"], found["phrase"])) == [(row, phrase) for row, phrase, _ in slow]
+    np.testing.assert_allclose(found["similarity"], [score for *_, score in slow], atol=2e-9)
+
+
+def test_a_large_pool_is_searched_in_little_memory():
+    chance = np.random.default_rng(0)
+    words = np.array([f"w{number}" for number in range(5000)])
+    drawn = words[(5000 * chance.random((60_000, 6)) ** 3).astype(int)]
+    pool = pd.Series([" ".join(some) for some in drawn], dtype=object)
+    found = most_similar(pool.iloc[:150], pool, 3)
+    first = found[found["place"] == 0]
+    assert len(first) == 150 and (first["similarity"] > 1 - 1e-6).all(), "every phrase finds itself"
+
+
+VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"he she they left met the house dog river how long when "
+              "did a day walk walked swam home slowly red of ##ed ##s . , ! _ 1 2".split()]
+
+
+@pytest.fixture(scope="module")
+def masked_lm(tmp_path_factory):
+    """A tiny masked LM with random weights."""
+    folder = tmp_path_factory.mktemp("masked_lm")
+    tokenizer = Tokenizer(models.WordPiece({word: number for number, word in enumerate(VOCABULARY)}, unk_token="[UNK]"))
+    tokenizer.normalizer = normalizers.BertNormalizer()
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="[UNK]", pad_token="[PAD]", cls_token="[CLS]",
+                            sep_token="[SEP]", mask_token="[MASK]", model_max_length=40).save_pretrained(folder)
+    torch.manual_seed(1)
+    config = BertConfig(vocab_size=len(VOCABULARY), hidden_size=16, num_hidden_layers=2, num_attention_heads=2,
+                        intermediate_size=32, max_position_embeddings=64, initializer_range=0.5)
+    BertForMaskedLM(config).save_pretrained(folder)
+    return folder
+
+
+def test_infill_equals_one_word_at_a_time(masked_lm, monkeypatch):
+    monkeypatch.setattr("scripts.build.candidates_infill.TOKENS", 40)  # several batches
+    model = MaskedModel(masked_lm)
+    answers = pd.DataFrame({"context": ["he left home. when did he?", "the dog walked. how long?", "a house."],
+                            "answer": ["a red River, slowly", "the dog", "?!"]})
+    found = infilled(model, answers)
+    network = BertForMaskedLM.from_pretrained(masked_lm).eval()
+    words = [word for word in VOCABULARY if word.isalnum()]
+    slow = []
+    for row, text in enumerate(answers["answer"]):
+        place = 0
+        for number, word in enumerate(text.replace(",", " ").replace("?!", "").split()):
+            start = text.index(word, place)
+            place = start + len(word)
+            gap = f"{text[:start]}[MASK]{text[place:]}"
+            inputs = model.tokenizer(answers["context"][row], gap, return_tensors="pt")
+            with torch.no_grad():
+                chances = network(**inputs).logits[0, inputs["input_ids"][0].tolist().index(4)].softmax(-1)
+            best = sorted((-float(chances[VOCABULARY.index(some)]), some) for some in words if some != word.lower())
+            slow += [(row, number, nth, text[:start] + some + text[place:], -chance)
+                     for nth, (chance, some) in enumerate(best[:3])]
+    told = found[["row", "word", "place", "answer"]].itertuples(index=False, name=None)
+    assert list(told) == [some[:4] for some in slow]
+    np.testing.assert_allclose(found["confidence"], [some[4] for some in slow], atol=2e-6)
+    again = infilled(model, answers.iloc[::-1].reset_index(drop=True))
+    assert sorted(again["answer"]) == sorted(found["answer"])
+
+
+def test_texts_too_long_for_the_model_are_told(masked_lm, caplog):
+    caplog.set_level("INFO")
+    answers = pd.DataFrame({"context": ["the dog " * 60], "answer": ["a [MASK] day"]})
+    infilled(MaskedModel(masked_lm), answers)
+    assert "left out" in caplog.text
+
+
+@given(st.lists(st.integers(1, 3000), max_size=60))
+@settings(deadline=None)
+def test_batches_hold_every_row_once(lengths):
+    lengths = np.sort(np.array(lengths, int))
+    cut = batches(lengths)
+    assert [row for part in cut for row in range(part.start, part.stop)] == list(range(len(lengths)))
+    assert all((part.stop - part.start) * lengths[part.stop - 1] <= 2048 or part.stop - part.start == 1 for part in cut)
+
+
+def test_models_that_cannot_fill_in_are_refused(masked_lm, tmp_path):
+    with pytest.raises(UserError, match="no config.json"):
+        MaskedModel(tmp_path)
+    for file in masked_lm.glob("*.json"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    with pytest.raises(UserError, match="safetensors"):
+        MaskedModel(tmp_path)
+    (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
+    with pytest.raises(UserError, match="safetensors"):
+        MaskedModel(tmp_path)
+    BertModel(BertConfig.from_pretrained(masked_lm)).save_pretrained(tmp_path)
+    with pytest.raises(UserError, match="weights of the masked LM are missing"):
+        MaskedModel(tmp_path)
+
+
+def test_a_sentence_encoder_is_refused(mirror):
+    folder = mirror / "huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/main"
+    if not (folder / "model.safetensors").is_file():
+        pytest.skip("the mirror has no all-MiniLM-L6-v2")
+    with pytest.raises(UserError, match="masked-LM head"):
+        MaskedModel(folder)
+
+
+ANSWERS = ["2 hours", "2  HOURS", "an hour", "once a week", "monday", "yes", "he left the house", "they met", "at 5 pm",
+           "never", "she walked the dog", "in 1990", "a red river"]
+ROW = st.tuples(st.sampled_from(["s", "t"]), st.sampled_from(["How long?", "When?", "What?"]), st.sampled_from(ANSWERS))
+TABLES = st.lists(ROW, min_size=1, max_size=14, unique=True).map(
+    lambda rows: pd.DataFrame(rows, columns=COLUMNS, dtype=object))
+
+
+@given(TABLES, st.integers(1, 25), st.integers(0, 3))
+@settings(deadline=None, max_examples=25)
+def test_what_always_holds(questions, limit, seed):
+    made = expanded(questions, LISTS, limit, seed)
+    key = ["sentence", "question"]
+    assert (made.groupby(key).size() <= limit).all()
+    assert not pd.concat([made[key], folded(made["answer"])], axis=1).duplicated().any()
+    assert (made.groupby(key).cumcount() + 1 == made["rank"]).all()
+    seeds = made[made["origin"] == "seed"]
+    given_seeds = questions[~pd.concat([questions[key], folded(questions["answer"])], axis=1).duplicated()]
+    expected = given_seeds[given_seeds.groupby(key).cumcount() < limit]
+    assert sorted(seeds[COLUMNS].itertuples(index=False)) == sorted(expected.itertuples(index=False))
+    assert (seeds["rank"] <= made.groupby(key)["rank"].transform("max")[seeds.index]).all()
+    order = made["origin"].map({"seed": 0, "rule": 1, "infill": 2, "retrieval": 3})
+    turns = order.groupby([made["sentence"], made["question"]]).diff().fillna(0)
+    assert (turns >= 0).all(), "techniques in the paper's order"
+    assert set(made[[*key, "seed_answer"]].itertuples(index=False)) <= set(questions[COLUMNS].itertuples(index=False))
+    changed = made[made["origin"] == "rule"]["seed_answer"]
+    assert not changed.isin(["he left the house", "they met", "she walked the dog"]).any(), "no rules for events"
+    pd.testing.assert_frame_equal(made, expanded(questions, LISTS, limit, seed))
+    # The other way round by question, the seeds of each in their order: the same candidates.
+    number = pd.factorize(questions["sentence"] + questions["question"])[0]
+    other = expanded(questions.iloc[np.argsort(-number, kind="stable")], LISTS, limit, seed)
+    pd.testing.assert_frame_equal(made.sort_values([*key, "rank"], ignore_index=True),
+                                  other.sort_values([*key, "rank"], ignore_index=True))
+
+
+def test_another_seed_draws_others():
+    questions = pd.DataFrame([("s", "How long?", "2 hours")], columns=COLUMNS, dtype=object)
+    one, two = (set(expanded(questions, LISTS, 10, seed)["answer"]) for seed in (0, 1))
+    assert one != two and "2 hours" in one & two
+
+
+def test_the_three_techniques_in_turn(masked_lm):
+    rows = [("he left home.", "when did he?", "monday"), ("a day.", "what then?", "they left the dog")]
+    questions = pd.DataFrame(rows, columns=COLUMNS, dtype=object)
+    events = pd.Series(["they met on monday", "they left the house", "he swam"], dtype=object)
+    infill = masked_model(masked_lm)
+    made = expanded(questions, LISTS, 20, 0, infill, events)
+    monday = made[made["question"] == "when did he?"]
+    assert list(monday["origin"]) == ["seed"] + ["rule"] * 6 + ["infill"] * 3 + ["retrieval"]
+    assert monday["answer"].iloc[-1] == "they met on monday"
+    then = made[made["question"] == "what then?"]
+    assert list(then["origin"]) == ["seed", "retrieval", "retrieval"], "an event is not changed word by word"
+    assert list(then["answer"][1:]) == ["they left the house", "they met on monday"]
+    fewer = expanded(questions, LISTS, 7, 0, infill, events)
+    assert list(fewer.loc[fewer["question"] == "when did he?", "origin"]) == ["seed"] + ["rule"] * 6, "full: no infill"
+
+
+def test_the_pool_is_sorted_and_distinct():
+    phrases = pd.Series(["they  met", "He left", "they met", "he left"], dtype=object)
+    assert list(pool_of(phrases)) == ["He left", "they met"]
+
+
+ROWS = [("He sat.", "How long?", "2 hours"), ("He sat.", "How long?", "a day"),
+        ("He sat.", "What then?", "he left the house"), ("He sat.", "What then?", "he left the city")]
+
+
+def write(file, rows=ROWS):
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    if file.suffix == ".tsv":
+        file.write_text("\t".join(COLUMNS) + "\n" + "".join("\t".join(row) + "\n" for row in rows))
+    elif file.suffix == ".jsonl":
+        file.write_text("".join(json.dumps(row) + "\n" for row in table.to_dict("records")))
+    else:
+        table.to_parquet(file)
+    return file
+
+
+def here(*given):
+    """The program in this process: loading torch again takes longer than all else."""
+    main(arguments().parse_args([str(some) for some in given]))
+
+
+def test_the_program(program, tmp_path, masked_lm):
+    """Three formats, the same table; the same input, the same bytes, in another process too."""
+    (tmp_path / "events.txt").write_text("she left the house\n\nthey slept\n")
+    more = ["--events", tmp_path / "events.txt", "--model", masked_lm]
+    made = []
+    for name in ["a.tsv", "a.jsonl", "a.parquet"]:
+        output = tmp_path / f"{name}.parquet"
+        here("--questions", write(tmp_path / name), "--output", output, *more)
+        made.append(pq.read_table(output))
+    assert made[0].equals(made[1]) and made[0].equals(made[2])
+    assert made[0].column_names == ["sentence", "question", "answer", "origin", "seed_answer", "rank"]
+    done = program(MODULE, "--questions", tmp_path / "a.tsv", "--output", tmp_path / "again.parquet", *more)
+    assert done.returncode == 0 and "no infill" not in done.stderr, done.stderr
+    assert (tmp_path / "again.parquet").read_bytes() == (tmp_path / "a.tsv.parquet").read_bytes()
+
+
+def test_without_a_model(program, tmp_path):
+    made = tmp_path / "made.parquet"
+    done = program(MODULE, "--questions", write(tmp_path / "a.tsv"), "--output", made, "--candidates", 5)
+    assert done.stderr.count("no infill: --model is not given") == 1, done.stderr
+    assert pq.read_table(made).to_pandas().groupby("question").size().to_dict() == {"How long?": 5, "What then?": 2}
+
+
+def refused(questions, folder, said, *more):
+    """The program, in this process, gives one sentence and writes nothing."""
+    with pytest.raises(UserError) as raised:
+        here("--questions", questions, "--output", folder / "out" / "made.parquet", *more)
+    assert said in str(raised.value) and "\n" not in str(raised.value)
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize(("name", "text", "said"), [
+    ("a.tsv", "sentence\tquestion\nHe sat.\tHow long?\n", "no column answer"),
+    ("a.tsv", "", "is empty"),
+    ("a.tsv", "sentence\tquestion\tanswer\n", "has no rows"),
+    ("a.tsv", "sentence\tquestion\tanswer\nHe sat.\tHow long?\t2 hours\nHe sat.\tHow often?\t\n",
+     "line 3 has no answer (question: How often?)"),
+    ("a.tsv", "sentence\tquestion\tanswer\nHe sat.\tHow long?\n", "line 2 has 2 columns, not 3"),
+    ("a.tsv", "sentence\tquestion\tanswer\n \tHow long?\t2 hours\n", "line 2 has no sentence"),
+    ("a.jsonl", '{"sentence": "a", "question": "b", "answer": "c"}\n\n{"sentence": \n', "line 3 is not JSON"),
+    ("a.jsonl", '{"sentence": "a", "question": "b"}\n', "line 1 has no answer"),
+    ("a.jsonl", '{"sentence": "a", "question": "b", "answer": null}\n', "line 1 has no answer"),
+    ("a.jsonl", '{"sentence": "a", "question": "b", "answer": 2}\n', "line 1 has something else than text as answer"),
+    ("a.jsonl", '["a"]\n', "line 1 is not a JSON object"),
+    ("a.jsonl", "", "has no rows"),
+    ("a.csv", "x", "does not end in"),
+    ("a.parquet", "x", "not a Parquet file"),
+    ("none.tsv", None, "no such file"),
+    ("none.parquet", None, "no such file"),
+])
+def test_wrong_questions(tmp_path, name, text, said):
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    refused(tmp_path / name, tmp_path, said)
+
+
+def test_other_wrong_input(program, tmp_path):
+    questions = write(tmp_path / "a.tsv")
+    (tmp_path / "blank.txt").write_text("\n \n")
+    (tmp_path / "terms.yaml").write_text("units: []\n")
+    for more, said in [(["--events", tmp_path / "none.txt"], "none.txt: no such file"),
+                       (["--events", tmp_path / "blank.txt"], "has no event phrase"),
+                       (["--candidates", "0"], "ask for at least 1"),
+                       (["--terms", tmp_path / "terms.yaml"], "is missing"),
+                       (["--model", tmp_path / "none"], "has no config.json")]:
+        refused(questions, tmp_path, said, *more)
+    made = tmp_path / "made.parquet"
+    done = program(MODULE, "--questions", questions, "--output", made, "--events", tmp_path / "blank.txt")
+    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
+    assert not list(tmp_path.glob("*made.parquet"))
+
+
+def test_a_term_in_two_sets_is_refused(tmp_path):
+    (tmp_path / "terms.yaml").write_text(TERMS.read_text().replace("[quickly, slowly]", "[quickly, early]"))
+    with pytest.raises(UserError, match="early stands in adjectives and in adverbs"):
+        load_terms(tmp_path / "terms.yaml")
+    (tmp_path / "terms.yaml").write_text(TERMS.read_text().replace('"yes"]', "yes]"))
+    with pytest.raises(UserError, match="True, which is no text"):
+        load_terms(tmp_path / "terms.yaml")
+
+
+def test_real_questions(mirror):
+    """200 real questions, three seeds each, by rules and retrieval alone."""
+    if not (mirror / AT).is_file():
+        pytest.skip("the mirror has no MC-TACO")
+    rows = [line.split("\t") for line in (mirror / AT).read_text(encoding="utf-8").splitlines()]
+    table = pd.DataFrame(rows, columns=[*COLUMNS, "label", "category"], dtype=object)
+    asked = table["sentence"] + table["question"]
+    table = table[(asked.groupby(asked, sort=False).ngroup() < 200) & (table.groupby(asked).cumcount() < 3)]
+    made = expanded(table[COLUMNS], LISTS, 20, 0)
+    assert made.groupby(["sentence", "question"]).ngroups == 200
+    # Questions none of whose seeds is an event, and which have a temporal term or number somewhere.
+    table["event"] = [is_event(LISTS, text, mentions(LISTS, text)) for text in table["answer"]]
+    table["changes"] = [any(len(mention.singular) > 1 for mention in mentions(LISTS, text)) for text in table["answer"]]
+    kinds = table.groupby(["sentence", "question"])[["event", "changes"]].any()
+    ruled = made[made["origin"].isin(["seed", "rule"])].groupby(["sentence", "question"]).size().reindex(kinds.index)
+    full = (ruled == 20)
+    assert full[~kinds["event"]].mean() > 0.7
+    assert full[kinds["changes"]].mean() > 0.8
+    assert (made.groupby(["sentence", "question"]).size() == 20).mean() > 0.85

@@ -1,0 +1,493 @@
+"""ESIM: its network against plain loops, its words, and the reader of word vectors."""
+
+import gzip
+import json
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+from scripts.common.program import UserError
+from scripts.train.batches import collate, tokenize
+from scripts.train.classify import log_probabilities
+from scripts.train.esim import Esim, FrozenEncoder, WordVectors, build_tokenizer, initial_vectors, load, words_of
+from scripts.train.labels import Head
+from scripts.train.vectors import is_number, read_vectors
+
+HEAD = Head(["no", "yes"], [0, 1], None)
+TRAINING = {"max_length": 32, "dropout": None}
+PADDING = {"input_ids": 0, "token_type_ids": 0}
+TEXTS = [["the game lasted two hours", "she did n't say", "go"], ["two hours", "at noon", "never ever"]]
+WORDS = {word for texts in TEXTS for text in texts for word in text.split()}
+
+
+def network(words=30, dimension=6, hidden=5, labels=2, dropout=0.5, seed=0):
+    torch.manual_seed(seed)
+    vectors = np.random.default_rng(seed).normal(0, 0.5, (words, dimension)).astype(np.float32)
+    return Esim(WordVectors(vectors), labels, hidden, dropout)
+
+
+def batch(pairs, width=None, junk=0):
+    """Pairs of lists of numbers as the loop's tensors, padded with `junk` to `width`."""
+    width = max([len(a) + len(b) for a, b in pairs] if width is None else [width])
+    ids, types, mask = (torch.full((len(pairs), width), value) for value in (junk, 0, 0))
+    for row, (a, b) in enumerate(pairs):
+        ids[row, : len(a) + len(b)] = torch.tensor([*a, *b], dtype=torch.long)
+        types[row, len(a) : len(a) + len(b)] = 1
+        mask[row, : len(a) + len(b)] = 1
+    return {"input_ids": ids, "token_type_ids": types, "attention_mask": mask}
+
+
+@pytest.fixture(scope="module")
+def encoder_folder(tmp_path_factory):
+    """An ESIM model over a tiny BERT with dropout, whose tokenizer writes [CLS] a [SEP] b [SEP]."""
+    model = tmp_path_factory.mktemp("over_bert")
+    (model / "config.json").write_text(json.dumps({"model_type": "esim", "hidden_size": 7, "encoder": True}))
+    names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", *sorted(WORDS)]
+    tokenizer = Tokenizer(models.WordLevel({name: number for number, name in enumerate(names)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
+        model_max_length=40, model_input_names=["input_ids", "attention_mask"]).save_pretrained(model / "encoder")
+    torch.manual_seed(1)
+    config = BertConfig(vocab_size=len(names), hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
+                        intermediate_size=16, max_position_embeddings=40)
+    BertModel(config, add_pooling_layer=False).save_pretrained(model / "encoder")
+    return model
+
+
+@pytest.fixture
+def vectors_folder(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "esim", "hidden_size": 7, "vectors": "v.txt"}))
+    draw = np.random.default_rng(2)
+    lines = [" ".join([word, *(f"{value:.4f}" for value in draw.normal(0.1, 0.4, 5))])
+             for word in sorted(WORDS - {"noon"})]
+    (tmp_path / "v.txt").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+# ---- the network
+
+def slow(net, a, b):
+    """The logits of one pair, without batches, masks or matrices: numbers one by one after the LSTMs."""
+    def read(lstm, rows):
+        return [[float(value) for value in row] for row in lstm(torch.tensor(rows)[None])[0][0]]
+
+    def align(one, other):
+        out = []
+        for row in one:
+            scores = [sum(x * y for x, y in zip(row, other_row, strict=True)) for other_row in other]
+            powers = [np.exp(score - max(scores)) for score in scores]
+            shares = [power / sum(powers) for power in powers]
+            out.append([sum(share * other_row[place] for share, other_row in zip(shares, other, strict=True))
+                        for place in range(len(row))])
+        return out
+
+    def linear(layer, row):
+        return [float(bias) + sum(float(w) * x for w, x in zip(weights, row, strict=True))
+                for weights, bias in zip(layer.weight, layer.bias, strict=True)]
+
+    first, second = (read(net.input, net.words.table.weight[numbers].tolist()) for numbers in (a, b))
+    pooled = []
+    for one, other in ((first, second), (second, first)):
+        rows = []
+        for row, aligned in zip(one, align(one, other), strict=True):
+            both = list(zip(row, aligned, strict=True))
+            enhanced = row + aligned + [x - y for x, y in both] + [x * y for x, y in both]
+            rows.append([max(0.0, value) for value in linear(net.projection, enhanced)])
+        columns = list(zip(*read(net.inference, rows), strict=True))
+        pooled += [sum(column) / len(column) for column in columns] + [max(column) for column in columns]
+    return linear(net.output, [max(0.0, value) for value in linear(net.hidden, pooled)])
+
+
+def test_one_pair_as_by_plain_loops():
+    net = network().double().eval()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.no_grad():
+            for a, b in (([3, 9, 4, 4, 12], [7, 5]), ([2], [2]), ([8, 8, 8], [1, 2, 3, 4])):
+                found = net(**batch([(a, b)], width=11)).logits[0]
+                assert torch.allclose(found, torch.tensor(slow(net, a, b)), atol=1e-9)
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_its_shapes_and_sizes_are_the_published_ones():
+    net = network(words=50, dimension=300, hidden=300, labels=3)
+    shapes = {name: tuple(weight.shape) for name, weight in net.named_parameters()}
+    assert {name: shape for name, shape in shapes.items() if "reverse" not in name and "bias" not in name} == {
+        "words.table.weight": (50, 300), "input.weight_ih_l0": (1200, 300), "input.weight_hh_l0": (1200, 300),
+        "projection.weight": (300, 2400), "inference.weight_ih_l0": (1200, 300), "inference.weight_hh_l0": (1200, 300),
+        "hidden.weight": (300, 2400), "output.weight": (3, 300)}
+    assert net.dropout == 0.5
+    assert net.input.bias_hh_l0[300:600].eq(1).all() and net.input.bias_hh_l0.sum() == 300
+    assert net.input.bias_ih_l0.eq(0).all()
+    assert net(**batch([([2, 3], [4]), ([5], [6, 7, 8])])).logits.shape == (2, 3)
+
+
+def test_gradients_reach_every_weight_and_only_the_words_read():
+    net = network()
+    net(**batch([([2, 3, 4], [5, 6]), ([7], [2])], width=9)).logits.logsumexp(1).sum().backward()
+    assert all(weight.grad is not None and weight.grad.abs().sum() > 0 for weight in net.parameters())
+    assert net.words.table.weight.grad.abs().sum(1).nonzero().ravel().tolist() == [2, 3, 4, 5, 6, 7]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Threads only wait for one another on tensors as small as these."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+numbers = st.lists(st.integers(1, 29), min_size=0, max_size=7)
+pairs = st.lists(st.tuples(numbers, numbers), min_size=1, max_size=5)
+
+
+@given(pairs=pairs, more=st.integers(0, 9), junk=st.integers(0, 29))
+@settings(max_examples=60, deadline=None)
+def test_padding_never_changes_a_result(pairs, more, junk):
+    net, longest = network().eval(), max(len(a) + len(b) for a, b in pairs)
+    with torch.inference_mode():
+        plain = net(**batch(pairs)).logits
+        assert torch.isfinite(plain).all()
+        assert torch.allclose(net(**batch(pairs, longest + more, junk)).logits, plain, atol=1e-6)
+        alone = torch.cat([net(**batch([pair])).logits for pair in pairs])
+        assert torch.allclose(alone, plain, atol=1e-6)
+
+
+@given(pairs=pairs, random=st.randoms(use_true_random=False))
+@settings(max_examples=30, deadline=None)
+def test_the_order_of_a_batch_changes_nothing(pairs, random):
+    net, order = network().eval(), list(range(len(pairs)))
+    random.shuffle(order)
+    with torch.inference_mode():
+        shuffled = net(**batch([pairs[place] for place in order])).logits
+        assert torch.allclose(shuffled, net(**batch(pairs)).logits[order], atol=1e-6)
+
+
+def test_padding_changes_no_gradient():
+    grads = []
+    for width in (5, 12):
+        net = network(dropout=0)
+        net(**batch([([2, 3, 4], [5, 6]), ([7], [2])], width, junk=9)).logits.logsumexp(1).sum().backward()
+        grads.append([weight.grad for weight in net.parameters()])
+    assert all(torch.allclose(one, other, atol=1e-6) for one, other in zip(*grads, strict=True))
+
+
+def test_premise_and_hypothesis_are_told_apart_and_a_single_text_is_a_premise():
+    net = network().eval()
+    with torch.inference_mode():
+        assert not torch.allclose(net(**batch([([2, 3], [4])])).logits, net(**batch([([4], [2, 3])])).logits)
+        assert torch.equal(net(torch.tensor([[2, 3]])).logits, net(**batch([([2, 3], [])])).logits)
+
+
+def test_dropout_follows_the_seed_and_stops_for_scoring():
+    net, rows = network(), batch([([2, 3, 4], [5, 6]), ([7], [2])])
+    torch.manual_seed(4)
+    first, second = net(**rows).logits, net(**rows).logits
+    torch.manual_seed(4)
+    assert torch.equal(net(**rows).logits, first) and not torch.equal(first, second)
+    net.eval()
+    assert torch.equal(net(**rows).logits, net(**rows).logits)
+
+
+def test_one_dropout_mask_holds_for_all_words_of_a_text():
+    net = network(dimension=40)
+    states = []
+    net.input.register_forward_pre_hook(lambda _, given: states.append(given[0].data))
+    net(**batch([([2, 2, 2], [3])]))
+    assert torch.equal(states[0][0], states[0][2]) and (states[0][0] == 0).any() and (states[0][0] != 0).any()
+
+
+def test_it_computes_in_fp32_under_autocast():
+    net, rows = network().eval(), batch([([2, 3, 4], [5, 6])])
+    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+        half = net(**rows).logits
+    with torch.inference_mode():
+        assert half.dtype == torch.float32 and torch.equal(half, net(**rows).logits)
+
+
+def test_it_learns_whether_a_word_occurs_in_the_premise():
+    draw = np.random.default_rng(0)
+    premises, hypotheses = draw.integers(2, 30, (2500, 6)), draw.integers(2, 30, 2500)
+    inside = draw.random(2500) < 0.5
+    hypotheses[inside] = premises[inside, draw.integers(0, 6, inside.sum())]
+    ids, types = torch.from_numpy(np.c_[premises, hypotheses]), torch.tensor([[0] * 6 + [1]]).repeat(2500, 1)
+    labels = torch.from_numpy((premises == hypotheses[:, None]).any(1).astype(np.int64))
+    net = network(dimension=24, hidden=24, dropout=0.1)
+    optimizer = torch.optim.Adam(net.parameters(), lr=5e-3)
+    for _ in range(210):
+        some = torch.from_numpy(draw.integers(0, 2000, 64))
+        loss = torch.nn.functional.cross_entropy(net(ids[some], types[some]).logits, labels[some])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    net.eval()
+    with torch.inference_mode():
+        right = net(ids[2000:], types[2000:]).logits.argmax(1) == labels[2000:]
+    assert right.double().mean() > 0.95
+
+
+# ---- words
+
+def test_tokens_are_those_of_glove():
+    assert build_tokenizer([]).tokenize("a") == ["[UNK]"]
+    text = ("They don't leave at 5:30PM (or 10 a.m.); it's 2.5\u2002years, 1990s in the\u00ad U.S. mid-day, John's "
+            "'small' 1,000")
+    tokens = ["they", "do", "n't", "leave", "at", "5:30", "pm", "(", "or", "10", "a.m.", ")", ";", "it", "'s", "2.5",
+              "years", ",", "1990s", "in", "the", "u.s.", "mid", "-", "day", ",", "john", "'s", "'", "small", "'",
+              "1,000"]
+    assert build_tokenizer(tokens).tokenize(text) == tokens
+
+
+def test_a_pair_is_divided_by_types_and_cut_where_it_is_longest():
+    tokenizer = build_tokenizer(WORDS)
+    encoded = tokenizer(*TEXTS, truncation="longest_first", max_length=5, return_attention_mask=False)
+    assert tokenizer.pad_token_id == 0 and tokenizer.convert_ids_to_tokens(0) == "[PAD]"
+    assert len(tokenizer) == len(WORDS) + 2
+    assert encoded["token_type_ids"] == [[0, 0, 0, 1, 1], [0, 0, 0, 1, 1], [0, 1, 1]]
+    assert tokenizer.convert_ids_to_tokens(encoded["input_ids"][0]) == ["the", "game", "lasted", "two", "hours"]
+    assert build_tokenizer(sorted(WORDS, reverse=True)).get_vocab() == tokenizer.get_vocab()
+
+
+def test_case_is_a_setting(vectors_folder):
+    texts = ["Go NOW", "go"]
+    assert words_of(vectors_folder, texts) == {"go", "now"}
+    config = json.loads((vectors_folder / "config.json").read_text())
+    (vectors_folder / "config.json").write_text(json.dumps(config | {"lower_case": False}))
+    words = words_of(vectors_folder, texts)
+    assert words == {"Go", "NOW", "go"}
+    tokenizer, _ = load(vectors_folder, HEAD, TRAINING, words)
+    assert tokenizer.tokenize("Go go NOW now") == ["Go", "go", "NOW", "[UNK]"]
+
+
+def test_words_of_texts_are_what_the_tokenizer_needs(vectors_folder):
+    texts = ["It's 5pm [odd] — naïve \u00ad x_y", "", "2.5 U.S."]
+    tokenizer = build_tokenizer(words_of(vectors_folder, texts))
+    assert not any("[UNK]" in tokenizer.tokenize(text) for text in texts)
+    assert words_of(vectors_folder, []) == set()
+
+
+def test_words_without_a_vector_are_drawn_alike_whatever_the_others_are():
+    draw = np.random.default_rng(0)
+    vectors = draw.normal(0.3, 0.2, (2, 50)).astype(np.float32)
+    some = initial_vectors(["[PAD]", "[UNK]", "b", "new", "a"], ["a", "b"], vectors)
+    more = initial_vectors(["[PAD]", "[UNK]", "a", "b", "new", *map(str, range(400))], ["a", "b"], vectors)
+    assert (some[0] == 0).all() and (some[[4, 2]] == vectors).all() and (more[2:4] == vectors).all()
+    assert (some[[1, 3]] == more[[1, 4]]).all() and (some[1] != some[3]).all()
+    drawn = more[5:]
+    assert abs(drawn.mean() - vectors.mean()) < 0.01 and abs(drawn.std() - vectors.std()) < 0.01
+    assert len(np.unique(drawn)) > 0.99 * drawn.size
+
+
+# ---- models from files
+
+def test_a_model_with_vectors_serves_the_loop(vectors_folder):
+    words = words_of(vectors_folder, [text for texts in TEXTS for text in texts])
+    assert words == WORDS
+    torch.manual_seed(0)
+    tokenizer, net = load(vectors_folder, HEAD, TRAINING | {"dropout": 0.2}, words)
+    known, vectors = read_vectors(vectors_folder / "v.txt", words)
+    assert (net.words.table.weight[tokenizer.convert_tokens_to_ids(known)].detach().numpy() == vectors).all()
+    assert (net.dropout, net.output.weight.shape) == (0.2, (2, 7))
+    examples = tokenize(tokenizer, TEXTS, np.array([0, 1, 1]), 32)
+    scores = log_probabilities(net.eval(), HEAD, collate(examples, np.arange(3), PADDING, "cpu"))
+    assert scores.shape == (3, 2) and torch.allclose(scores.exp().sum(1), torch.ones(3))
+    torch.manual_seed(0)
+    again = load(vectors_folder, HEAD, TRAINING, words)[1].state_dict()
+    assert all(torch.equal(weight, again[name]) for name, weight in net.state_dict().items())
+
+
+def test_vectors_of_none_of_the_words_are_refused(vectors_folder):
+    with pytest.raises(UserError, match="v.txt: has none of the 1 words of the texts"):
+        load(vectors_folder, HEAD, TRAINING, {"Wort"})
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({"hidden_size": 0}, "hidden_size is 0"), ({"hidden_size": "300"}, "hidden_size is '300'"),
+    ({"hiden": 3}, "unknown key hiden"), ({"encoder": True}, "either vectors .* or"),
+    ({"vectors": "gone.txt"}, "gone.txt: no such file"),
+])
+def test_a_wrong_configuration_is_refused(vectors_folder, change, said):
+    config = json.loads((vectors_folder / "config.json").read_text())
+    (vectors_folder / "config.json").write_text(json.dumps(config | change))
+    with pytest.raises(UserError, match=said):
+        load(vectors_folder, HEAD, TRAINING, WORDS)
+
+
+def test_an_encoder_reads_the_texts_apart_and_stays_as_it_is(encoder_folder):
+    assert words_of(encoder_folder, ["a"]) is None
+    torch.manual_seed(0)
+    tokenizer, net = load(encoder_folder, HEAD, TRAINING, None)
+    encoded = tokenizer(*TEXTS, truncation="longest_first", max_length=32, return_attention_mask=False)
+    assert tokenizer.decode(encoded["input_ids"][1]) == "[CLS] she did n't say [SEP] [CLS] at noon [SEP]"
+    assert encoded["token_type_ids"][1] == [0] * 6 + [1] * 4
+    rows = collate(tokenize(tokenizer, TEXTS, np.array([0, 1, 1]), 32), np.arange(3), PADDING, "cpu")
+    frozen = net.words
+    before = {name: weight.clone() for name, weight in frozen.state_dict().items()}
+    net.train()
+    optimizer = torch.optim.AdamW(net.parameters(), lr=0.1, weight_decay=0.1)
+    for _ in range(2):
+        optimizer.zero_grad()
+        torch.nn.functional.nll_loss(log_probabilities(net, HEAD, rows), rows["labels"]).backward()
+        optimizer.step()
+    assert all(torch.equal(before[name], weight) for name, weight in frozen.state_dict().items())
+    moved = {name: weight.grad is not None and bool(weight.grad.any()) for name, weight in net.named_parameters()}
+    assert moved == {name: not name.startswith("words.") for name in moved}
+    assert not any(module.training for module in frozen.encoder.modules())
+
+    # The hypothesis "at noon": alone in the encoder, without [CLS] and [SEP].
+    ids = torch.tensor([encoded["input_ids"][1][6:]])
+    alone = frozen.encoder(input_ids=ids).last_hidden_state[:, 1:-1]
+    states, lengths = frozen(torch.nn.functional.pad(ids, (0, 3), value=5), torch.tensor([4]))
+    assert lengths.tolist() == [2] and torch.allclose(states, alone, atol=1e-6)
+
+
+def test_padding_and_missing_texts_do_no_harm_over_an_encoder(encoder_folder):
+    tokenizer, net = load(encoder_folder, HEAD, TRAINING, None)
+    net.eval()
+    with torch.inference_mode():
+        one = tokenize(tokenizer, [TEXTS[0] + [""], TEXTS[1] + [""]], np.zeros(4), 32)
+        rows = collate(one, np.arange(4), PADDING, "cpu")
+        together = net(**{name: values for name, values in rows.items() if name != "labels"}).logits
+        assert torch.isfinite(together).all()
+        for row in range(4):
+            alone = collate(one, np.array([row]), PADDING, "cpu")
+            assert torch.allclose(log_probabilities(net, HEAD, alone), together[row].log_softmax(0), atol=1e-5)
+        single = collate(tokenize(tokenizer, TEXTS[:1], np.zeros(3), 32), np.arange(3), PADDING, "cpu")
+        assert torch.isfinite(log_probabilities(net, HEAD, single)).all()
+
+
+def test_an_encoder_without_weights_or_too_short_is_refused(encoder_folder, tmp_path):
+    with pytest.raises(UserError, match="takes 40 tokens at most, but max_length is 128"):
+        load(encoder_folder, HEAD, {"max_length": 128}, None)
+    (tmp_path / "config.json").write_text((encoder_folder / "config.json").read_text())
+    with pytest.raises(UserError, match="encoder: has no model.safetensors"):
+        load(tmp_path, HEAD, TRAINING, None)
+
+
+def test_a_frozen_encoder_is_not_woken_by_training(encoder_folder):
+    frozen = FrozenEncoder(BertModel.from_pretrained(encoder_folder / "encoder"), 0, 1, 1)
+    assert not frozen.train().encoder.training and not any(weight.requires_grad for weight in frozen.parameters())
+
+
+# ---- the reader of vectors
+
+LINES = [", 0.5 -0.25 1", "the 1 2 3", ". . . 4 5 6", "at name@domain.com 7 8 9", "2000 -1 -2 -3e-1",
+         "noon\u00a0x 0 0 1", "the 9 9 9"]
+
+
+def written(folder, kind, lines):
+    """Lines as a file of a kind."""
+    text = "".join(f"{line}\n" for line in lines).encode()
+    file = folder / f"v.{kind}"
+    if kind == "zip":
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("glove.txt", text)
+    else:
+        file.write_bytes(gzip.compress(text) if kind == "txt.gz" else text)
+    return file
+
+
+@pytest.mark.parametrize("kind", ["txt", "txt.gz", "zip"])
+def test_wanted_words_are_read_from_every_kind_of_file(tmp_path, kind):
+    file = written(tmp_path, kind, LINES)
+    words, vectors = read_vectors(file, {"the", "2000", "absent", ".", "at"})
+    assert words == ["the", "2000"] and vectors.dtype == np.float32
+    assert vectors.tolist() == [[1, 2, 3], [-1, -2, np.float32(-0.3)]]
+    words, vectors = read_vectors(file, {". . .", "at name@domain.com", "noon\u00a0x", ","})
+    assert words == [",", ". . .", "at name@domain.com", "noon\u00a0x"] and vectors[1].tolist() == [4, 5, 6]
+    words, vectors = read_vectors(file, {"absent"})
+    assert words == [] and vectors.shape == (0, 3)
+
+
+def test_windows_line_ends_and_a_missing_last_one_are_read(tmp_path):
+    (tmp_path / "v").write_bytes(b"a 1 2 \r\nb 3 4")
+    words, vectors = read_vectors(tmp_path / "v", {"a", "b"})
+    assert words == ["a", "b"] and vectors.tolist() == [[1, 2], [3, 4]]
+
+
+# A word's own last part must not read as a number, or nobody could tell where the vector begins.
+characters = st.characters(blacklist_characters="\n\r", blacklist_categories=["Cs"])
+word = st.text(characters, min_size=1, max_size=8).filter(
+    lambda text: text.strip() == text and not any(is_number(part.encode()) for part in text.split(" ")[1:]))
+
+
+@given(table=st.dictionaries(word, st.tuples(*[st.floats(-9, 9, width=32)] * 3), min_size=1, max_size=6),
+       data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_any_words_come_back_as_they_were_written(tmp_path_factory, table, data):
+    file = tmp_path_factory.getbasetemp() / "any.txt"
+    lines = {"the": (1.0, 2.0, 3.0)} | table
+    file.write_text("".join(f"{name} {' '.join(map(repr, vector))}\n" for name, vector in lines.items()), "utf-8",
+                    newline="")
+    wanted = data.draw(st.sets(st.sampled_from(sorted(table))))
+    words, vectors = read_vectors(file, wanted)
+    assert set(words) == wanted and len(words) == len(wanted)
+    read = {name: tuple(vector) for name, vector in zip(words, vectors, strict=True)}
+    assert read == {name: lines[name] for name in wanted}
+
+
+@pytest.mark.parametrize(("lines", "said"), [
+    (["a 1 2 3", "b 1 2"], "line 2: 2 numbers where the first line has 3"),
+    (["a 1 2 3", "b 1 2 3 4"], "line 2: 4 numbers where the first line has 3"),
+    (["a 1 2 3", "the 1 two 3"], "line 2: 'two' is not a number"),
+    (["a 1 2 3", "the 1 nan 3"], "line 2: a number is not finite"),
+    (["a 1 2 3", "the 1 2 1e39"], "line 2: a number is not finite"),
+    (["a 1 2 3", ""], "line 2: 0 numbers where the first line has 3"),
+    (["alone"], "line 1: no word with numbers after it"),
+    (["a\t1\t2"], "line 1: no word with numbers after it"),
+    ([], "v.txt: empty"),
+    (["a 1 2", "x" * (1 << 20)], "line 2: longer than 1,048,576 bytes"),
+])
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_a_wrong_line_is_named(tmp_path, lines, said):
+    with pytest.raises(UserError, match=said):
+        read_vectors(written(tmp_path, "txt", lines), {"the"})
+
+
+@pytest.mark.parametrize("kind", ["txt.gz", "zip"])
+def test_a_file_cut_off_is_named(tmp_path, kind):
+    draw = np.random.default_rng(0)
+    file = written(tmp_path, kind, [f"w{number} {draw.random()} {draw.random()}" for number in range(5000)])
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(UserError, match="cannot be unpacked .* cut off or damaged; get the file again"):
+        read_vectors(file, {"w1"})
+    file.write_bytes(whole[: len(whole) // 2] + b"\x00\xff\x00" + whole[len(whole) // 2 + 3 :])
+    with pytest.raises(UserError, match="cannot be unpacked|is not a number|numbers where"):
+        read_vectors(file, {"w1"})
+
+
+def test_a_zip_of_several_texts_or_none_and_a_missing_file_are_refused(tmp_path):
+    with pytest.raises(UserError, match="gone: no such file"):
+        read_vectors(tmp_path / "gone", {"a"})
+    for names, said in ((["a.txt", "b.txt"], r"holds 2 .txt files \(a.txt, b.txt\)"),
+                        (["a.bin"], r"holds 0 .txt files \(none\)")):
+        with zipfile.ZipFile(tmp_path / "several.zip", "w") as archive:
+            for name in names:
+                archive.writestr(name, "a 1 2\n")
+        with pytest.raises(UserError, match=said):
+            read_vectors(tmp_path / "several.zip", {"a"})
+
+
+def test_memory_goes_to_the_wanted_words_only(tmp_path):
+    file = tmp_path / "many.txt"
+    with file.open("w") as text:
+        text.writelines(f"word{number} {' '.join(['0.12345'] * 100)}\n" for number in range(15_000))
+    tracemalloc.start()
+    try:
+        words, _ = read_vectors(file, {f"word{number}" for number in range(0, 15_000, 150)})
+        assert len(words) == 100 and tracemalloc.get_traced_memory()[1] < 1_000_000 < file.stat().st_size / 10
+    finally:
+        tracemalloc.stop()

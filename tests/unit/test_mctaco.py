@@ -1,0 +1,192 @@
+"""MC-TACO: the real files as they are counted, exact match and F1 as the authors score them, wrong input."""
+
+import json
+import shutil
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scripts.common.tables import PREDICTIONS, read_table, write_table
+from scripts.evaluate.mctaco import by_question, consistency, expected_at_random
+from tests.conftest import ROOT
+
+AT = "raw.githubusercontent.com/CogComp/MCTACO/master"
+
+
+def slow_scores(candidates: list[tuple[int, int]]) -> tuple[int, float]:
+    """Exact match and F1 of one question, as section 4 words them; candidates: (likely, accepted)."""
+    likely = sum(gold for gold, _ in candidates)
+    accepted = sum(told for _, told in candidates)
+    right = sum(gold and told for gold, told in candidates)
+    precision = right / accepted if accepted else 1.0
+    recall = right / likely if likely else 1.0
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+    return int(all(gold == told for gold, told in candidates)), f1
+
+
+QUESTIONS = st.lists(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=6), min_size=1, max_size=8)
+
+
+@given(QUESTIONS)
+@settings(deadline=None)
+def test_metrics_equal_a_slow_reference(questions):
+    question = np.repeat(np.arange(len(questions)), [len(some) for some in questions])
+    label, accepted = (np.array(column) for column in zip(*(pair for some in questions for pair in some)))
+    exact, f1 = by_question(label, accepted, question)
+    wanted = [slow_scores(some) for some in questions]
+    np.testing.assert_allclose(exact, [one for one, _ in wanted])
+    np.testing.assert_allclose(f1, [one for _, one in wanted], atol=1e-12)
+
+
+@given(st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=5), min_size=1, max_size=3))
+@settings(deadline=None, max_examples=30)
+def test_chance_is_the_mean_over_all_answers(questions):
+    """Every way to accept or not, one by one."""
+    question = np.repeat(np.arange(len(questions)), [len(some) for some in questions])
+    exact, f1 = expected_at_random(np.array([gold for some in questions for gold in some]), question)
+    for place, some in enumerate(questions):
+        ways = [[(number >> bit) & 1 for bit in range(len(some))] for number in range(2 ** len(some))]
+        scored = [slow_scores(list(zip(some, told))) for told in ways]
+        assert exact[place] == pytest.approx(np.mean([one for one, _ in scored]))
+        assert f1[place] == pytest.approx(np.mean([one for _, one in scored]))
+
+
+@pytest.mark.parametrize(("seconds", "accepted", "wanted"), [
+    ([1, 2, 3, 4], [0, 1, 1, 0], 1.0),
+    ([1, 2, 3, 4], [1, 0, 0, 1], 0.0),        # "1 hour" and "9 hours" without the hours between
+    ([4, 1, 3, 2], [1, 0, 1, 1], 1.0),        # in any order
+    ([1, 2, 3, 4], [0, 1, 0, 0], np.nan),     # nothing can lie between
+    ([1, np.nan, 3, 4], [1, 0, 1, 0], 1.0),   # what has no quantity does not count
+    ([1, 2, 2, 3], [1, 0, 1, 1], 1.0),        # one wording of the same quantity is enough
+    ([1, 1, 5, 9], [1, 1, 0, 0], np.nan),     # two wordings of one quantity are one
+])
+def test_consistency(seconds, accepted, wanted):
+    found = consistency(np.array(accepted), np.array(seconds, float), np.zeros(4, int))
+    np.testing.assert_equal(found, [wanted])
+
+
+@pytest.fixture(scope="session")
+def cleaned(mirror, program, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mctaco")
+    done = program("scripts.clean.mctaco", "--source", "mctaco", "--fetched", mirror / AT / "dataset", "--output", folder,
+                   "--provenance", "{}")
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_the_real_files_are_counted(cleaned):
+    counts = pd.read_csv(cleaned / "cleaning.csv").set_index(["split", "unit", "action", "reason"])["count"]
+    kept = counts.xs("kept", level="action").droplevel("reason")
+    assert kept["train", "answers"] == 3783 and kept["train", "questions"] == 561
+    assert kept["test", "answers"] == 9442 and kept["test", "questions"] == 1332
+    assert counts["train", "answers", "noted", 'a " in a text'] == 145 and counts["test", "answers", "noted", 'a " in a text'] == 680
+    assert counts["test", "questions", "noted", "train has the question too"] == 0
+    test = read_table(cleaned / "test.parquet").to_pandas()
+    assert (test.groupby("question_id")["label"].sum() == 0).sum() == 232
+    assert test.groupby("question_id").size().agg(["min", "max"]).tolist() == [1, 19]
+    assert not test.groupby("question_id")["category"].nunique().max() > 1
+    assert test["answer"].str.contains("\u00ad").any() or test["sentence"].str.contains("\u00ad").any()
+
+
+def test_the_released_predictions_score_as_published(mirror, program):
+    done = program("scripts.evaluate.mctaco", "--gold", mirror / AT / "dataset/test_9442.tsv",
+                   "--predictions", mirror / AT / "experiments/bert/bert.norm.output.txt")
+    assert done.returncode == 0, done.stderr
+    table = [line.split() for line in done.stdout.splitlines()]
+    assert table[1] == ["overall", "42.72", "69.93", "1,332"]
+    assert [line[0] for line in table[2:]] == ["duration", "ordering", "typical_time", "frequency", "stationarity"]
+
+
+def test_baselines_are_the_published_ones(cleaned):
+    """Table 2: F1 and EM of always yes 49.8 / 12.1, always no 17.4 / 17.4, random 36.2 / 8.1 (one draw there)."""
+    test = read_table(cleaned / "test.parquet").to_pandas()
+    label, question = test["label"].to_numpy(), pd.factorize(test["question_id"])[0]
+    for accepted, exact, f1 in ((np.ones_like(label), 12.1, 49.8), (np.zeros_like(label), 17.4, 17.4)):
+        found = [some.mean() * 100 for some in by_question(label, accepted, question)]
+        assert found == pytest.approx([exact, f1], abs=0.07)
+    assert [some.mean() * 100 for some in expected_at_random(label, question)] == pytest.approx([8.1, 36.2], abs=0.2)
+
+
+GOLD = "We met.\tHow long?\t1 hour\tyes\tEvent Duration\nWe met.\tHow long?\t1 \"year\tno\tEvent Duration\n"
+
+
+@pytest.mark.parametrize(("gold", "predictions", "said"), [
+    (GOLD, "yes\n", "has 1 lines, but"),
+    (GOLD, "yes\nno\nno\n", "line 3 is the first without its like"),
+    (GOLD, "yes\nmaybe\n", "line 2 is 'maybe'; write yes or no"),
+    (GOLD, "yes\n\n", "line 2 is ''; write yes or no"),
+    (GOLD.replace("\tyes", "\tlikely"), "yes\nno\n", "line 1: label is 'likely', not one of yes, no"),
+    (GOLD.replace("Duration\nWe met.\t", "Duration\nWe met. "), "yes\nno\n", "line 2 has 4 columns, not 5"),
+    (GOLD.replace("Event Duration", "Event Length"), "yes\nno\n", "category is 'Event Length', not one of"),
+])
+def test_wrong_files_are_refused_with_the_line(program, tmp_path, gold, predictions, said):
+    (tmp_path / "gold.tsv").write_text(gold)
+    (tmp_path / "predictions").write_text(predictions)
+    done = program("scripts.evaluate.mctaco", "--gold", tmp_path / "gold.tsv", "--predictions", tmp_path / "predictions")
+    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_half_of_the_arguments_is_not_enough(program, tmp_path):
+    done = program("scripts.evaluate.mctaco", "--gold", tmp_path / "gold.tsv")
+    assert done.returncode == 2 and "--predictions is missing" in done.stderr
+
+
+@pytest.fixture
+def build(program, cleaned, tmp_path):
+    def call(ok=True, **options):
+        given = {"unit_normalization": False, "train_questions": None, "draw": 0} | options
+        output = tmp_path / json.dumps(given).replace('"', "").replace(" ", "")
+        done = program("scripts.build.mctaco", "--cleaned", cleaned, "--splits", "train", "test", "--options", json.dumps(given),
+                       "--output", output)
+        assert (done.returncode == 0) == ok, done.stderr
+        return output if ok else done.stderr
+
+    return call
+
+
+def test_sub_samples_are_of_whole_questions_and_grow(build):
+    tables = {size: read_table(build(train_questions=size) / "train.parquet").to_pandas() for size in (0, 50, 200)}
+    assert [table["group_id"].nunique() for table in tables.values()] == [0, 50, 200]
+    whole = read_table(build() / "train.parquet").to_pandas()
+    assert set(tables[50]["example_id"]) < set(tables[200]["example_id"]) < set(whole["example_id"])
+    assert (tables[200].groupby("group_id").size() == whole.groupby("group_id").size()[tables[200]["group_id"].unique()].sort_index()).all()
+    other = read_table(build(train_questions=50, draw=1) / "train.parquet").to_pandas()
+    assert len(set(other["group_id"]) & set(tables[50]["group_id"])) < 20
+    assert "train_questions is 999, but there are 561 questions" in build(ok=False, train_questions=999)
+
+
+def test_an_experiment_is_measured(program, build, tmp_path):
+    """Two seeds whose judgements are the released ones, and their opposite."""
+    output = build()
+    folder = tmp_path / "build/mctaco/default"
+    shutil.copytree(output, folder)
+    test = read_table(folder / "test.parquet").to_pandas()
+    for seed, accepted in ((1, test["label"]), (2, 1 - test["label"])):
+        name = f"run-{seed}"
+        scores = np.where(np.arange(2) == accepted.to_numpy()[:, None], -0.1, -2.5)
+        rows = pa.table({"run": [name] * len(test), "split": ["test"] * len(test), "selection": ["held_out"] * len(test),
+                         "epoch": pa.array([1] * len(test), pa.int32()), "example_id": test["example_id"],
+                         "group_id": test["group_id"], "label": pa.array(test["label"], pa.int8()), "score": list(scores)})
+        write_table(rows.take(np.random.default_rng(seed).permutation(len(rows))), tmp_path / name / "predictions.parquet", PREDICTIONS, {})
+        (tmp_path / name / "run.json").write_text(json.dumps({
+            "run": name, "study": "mctaco", "source": "mctaco", "dataset": "default", "model": "m", "method": "train",
+            "seed": seed, "train_examples": 3400, "held_out_examples": 383,
+            "data_options": {"unit_normalization": False, "train_questions": None, "draw": 0}}))
+    done = program("scripts.evaluate.mctaco", "--experiment", "e", "--runs", "run-1", "run-2", "--trained", tmp_path,
+                   "--build", tmp_path / "build", "--sources", ROOT / "resources/sources.yaml", "--resamples", 200,
+                   "--output", tmp_path / "metrics.parquet")
+    assert done.returncode == 0, done.stderr
+    metrics = read_table(tmp_path / "metrics.parquet").to_pandas()
+    rows = metrics[(metrics["model"] == "m") & (metrics["slice"] == "all")].set_index(["metric", "seed"])["value"]
+    assert rows["exact_match", 1] == rows["f1", 1] == 1 and rows["exact_match", 2] == 0
+    mean = metrics[(metrics["model"] == "m") & metrics["seed"].isna() & (metrics["slice"] == "all")].set_index("metric")
+    assert mean.loc["exact_match", "value"] == 0.5 and mean.loc["exact_match", "sd"] == pytest.approx(np.sqrt(0.5))
+    assert (mean["n"]["exact_match"], mean["groups"]["f1"]) == (1332, 1332)
+    gold = metrics[(metrics["model"] == "gold") & (metrics["metric"] == "consistency")].set_index("slice")
+    assert {"category=duration", "category=frequency"} < set(gold.index) and "category=ordering" not in gold.index
+    assert 0.5 < gold.loc["category=duration", "value"] <= 1 and gold.loc["category=duration", "n"] > 30
+    assert {"random", "always_yes", "always_no", "gold", "m"} == set(metrics["model"])

@@ -1,0 +1,270 @@
+"""Figures and tables of mctaco: what they hold, each program run as the rule does; hostile text stays text."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scripts.publish.mctaco_em_against_f1 import overlap
+from scripts.publish.mctaco_errors import chosen
+from scripts.publish.mctaco_metrics import looks, mctaco_metrics, published_beside, table_2, trained_most
+from scripts.publish.mctaco_training_size import means, sized
+from tests.conftest import ROOT
+from tests.unit.publish_inputs_mctaco import HOSTILE, MODELS, Study, make_run, metric_rows
+
+FIGURES = ["mctaco_by_category", "mctaco_training_size", "mctaco_em_against_f1", "mctaco_consistency"]
+PROGRAMS = [*FIGURES, "mctaco_table", "mctaco_errors"]
+SMALL = {("hostile", False): (0.55, 0.3), ("hostile", True): (0.56, 0.31)}
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory, program) -> Study:
+    """Table 2 on the paper's corpus with the curve, beside a sample corpus with a model of a hostile name; all programs run."""
+    made = Study(tmp_path_factory.mktemp("study"), program, metric_rows() + metric_rows("sample_mctaco", SMALL, [1], False))
+    for name in [*FIGURES, "mctaco_table"]:
+        done = made.call(name, kind_of(name))
+        assert done.returncode == 0, done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    return made
+
+
+@pytest.fixture(scope="module")
+def errors(tmp_path_factory, program) -> Study:
+    """RoBERTa has the highest exact match; BERT's run judges the other way round."""
+    made = Study(tmp_path_factory.mktemp("errors"), program, metric_rows(curve=False))
+    made.runs = [make_run(made.results, "bert_base", 1, turned=True), make_run(made.results, "roberta_base", 2, turned=True),
+                 make_run(made.results, "roberta_base", 1)]
+    done = made.call("mctaco_errors", "table", runs=True)
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+def kind_of(name: str) -> str:
+    return "figure" if name in FIGURES else "table"
+
+
+def points(study: Study, name: str) -> pd.DataFrame:
+    return pd.read_csv(study.publish / f"figures/{name}.csv")
+
+
+def table(study: Study, name: str) -> pd.DataFrame:
+    return pd.read_csv(study.publish / f"tables/{name}.csv", dtype=str, keep_default_na=False)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_comes_in_every_form_and_says_sample_on_its_face(study, name):
+    files = {suffix: (study.publish / f"figures/{name}.{suffix}").read_bytes() for suffix in ("svg", "png", "pdf", "csv")}
+    assert files["png"][:4] == b"\x89PNG" and files["pdf"][:4] == b"%PDF"
+    # The sample corpus has no curve, so the figure of curves is of the real one alone.
+    assert (b"SAMPLE DATA" in files["svg"]) == (name != "mctaco_training_size")
+    # Text becomes outlines; what the SVG keeps of it are comments, in which nothing may open a tag.
+    assert b"<script" not in files["svg"]
+
+
+def test_a_figure_again_is_the_same_bytes_and_real_data_carries_no_sample_mark(tmp_path, program):
+    real = Study(tmp_path, program, metric_rows(curve=False))
+    files = []
+    for _ in range(2):
+        assert real.call("mctaco_em_against_f1").returncode == 0
+        files.append([(real.publish / f"figures/mctaco_em_against_f1.{suffix}").read_bytes()
+                      for suffix in ("svg", "png", "pdf", "csv")])
+    assert files[0] == files[1] and b"SAMPLE DATA" not in files[0][0]
+
+
+def test_the_table_holds_table_2_beside_the_published_numbers(study):
+    rows = table(study, "mctaco_table")
+    real = rows[rows["Corpus"] == "MC-TACO"].set_index("System")
+    assert list(real.index) == ["random", "always yes", "always no", "ESIM (GloVe)", "ESIM (frozen BERT)", "BERT-base",
+                                "BERT-base + unit normalization", "RoBERTa-base", "Human (in the paper only)"]
+    bert = real.loc["BERT-base + unit normalization"]
+    assert bert[["Questions", "Training pairs", "Seeds"]].tolist() == ["1,332", "3,783", "3"]
+    assert bert[["F1 (%)", "F1 sd", "F1 95 % interval", "F1 in the paper"]].tolist() == ["68.8", "0.8", "66.2–71.4", "69.9"]
+    assert bert[["EM (%)", "EM sd", "EM 95 % interval", "EM in the paper"]].tolist() == ["42.1", "0.8", "39.5–44.7", "42.7"]
+    random = real.loc["random"]
+    assert random[["F1 (%)", "EM (%)", "F1 in the paper", "Seeds", "Training pairs"]].tolist() == ["36.2", "8.1", "36.2", "", ""]
+    human = real.loc["Human (in the paper only)"]
+    assert human[["F1 (%)", "F1 in the paper", "EM in the paper"]].tolist() == ["", "87.1", "75.8"]
+
+
+def test_sample_numbers_never_stand_beside_published_ones(study):
+    rows = table(study, "mctaco_table")
+    sample = rows[rows["Corpus"].str.contains("sample data")]
+    assert len(sample) == 5 and (sample[["F1 in the paper", "EM in the paper"]] == "").all(axis=None)
+    for name in ("mctaco_by_category", "mctaco_em_against_f1"):
+        drawn = points(study, name)
+        assert set(drawn.loc[drawn["origin"] == "published", "source"]) == {"mctaco"}
+
+
+def test_tables_are_escaped(study, errors):
+    for folder, name in ((study, "mctaco_table"), (errors, "mctaco_errors")):
+        tex, md = ((folder.publish / f"tables/{name}.{suffix}").read_text() for suffix in ("tex", "md"))
+        assert r"a\_b" in tex and r"\{\{ 7 * 7 \}\}" in tex and "<script" not in tex
+        assert re.search(r"(?<!\\)[%#]", tex.split("\n", 1)[1]) is None
+        lines = md.splitlines()
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines[: lines.index("")]}) == 1
+        assert "\\<script>" in md and re.search(r"(?<!\\)<script", md) is None
+
+
+def test_every_model_and_random_has_a_point_in_each_category(study):
+    drawn = points(study, "mctaco_by_category")
+    here = drawn[(drawn["origin"] == "here") & (drawn["source"] == "mctaco")]
+    assert here.groupby("system").size().to_dict() == {name: 5 for name in (
+        "random", "ESIM (GloVe)", "ESIM (frozen BERT)", "BERT-base", "BERT-base + unit normalization", "RoBERTa-base")}
+    one = here[(here["system"] == "BERT-base") & (here["slice"] == "category=duration")].iloc[0]
+    assert one["value"] == pytest.approx(0.322) and one["n"] == 314 and one["ci_low"] < one["value"] < one["ci_high"]
+    published = drawn[drawn["origin"] == "published"].set_index("slice")["value"]
+    assert len(published) == 5 and published["category=stationarity"] == pytest.approx(0.582)
+
+
+def test_the_curve_has_its_draws_their_mean_and_zero(study):
+    drawn = points(study, "mctaco_training_size")
+    mean = drawn[(drawn["origin"] == "mean over draws") & (drawn["metric"] == "f1")]
+    assert set(mean["system"]) == {"BERT-base"}, "systems of one size are no curve"
+    assert mean["train_pairs"].tolist() == [0, 169, 338, 676, 1350, 2495, 3783] and mean["draws"].tolist() == [5] * 6 + [1]
+    single = drawn[(drawn["origin"] == "one draw") & (drawn["metric"] == "f1") & (drawn["train_questions"] == 100)
+                   & drawn["seed"].isna()]
+    assert len(single) == 5
+    at = mean[mean["train_questions"] == 100].iloc[0]
+    for column in ("value", "ci_low", "ci_high", "train_pairs"):
+        assert at[column] == pytest.approx(single[column].mean())
+
+
+def test_systems_of_one_size_are_drawn_where_there_is_no_curve(tmp_path, program):
+    made = Study(tmp_path, program, metric_rows("sample_mctaco", SMALL, [1], curve=False))
+    metrics = mctaco_metrics(made.metrics, MODELS)
+    assert set(means(sized(metrics))["system"]) == set(looks(metrics)) == {HOSTILE, f"{HOSTILE} + unit normalization"}
+    assert made.call("mctaco_training_size").returncode == 0
+    assert b"SAMPLE DATA" in (made.publish / "figures/mctaco_training_size.svg").read_bytes()
+
+
+def test_em_against_f1_has_every_system_and_table_2(study):
+    drawn = points(study, "mctaco_em_against_f1")
+    here = drawn[(drawn["origin"] == "here") & (drawn["source"] == "mctaco")]
+    assert here.groupby("metric").size().to_dict() == {"exact_match": 8, "f1": 8}
+    assert len(drawn[drawn["origin"] == "published"]) == 18
+
+
+def test_consistency_has_models_the_labels_and_always_yes(study):
+    drawn = points(study, "mctaco_consistency")
+    real = drawn[drawn["source"] == "mctaco"]
+    assert set(real["slice"]) == {"category=duration", "category=frequency"}
+    assert list(real.drop_duplicates("system")["system"])[-2:] == ["the data's own labels", "always yes"]
+    assert set(real["n"]) == {205, 216}
+    bert = real[(real["system"] == "BERT-base") & (real["slice"] == "category=duration")]
+    assert bert["value"].item() == pytest.approx(0.501)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_rows_of_the_study_is_one_clear_sentence(tmp_path, program, name):
+    empty = Study(tmp_path, program, [row | {"study": "other"} for row in metric_rows(curve=False)[:3]])
+    empty.runs = [make_run(empty.results, "bert_base", 1)]
+    done = empty.call(name, kind_of(name), runs=name == "mctaco_errors")
+    assert done.returncode == 1 and "no rows of study mctaco" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not list(empty.publish.glob("*/*"))
+
+
+def test_a_run_that_is_not_there_is_one_clear_sentence(tmp_path, program):
+    made = Study(tmp_path, program, metric_rows(curve=False))
+    made.runs = [make_run(made.results, "bert_base", 1)]
+    done = made.call("mctaco_errors", "table", runs=True)
+    assert done.returncode == 1 and "none of the runs named is of roberta_base" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_missing_published_csv_is_one_clear_sentence(tmp_path, program):
+    made = Study(tmp_path, program, metric_rows(curve=False))
+    (made.resources / "published.csv").unlink()
+    for name in ("mctaco_table", "mctaco_training_size"):
+        done = made.call(name, kind_of(name))
+        assert done.returncode == 1 and "published.csv: no such file" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_baselines_stand_once_and_shared_runs_too(tmp_path, program):
+    rows = metric_rows()
+    once = mctaco_metrics(Study(tmp_path / "a", program, rows).metrics, MODELS)
+    twice = mctaco_metrics(Study(tmp_path / "b", program, rows + [row | {"experiment": "again"} for row in rows]).metrics, MODELS)
+    assert len(once) == len(twice) and set(once["system"]) == set(twice["system"])
+    assert (once[once["model"] == "random"].groupby(["slice", "metric"]).size() == 1).all()
+
+
+def test_other_settings_under_the_same_name_are_told_apart(tmp_path, program):
+    rows = metric_rows(curve=False)
+    other = [row | {"experiment": "again", "value": row["value"] + 0.01} for row in rows if row["model"] == "bert_base"]
+    names = set(mctaco_metrics(Study(tmp_path, program, rows + other).metrics, MODELS)["system"])
+    assert {"BERT-base (tried)", "BERT-base (again) + unit normalization", "RoBERTa-base"} <= names and "BERT-base" not in names
+
+
+def test_the_largest_training_set_stands_for_a_system(tmp_path, program):
+    rows = [row for row in metric_rows() if row["model"] in ("random", "always_yes") or row["train_questions"] in (25, 100)]
+    most = trained_most(mctaco_metrics(Study(tmp_path, program, rows).metrics, MODELS))
+    assert set(most.loc[most["model"] == "bert_base", "train_questions"]) == {100} and set(most["draw"]) == {0}
+    assert set(most["model"]) == {"random", "always_yes", "bert_base"}
+
+
+def test_no_two_models_look_alike():
+    metrics = pd.DataFrame([{"model": f"m{number}", "kind": f"M{number}", "system": f"M{number}{end}",
+                             "unit_normalization": bool(end)} for number in range(14) for end in ("", " + unit normalization")])
+    seen = [(look["colour"], look["marker"], look["face"]) for look in looks(metrics).values()]
+    assert len(seen) == len(set(seen)) == 28
+
+
+def test_questions_to_read_show_a_gap_and_every_category(errors):
+    rows = table(errors, "mctaco_errors")
+    assert set(rows["Model"]) == {"RoBERTa-base, seed 1"} and set(rows["Corpus"]) == {"MC-TACO"}
+    gap = rows[rows["Outcome"] == "gap"]
+    assert gap["Candidate"].tolist() == ["1 hours", "2 hours", "3 hours", "9 hours"], "in the order of their quantities"
+    assert gap["Judged"].tolist() == ["accepted", "rejected", "rejected", "accepted"]
+    assert gap["Label"].tolist() == ["likely", "likely", "unlikely", "unlikely"]
+    assert gap["P(likely)"].tolist() == ["0.80", "0.30", "0.20", "0.90"] and gap["Right"].tolist() == ["yes", "no", "yes", "no"]
+    found = rows.drop_duplicates(["Outcome", "Question"])[["Outcome", "Category"]].to_numpy().tolist()
+    assert found == [["gap", "duration"], ["right", "duration"], ["wrong", "ordering"], ["right", "typical time"],
+                     ["wrong", "frequency"], ["wrong", "stationarity"]]
+    assert "Read as" not in rows and rows["Question"].str.startswith(HOSTILE).all()
+
+
+words = st.sampled_from(["duration", "ordering", "frequency", "typical_time", "stationarity"])
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(words, st.lists(st.tuples(st.integers(0, 1), st.floats(0.01, 0.99),
+                                                    st.sampled_from([np.nan, 60.0, 3600.0, 7200.0, 86400.0])),
+                                          min_size=1, max_size=5)), min_size=1, max_size=12))
+def test_no_question_is_chosen_twice_and_each_is_what_it_is_said_to_be(questions):
+    rows = pd.DataFrame([{"group_id": f"q{number}", "category": category, "label": label, "likely": likely, "seconds": seconds}
+                         for number, (category, candidates) in enumerate(questions) for label, likely, seconds in candidates])
+    rows = rows.assign(accepted=(rows["likely"] > 0.5).astype(int))
+    rows["right"] = rows["accepted"] == rows["label"]
+    taken = chosen(rows)
+    assert taken["group_id"].is_unique
+    every_right = rows.groupby("group_id")["right"].all()
+    for _, one in taken.iterrows():
+        some = rows[rows["group_id"] == one["group_id"]]
+        assert (some["category"] == one["category"]).all()
+        if one["outcome"] == "gap":
+            assert (some["accepted"] == 1).sum() >= 2 and (some["accepted"] == 0).any()
+        else:
+            assert every_right[one["group_id"]] == (one["outcome"] == "right")
+
+
+def test_boxes_that_overlap():
+    boxes = np.array([[0, 0, 2, 2], [10, 10, 11, 11]])
+    assert overlap(boxes, np.array([1, 1, 3, 3])) == 1 and overlap(boxes, np.array([2, 0, 4, 2])) == 0
+
+
+def test_a_published_number_that_is_none_is_refused(tmp_path, program):
+    made = Study(tmp_path, program, metric_rows(curve=False))
+    file = made.resources / "published.csv"
+    file.write_text(file.read_text().replace("69.9", "about 70"))
+    done = made.call("mctaco_table", "table")
+    assert done.returncode == 1 and "published.csv: row 14" in done.stderr and "not a number" in done.stderr
+
+
+def test_the_published_numbers_of_the_project_are_those_of_table_2():
+    paper = table_2(published_beside(ROOT / "resources/sources.yaml"), "mctaco")
+    if paper.empty:
+        pytest.skip("resources/published.csv has no row of mctaco yet")
+    numbers = (paper.set_index("row")[["f1", "exact_match"]] * 100).round(1)
+    assert numbers.loc["BERT + unit normalization"].tolist() == [69.9, 42.7] and numbers.loc["Human"].tolist() == [87.1, 75.8]
+    assert len(numbers) == 9
