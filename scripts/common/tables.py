@@ -18,9 +18,23 @@ questions     one row a candidate answer: source, split, question_id, sentence, 
               0 unlikely), category (duration, ordering, typical_time, frequency, stationarity)
 answers       the questions to classify: example_id, group_id (the question), text_a (sentence and question), text_b (the
               answer, unit-normalised where asked), label, category, answer (as it stands in the data)
+dialogs       one row a turn: source, split, dialog_id, turn (from 0), speaker (A or B), text, duplicate_of (the first
+              dialog with the same words, of this split or one before; empty where there is none)
+challenge     one row an option: source, split (test: two right options of four; extras: one right), instance_id,
+              dialog (the turns as `A: text`, one a line, with one <MASK>), option, label (1 right), rule (phrase,
+              numeral, open_ended: how a wrong option was made; empty for right ones), is_original (the option that
+              stood in the dialog)
+spans         one row a temporal expression: source, split, dialog_id (of a challenge: the instance, its dialog with the
+              original option in place), turn, start, end (characters of the turn's text), text, kind (date, time,
+              duration, set, age), has_numeral, value (what it stands for, normalised: equal for "two weeks" and
+              "14 days"; the words in lower case where no quantity is understood)
+cloze         one row a candidate for a masked span: example_id, instance_id, dialog_id, context (turns as `A: text`, one
+              a line, with one <MASK>), context_scope (full, local, target), candidate, label (1 right), rule,
+              is_original, kind and has_numeral (of the span that was masked), turns (of the whole dialog)
 predictions   run, split, selection (held_out: the epoch best on the held-out groups; peak: the epoch
-              best on this very split), epoch, example_id, group_id, label, score (the log-probability
-              of each label, a list in label order)
+              best on this very split; direct: of a model that did not learn), epoch, example_id, group_id, label, score
+              (the log-probability of each label, a list in label order; a list of one, the mean log-likelihood of the
+              candidate's tokens, where the candidate itself is scored)
 history       run, epoch (from 1), split (train, held_out, or an evaluation split), loss, accuracy, n
 metrics       experiment, study, model, source, the study's own variant columns, seed (missing: over
               all seeds), split, slice, metric, value, sd (over seeds), ci_low, ci_high, n
@@ -74,6 +88,24 @@ QUESTIONS = pa.schema([
 ANSWERS = pa.schema([
     ("example_id", pa.string()), ("group_id", pa.string()), ("text_a", pa.string()), ("text_b", pa.string()),
     ("label", pa.int8()), ("category", pa.string()), ("answer", pa.string()),
+])
+DIALOGS = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("dialog_id", pa.string()), ("turn", pa.int32()),
+    ("speaker", pa.string()), ("text", pa.string()), ("duplicate_of", pa.string()),
+])
+CHALLENGE = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("instance_id", pa.string()), ("dialog", pa.string()),
+    ("option", pa.string()), ("label", pa.int8()), ("rule", pa.string()), ("is_original", pa.bool_()),
+])
+SPANS = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("dialog_id", pa.string()), ("turn", pa.int32()),
+    ("start", pa.int32()), ("end", pa.int32()), ("text", pa.string()), ("kind", pa.string()),
+    ("has_numeral", pa.bool_()), ("value", pa.string()),
+])
+CLOZE = pa.schema([
+    ("example_id", pa.string()), ("instance_id", pa.string()), ("dialog_id", pa.string()), ("context", pa.string()),
+    ("context_scope", pa.string()), ("candidate", pa.string()), ("label", pa.int8()), ("rule", pa.string()),
+    ("is_original", pa.bool_()), ("kind", pa.string()), ("has_numeral", pa.bool_()), ("turns", pa.int32()),
 ])
 PREDICTIONS = pa.schema([
     ("run", pa.string()), ("split", pa.string()), ("selection", pa.string()), ("epoch", pa.int32()),
