@@ -4,7 +4,7 @@
 rule clean:
     """All corpora of the study, cleaned."""
     input:
-        [cleaned_file(source, split) for source in USED_SOURCES for split in splits(source)],
+        [cleaned_file(source, split) for source in USED_SOURCES for split in cleaned_splits(source)],
     localrule: True
 
 
@@ -14,7 +14,7 @@ for source in SOURCES:
         name: f"clean_{source}"
         input: fetched_files(source)
         output:
-            splits=[cleaned_file(source, split) for split in splits(source)],
+            splits=[cleaned_file(source, split) for split in cleaned_splits(source)],
             tables=[f"results/clean/{source}/{name}" for name in
                     (["cleaning.csv", "videos.parquet"] if SOURCES[source].get("sharded") else ["cleaning.csv"])],
         params:

@@ -20,7 +20,7 @@ from scripts.common.configuration import as_json, check, resolve
 from scripts.common.devices import visible_gpus
 from scripts.common.files import sha256_of
 from scripts.common.fingerprint import fingerprint
-from scripts.common.models import check_model, model_files
+from scripts.common.models import MADE_MODEL, check_model, model_files
 from scripts.common.program import UserError
 
 
@@ -43,7 +43,8 @@ except UserError as error:
     raise WorkflowError(str(error)) from None
 
 MIRROR = config.get("mirror") or os.environ.get("TIMESTRIDE_MIRROR") or ""
-USED_SOURCES = sorted({dataset.source for dataset in PLAN.datasets.values()})
+MEASURED_ON = {name: entry.get("measured_on", name) for name, entry in SOURCES.items()}
+USED_SOURCES = sorted({source for dataset in PLAN.datasets.values() for source in (dataset.source, MEASURED_ON[dataset.source])})
 USED_MODELS = sorted({run.model for run in PLAN.runs.values()})
 USED_STUDIES = sorted({run.study for run in PLAN.runs.values()})
 
@@ -66,15 +67,26 @@ wildcard_constraints:
 
 
 def splits(source):
-    """Every split of a source: the one to learn from, then those to measure on."""
-    return [SOURCES[source]["train"], *SOURCES[source]["evaluate"]]
+    """The split of a source to learn from, then those to measure on (of the source that it is measured on)."""
+    return [SOURCES[source]["train"], *SOURCES[MEASURED_ON[source]]["evaluate"]]
+
+
+def cleaned_splits(source):
+    """Every split that a source's cleaner writes."""
+    return SOURCES[source].get("splits") or splits(source)
+
+
+def paradigm_of(run):
+    """The module of scripts/train/ that a run learns and scores by."""
+    paradigm = STUDIES[run.study]["methods"][run.method].get("paradigm", "classify")
+    return "esim" if paradigm == "classify" and "esim" in MODELS[run.model] else paradigm
 
 
 def method_of(run):
     """What the training loop must know of a run's study and method, as JSON."""
     study = STUDIES[run.study]
     known = {key: study.get(key) for key in ("columns", "labels", "merged_labels", "held_out")}
-    return as_json(known | study["methods"][run.method])
+    return as_json(known | {"makes_model": False} | study["methods"][run.method] | {"paradigm": paradigm_of(run)})
 
 
 def fetched_hashes(source):
@@ -106,20 +118,29 @@ def cleaned_file(source, split):
     return f"results/clean/{source}/{split}.parquet"
 
 
+def model_folder(model):
+    """Where a model's files are: fetched, or in the run that made it."""
+    if "mlm" in MODELS[model]:
+        run = PLAN.runs[PLAN.made[model]]
+        return f"results/train/{run.study}/{run.name}/model"
+    return f"results/fetch/models/{model}"
+
+
 def model_paths(model):
-    """The files of a model under results/fetch/models/<model>/."""
-    return [f"results/fetch/models/{model}/{name}" for name in model_files(MODELS[model])]
+    """The files of a model."""
+    return [f"{model_folder(model)}/{name}" for name in model_files(MODELS[model])]
 
 
 def run_outputs(run):
-    """What a finished run leaves under results/train/."""
+    """What a finished run leaves under results/train/: predictions, or the model that it made."""
     folder = f"results/train/{PLAN.runs[run].study}/{run}"
-    return [f"{folder}/predictions.parquet", f"{folder}/history.parquet", f"{folder}/run.json"]
+    made = MADE_MODEL if run in PLAN.made.values() else ["predictions.parquet"]
+    return [f"{folder}/{name}" for name in (*made, "history.parquet", "run.json")]
 
 
 def dataset_splits(dataset):
     """The Parquet files of a dataset, one a split."""
-    names = splits(dataset.source)
+    names = splits(dataset.source)  # the list is made anew by each call
     if held_out := STUDIES[dataset.study].get("held_out"):
         names.insert(1, held_out)
     return [f"{dataset.folder}/{split}.parquet" for split in names]

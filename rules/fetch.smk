@@ -8,7 +8,7 @@ rule fetch:
     """All corpora and models of the study."""
     input:
         [fetched_files(source) for source in USED_SOURCES],
-        [model_paths(model) for model in USED_MODELS],
+        [model_paths(model) for model in USED_MODELS if "mlm" not in MODELS[model]],
 
 
 # One rule a source, since each has files of its own. The hashes of the files used are the only parameter of a download:
@@ -54,13 +54,17 @@ for source in SOURCES:
 
 
 for model in MODELS:
+    if "mlm" in MODELS[model]:  # made by a run (rules/train.smk)
+        continue
 
     rule:
         name: f"fetch_model_{model}"
-        input: [MODELS[model]["vocabulary"]] if "init" in MODELS[model] else []
+        input:
+            [MODELS[model]["vocabulary"]] if "vocabulary" in MODELS[model] else [],
+            model_paths(MODELS[model]["encoder"]) if "encoder" in MODELS[model] else [],
         output: model_paths(model)
         params:
-            code=fingerprint("scripts.fetch.model") if "init" in MODELS[model] else "",
+            code=fingerprint("scripts.fetch.model") if {"init", "esim"} & set(MODELS[model]) else "",
             entry=as_json({key: value for key, value in MODELS[model].items() if key not in ("licence", "title")}),
             model=model,
             folder=f"results/fetch/models/{model}",

@@ -12,20 +12,42 @@ def published_files(item):
     return [f"results/publish/{item['kind']}s/{item['name']}.{suffix}" for suffix in SUFFIXES[item["kind"]]]
 
 
+def runs_of(study):
+    """The runs of a study that were measured."""
+    return [run for run in PLAN.runs.values() if run.study == study and run.name not in PLAN.made.values()]
+
+
+def dialog_sources(study):
+    """The dialogs that a study learns from, and the challenges that it is measured on."""
+    learnt = sorted({run.dataset.source for run in runs_of(study)})
+    return learnt, sorted({MEASURED_ON[source] for source in learnt})
+
+
 def read_files(item):
     """The files that an item is made from, beside the metrics."""
-    runs = [run for run in PLAN.runs.values() if run.study == item["study"]]
+    runs = runs_of(item["study"])
     files = [file for run in runs for file in run_outputs(run.name)] if "runs" in item["reads"] else []
     datasets = {file for run in runs for file in dataset_splits(run.dataset)} if "datasets" in item["reads"] else set()
     published = ["resources/published.csv"] if "published" in item["reads"] else []
-    return files + sorted(datasets) + published
+    spans = [f"{folder}/{source}/{split}.parquet" for sources in dialog_sources(item["study"]) for source in sources
+             for split in cleaned_splits(source) for folder in ("results/build/temporal_spans", "results/clean")]
+    leakage = sorted({f"{run.dataset.folder}/leakage.csv" for run in runs})
+    return (files + sorted(datasets) + published + spans * ("spans" in item["reads"])
+            + leakage * ("leakage" in item["reads"]))
 
 
 def read_options(item):
     """The options by which an item's program is told of them."""
-    names = [name for name, run in PLAN.runs.items() if run.study == item["study"]]
-    options = [f"--train results/train/{item['study']} --runs {' '.join(names)}"] if "runs" in item["reads"] else []
-    return " ".join(options + [f"--build results/build/{item['study']}"] * ("datasets" in item["reads"]))
+    runs = runs_of(item["study"])
+    dialogs, challenges = map(" ".join, dialog_sources(item["study"]))
+    leakage = " ".join(sorted({f"{run.dataset.folder}/leakage.csv" for run in runs}))
+    options = {
+        "runs": f"--train results/train/{item['study']} --runs {' '.join(run.name for run in runs)}",
+        "datasets": f"--build results/build/{item['study']}",
+        "spans": f"--cleaned results/clean --spans results/build/temporal_spans --dialogs {dialogs} --challenges {challenges}",
+        "leakage": f"--leakage {leakage}",
+    }
+    return " ".join(text for name, text in options.items() if name in item["reads"])
 
 
 rule publish:
@@ -78,7 +100,8 @@ rule publish_site:
         about=ABOUT,
         # What decides the numbers; where and how fast they are made does not stand on the page.
         configuration=as_json({key: config[key] for key in ("run", "seeds", "bootstrap_resamples", "training")}
-                              | {"experiments": {name: config["experiments"][name] for name in config["run"]}}),
+                              | {"experiments": {name: config["experiments"][name] for name in
+                                                 (*config["run"], *(MODELS[model]["mlm"]["experiment"] for model in PLAN.made))}}),
         provenance=as_json({item["name"]: {"rule": f"publish_{item['name']}",
                                            "code": fingerprint(f"scripts.publish.{item['program']}")} for item in PUBLISHED}),
     log: "results/logs/publish/site.log"

@@ -48,6 +48,7 @@ class Plan:
     runs: dict[str, Run] = field(default_factory=dict)
     experiments: dict[str, list[str]] = field(default_factory=dict)
     datasets: dict[str, Dataset] = field(default_factory=dict)  # by folder
+    made: dict[str, str] = field(default_factory=dict)  # by model of an MLM stage: the run that makes it
 
 
 def as_json(value) -> str:
@@ -125,13 +126,14 @@ def _dataset(study_name: str, study: dict, point: dict) -> Dataset:
     return Dataset(study_name, point["source"], "-".join(parts) or "default", as_json(options))
 
 
-def _run(study: str, how: dict, dataset: Dataset, model: str, method: str, training: dict, seed: int) -> Run:
+def _run(study: str, how: dict, dataset: Dataset, model: str, made_by: str | None, method: str, training: dict,
+         seed: int) -> Run:
     """One run. What does not learn is one run, whatever the seed and the settings of learning."""
     if not how["learns"]:
         training = {key: value for key, value in training.items() if key in SCORING}
     settings = as_json({
         "study": study, "source": dataset.source, "dataset": dataset.name, "data": json.loads(dataset.options),
-        "model": model, "method": method, "training": training, "seed": seed,
+        "model": model, "method": method, "training": training, "seed": seed, **({"made_by": made_by} if made_by else {}),
     })
     parts = [dataset.source, dataset.name, model, *([] if method == "train" else [method]),
              *([f"seed-{seed}"] if how["learns"] else []), hashlib.sha256(settings.encode()).hexdigest()[:8]]
@@ -139,50 +141,82 @@ def _run(study: str, how: dict, dataset: Dataset, model: str, method: str, train
     return Run(study, name, dataset, model, method, settings)
 
 
+def _datasets(experiment: dict, where: str, study: dict, sources: dict) -> Iterator[Dataset]:
+    """The datasets of an experiment's grid. Raises UserError for an option or a source that the study does not have."""
+    for option in experiment["data"]:
+        if option != "source" and option not in study["data"]:
+            raise UserError(f"{where}.data: unknown key {option}{closest(option, ['source', *study['data']])}")
+    for point in _grid(experiment["data"]):
+        point["source"] = study.get("source_names", {}).get(point["source"], point["source"])
+        for option, schema in study["data"].items():
+            if option not in point and "default" not in schema:
+                raise UserError(f"{where}.data: {option} is missing ({schema['description']}); "
+                                f"write `data: {{{option}: …}}`")
+            if option in point:
+                check({option: point[option]}, {"properties": {option: schema}}, f"{where}.data")
+        if point["source"] not in sources:
+            known = [*study.get("source_names", {}), *sources]
+            raise UserError(f"{where}.data: no source {point['source']}{closest(point['source'], known)}")
+        if sources[point["source"]]["kind"] not in study["reads"]:
+            raise UserError(f"{where}.data: source {point['source']} holds {sources[point['source']]['kind']}, "
+                            f"but {experiment['study']} reads {' or '.join(study['reads'])}; name another source")
+        yield _dataset(experiment["study"], study, point)
+
+
 def resolve(config: dict, sources: dict, models: dict, studies: dict) -> Plan:
     """The runs, datasets and experiments that a checked configuration asks for.
 
-    Raises UserError for a name that does not exist, naming the experiment and the nearest known name.
+    A model of an MLM stage brings the run that makes it. Raises UserError for a name that does not exist, naming the
+    experiment and the nearest known name.
     """
     plan = Plan()
-    for name in config["run"]:
+
+    def made_by(model: str, where: str) -> str | None:
+        """The run that makes a model, which joins the plan; None for a model that is fetched."""
+        if "mlm" not in models[model]:
+            return None
+        base, name = models[model]["mlm"]["model"], models[model]["mlm"]["experiment"]
         if name not in config["experiments"]:
-            raise UserError(f"configuration: run names {name}, which is no experiment{closest(name, config['experiments'])}")
+            raise UserError(f"{where}.models: {model} is made by the experiment {name}, which this configuration does not have; "
+                            f"add it under experiments, with `methods: [mlm]` and `models: [{base}]`")
+        runs = [run for run in runs_of(name) if run.model == base and run.method == "mlm"]
+        if len(runs) != 1:
+            raise UserError(f"configuration: experiments.{name} makes {model}, so it must be one run of {base} by the method mlm, "
+                            f"not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [mlm]`")
+        plan.runs[runs[0].name] = runs[0]
+        plan.datasets[runs[0].dataset.folder] = runs[0].dataset
+        plan.made[model] = runs[0].name
+        return runs[0].name
+
+    def runs_of(name: str) -> Iterator[Run]:
+        """The runs of an experiment."""
         experiment, where = config["experiments"][name], f"configuration: experiments.{name}"
         if experiment["study"] not in studies:
             raise UserError(f"{where}.study: no study {experiment['study']}{closest(experiment['study'], studies)}")
         study = studies[experiment["study"]]
-        for option in experiment["data"]:
-            if option != "source" and option not in study["data"]:
-                raise UserError(f"{where}.data: unknown key {option}{closest(option, ['source', *study['data']])}")
-        for method in experiment.get("methods", ["train"]):
+        methods = experiment.get("methods", list(study["methods"])[:1])
+        for method in methods:
             if method not in study["methods"]:
                 raise UserError(f"{where}.methods: {experiment['study']} has no method {method}"
                                 f"{closest(method, study['methods'])}")
+        for model in experiment["models"]:
+            if model not in models:
+                raise UserError(f"{where}.models: no model {model}{closest(model, models)}")
         training = config["training"] | experiment.get("training", {})
-        plan.experiments[name] = []
-        for point in _grid(experiment["data"]):
-            point["source"] = study.get("source_names", {}).get(point["source"], point["source"])
-            for option, schema in study["data"].items():
-                if option not in point and "default" not in schema:
-                    raise UserError(f"{where}.data: {option} is missing ({schema['description']}); "
-                                    f"write `data: {{{option}: …}}`")
-                if option in point:
-                    check({option: point[option]}, {"properties": {option: schema}}, f"{where}.data")
-            if point["source"] not in sources:
-                known = [*study.get("source_names", {}), *sources]
-                raise UserError(f"{where}.data: no source {point['source']}{closest(point['source'], known)}")
-            if sources[point["source"]]["kind"] not in study["reads"]:
-                raise UserError(f"{where}.data: source {point['source']} holds {sources[point['source']]['kind']}, "
-                                f"but {experiment['study']} reads {' or '.join(study['reads'])}; name another source")
-            dataset = _dataset(experiment["study"], study, point)
-            plan.datasets[dataset.folder] = dataset
-            for model, method in itertools.product(experiment["models"], experiment.get("methods", ["train"])):
-                if model not in models:
-                    raise UserError(f"{where}.models: no model {model}{closest(model, models)}")
+        for dataset in _datasets(experiment, where, study, sources):
+            for model, method in itertools.product(experiment["models"], methods):
                 for seed in experiment.get("seeds", config["seeds"]) if study["methods"][method]["learns"] else [0]:
-                    run = _run(experiment["study"], study["methods"][method], dataset, model, method, training, seed)
-                    plan.runs[run.name] = run
-                    if run.name not in plan.experiments[name]:
-                        plan.experiments[name].append(run.name)
+                    yield _run(experiment["study"], study["methods"][method], dataset, model, made_by(model, where), method,
+                               training, seed)
+
+    for name in config["run"]:
+        if name not in config["experiments"]:
+            raise UserError(f"configuration: run names {name}, which is no experiment{closest(name, config['experiments'])}")
+        runs = list(runs_of(name))
+        if any(run.method == "mlm" for run in runs):
+            raise UserError(f"configuration: run names {name}, which makes models and measures nothing; take it out of run: it "
+                            "runs where a model that it makes is named")
+        plan.experiments[name] = list(dict.fromkeys(run.name for run in runs))
+        plan.runs |= {run.name: run for run in runs}
+        plan.datasets |= {run.dataset.folder: run.dataset for run in runs}
     return plan

@@ -163,8 +163,9 @@ def model_facts(names: list[str], models: dict, published: set[str]) -> list[dic
     for name in names:
         entry = models.get(name, {})
         places = [str(entry[key]) for key in ("hub", "revision", "folder") if key in entry]
+        made = f"an MLM stage of {model_title(entry['mlm']['model'], models)}" if "mlm" in entry else ""
         rows.append({"title": model_title(name, models), "licence": entry.get("licence", ""), "published": name in published,
-                     "origin": " ".join(places) or "weights drawn here from the run's seed"})
+                     "origin": " ".join(places) or made or "weights drawn here from the run's seed"})
     return rows
 
 
@@ -209,7 +210,7 @@ def main(given: argparse.Namespace) -> None:
         "about": paragraphs(root / "report" / "workflow.rst"), "studies": sections, "experiments": experiments,
         "sample": bool(metrics["sample"].any()), "all_sample": bool(metrics["sample"].all()),
         "cleaning": cleaned(given.cleaning, sources),
-        "sources": source_facts(sorted(set(metrics["source"])), sources, root),
+        "sources": source_facts(sorted(set(cleaning["source"])), sources, root),
         "models": model_facts(sorted({fact["model"] for fact in runs}), models, reported),
         "runs": [fact | {"title": run_title(fact, models)} for fact in runs],
         "datasets": [(*key, digest) for key, digest in sorted(datasets.items())],

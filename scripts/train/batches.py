@@ -6,55 +6,110 @@ import numpy as np
 import torch
 
 POOL = 50  # batches whose examples are sorted together by length: little padding, still a random order
+IGNORED = -100  # a target that is none
+
+
+@dataclass
+class Ragged:
+    """n lists of numbers: list i is flat[starts[i] : starts[i] + lengths[i]]."""
+
+    flat: np.ndarray  # int32
+    starts: np.ndarray  # (n,) int64
+    lengths: np.ndarray  # (n,) int64
+
+    @classmethod
+    def of(cls, flat: np.ndarray, lengths: np.ndarray) -> "Ragged":
+        """Lists that stand one after the other in `flat`."""
+        return cls(flat.astype(np.int32), np.cumsum(lengths) - lengths, lengths.astype(np.int64))
+
+    def take(self, rows: np.ndarray) -> "Ragged":
+        """Some of the lists, in the order of `rows`; the numbers are shared, not copied."""
+        return Ragged(self.flat, self.starts[rows], self.lengths[rows])
+
+    def cut(self, starts: np.ndarray, lengths: np.ndarray) -> "Ragged":
+        """A piece of each list: `lengths` numbers from its `starts` on."""
+        return Ragged(self.flat, self.starts + starts, lengths.astype(np.int64))
+
+    def like(self, number: int) -> "Ragged":
+        """Lists of the same lengths, of one number."""
+        return Ragged.of(np.full(self.lengths.sum(), number), self.lengths)
+
+    def padded(self, width: int, padding: int) -> np.ndarray:
+        """(n, width) int64, padded at the end."""
+        columns = np.arange(width)
+        inside = columns < self.lengths[:, None]
+        return np.where(inside, self.flat[np.where(inside, self.starts[:, None] + columns, 0)], padding).astype(np.int64)
+
+
+def repeated(numbers: list[int], n: int) -> Ragged:
+    """The same list n times; it is held once."""
+    return Ragged(np.array(numbers, np.int32), np.zeros(n, np.int64), np.full(n, len(numbers), np.int64))
+
+
+def joined(*parts: Ragged) -> Ragged:
+    """List i of the first part, then list i of the second, and so on, as one list."""
+    lengths = np.stack([part.lengths for part in parts])
+    whole = lengths.sum(0)
+    ends = np.cumsum(whole)
+    flat = np.empty(ends[-1] if len(ends) else 0, np.int32)
+    places = ends - whole
+    for part, some in zip(parts, lengths):
+        within = np.arange(some.sum()) - np.repeat(np.cumsum(some) - some, some)
+        flat[np.repeat(places, some) + within] = part.flat[np.repeat(part.starts, some) + within]
+        places = places + some
+    return Ragged.of(flat, whole)
 
 
 @dataclass
 class Examples:
-    """n tokenized examples: the tokens of example i are flat[starts[i] : starts[i] + lengths[i]]."""
+    """n tokenized examples. Fields of one example may differ in length (encoder and decoder)."""
 
-    fields: dict[str, np.ndarray]  # name → flat int32 tokens (input_ids, token_type_ids)
-    starts: np.ndarray  # (n,) int64
-    lengths: np.ndarray  # (n,) int64
+    fields: dict[str, Ragged]  # name → tokens (input_ids, token_type_ids, targets, …)
     labels: np.ndarray  # (n,) int64
+    choices: np.ndarray  # (n,) int64: examples of one number are candidates for the same place
     truncated: int  # how many examples had to be cut
 
     def __len__(self) -> int:
-        return len(self.lengths)
+        return len(self.labels)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """(n,) tokens of each example."""
+        return self.fields["input_ids"].lengths
 
 
-def tokenize(tokenizer, texts: list[list[str]], labels: np.ndarray, max_length: int, chunk: int = 10_000) -> Examples:
-    """Tokenize texts (one list) or pairs of texts (two) once, in chunks; the longer text of a pair is cut first."""
+def pieces(tokenizer, *texts: list[str], chunk: int = 10_000, **options) -> tuple[dict[str, Ragged], int]:
+    """The fields of tokenized texts (one list, or two for pairs), in chunks; and how many had to be cut."""
     fields: dict[str, list[np.ndarray]] = {name: [] for name in tokenizer.model_input_names if name != "attention_mask"}
     lengths, truncated = [], 0
-    for start in range(0, len(labels), chunk):
-        encoded = tokenizer(*(some[start : start + chunk] for some in texts),
-                            truncation="longest_first", max_length=max_length, return_attention_mask=False)
+    for start in range(0, len(texts[0]), chunk):
+        encoded = tokenizer(*(some[start : start + chunk] for some in texts), return_attention_mask=False,
+                            return_token_type_ids="token_type_ids" in fields, **options)
         lengths.append(np.fromiter(map(len, encoded["input_ids"]), np.int64, len(encoded["input_ids"])))
         truncated += sum(bool(encoding.overflowing) for encoding in encoded.encodings)
         for name, parts in fields.items():
             parts.append(np.fromiter((token for row in encoded[name] for token in row), np.int32, lengths[-1].sum()))
     sizes = np.concatenate(lengths) if lengths else np.zeros(0, np.int64)
-    return Examples({name: np.concatenate(parts) for name, parts in fields.items()},
-                    np.cumsum(sizes) - sizes, sizes, labels.astype(np.int64), truncated)
+    return {name: Ragged.of(np.concatenate(parts) if parts else np.zeros(0, np.int32), sizes)
+            for name, parts in fields.items()}, truncated
 
 
-def select(examples: Examples, rows: np.ndarray) -> Examples:
-    """The examples of some rows; tokens are shared, not copied."""
-    return Examples(examples.fields, examples.starts[rows], examples.lengths[rows], examples.labels[rows],
-                    examples.truncated)
+def tokenize(tokenizer, texts: list[list[str]], labels: np.ndarray, max_length: int) -> Examples:
+    """Tokenize texts (one list) or pairs of texts (two) once; the longer text of a pair is cut first."""
+    fields, truncated = pieces(tokenizer, *texts, truncation="longest_first", max_length=max_length)
+    return Examples(fields, labels.astype(np.int64), np.arange(len(labels)), truncated)
 
 
 def collate(examples: Examples, rows: np.ndarray, padding: dict[str, int], device) -> dict[str, torch.Tensor]:
-    """The rows as tensors (rows × longest), padded at the end, with attention_mask and labels."""
+    """The rows as tensors, each field (rows × its longest), padded at the end, with attention_mask, labels and choices."""
+    batch = {}
+    for name, field in examples.fields.items():
+        some = field.take(rows)
+        batch[name] = some.padded(some.lengths.max(), padding[name])
     lengths = examples.lengths[rows]
-    columns = np.arange(lengths.max())
-    inside = columns < lengths[:, None]
-    places = np.where(inside, examples.starts[rows][:, None] + columns, 0)
-    batch = {name: np.where(inside, flat[places], padding[name]) for name, flat in examples.fields.items()}
-    batch["attention_mask"] = inside
-    batch["labels"] = examples.labels[rows]
-    return {name: torch.from_numpy(values.astype(np.int64)).to(device, non_blocking=True)
-            for name, values in batch.items()}
+    batch["attention_mask"] = (np.arange(lengths.max()) < lengths[:, None]).astype(np.int64)
+    batch["labels"], batch["choices"] = examples.labels[rows], examples.choices[rows]
+    return {name: torch.from_numpy(values).to(device, non_blocking=True) for name, values in batch.items()}
 
 
 def epoch_batches(lengths: np.ndarray, batch_size: int, seed: int, epoch: int) -> list[np.ndarray]:
@@ -69,7 +124,15 @@ def epoch_batches(lengths: np.ndarray, batch_size: int, seed: int, epoch: int) -
     return [batches[number] for number in draw.permutation(len(batches))]
 
 
-def sorted_batches(lengths: np.ndarray, batch_size: int) -> list[np.ndarray]:
-    """Batches for evaluation: longest first, so that a batch too large for the memory fails at once."""
-    order = np.argsort(-lengths, kind="stable")
-    return np.split(order, range(batch_size, len(order), batch_size))
+def sorted_batches(lengths: np.ndarray, choices: np.ndarray, batch_size: int) -> list[np.ndarray]:
+    """Batches for evaluation: longest first, so that a batch too large for the memory fails at once.
+
+    Candidates for one place stay in one batch, which may go over batch_size for them.
+    """
+    group = np.unique(choices, return_inverse=True)[1]
+    longest = np.zeros(group.max() + 1, np.int64)
+    np.maximum.at(longest, group, lengths)
+    order = np.lexsort((group, -longest[group]))
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))  # of each group in that order
+    at_once = max(1, batch_size // np.bincount(group).max())
+    return np.split(order, starts[at_once::at_once])

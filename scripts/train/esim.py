@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import torch
 import transformers
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
@@ -28,6 +29,7 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from scripts.common.keyed import keyed_uniform
 from scripts.common.program import UserError, log
+from scripts.train import classify
 from scripts.train.labels import Head
 from scripts.train.vectors import read_vectors
 
@@ -311,3 +313,12 @@ def load_encoder(folder: Path, max_length: int) -> tuple[PreTrainedTokenizerFast
     log.info("%s: frozen, %.1f M weights, %d numbers a piece", folder, encoder.num_parameters() / 1e6,
              config.hidden_size)
     return tokenizer, FrozenEncoder(encoder, tokenizer.pad_token_id, before, after)
+
+
+class Paradigm(classify.Paradigm):
+    """Classification by ESIM: the words come from the texts of the run."""
+
+    def load(self, model: Path, training: dict, tables: dict[str, pa.Table]):
+        """Tokenizer and network."""
+        texts = (text for table in tables.values() for name in self.inputs for text in table[name].to_pylist())
+        return load(model, self.head, training, words_of(model, texts))

@@ -1,7 +1,8 @@
 """The training loop, started by scripts/train/run.py through `accelerate launch`; not meant to be started by hand.
 
-One epoch follows another over the training groups that are not held out; after each the held-out groups (or the split
-that the study holds out) and the evaluation splits are scored. Two epochs are reported: the one best on the held-out
+What is learnt and how examples are scored is the paradigm's part (scripts/train/paradigm.py). One epoch follows another
+over the training groups that are not held out; after each the held-out groups (or the split that the study holds out) and
+the evaluation splits are scored. Two epochs are reported: the one best on the held-out
 groups (an honest choice), and for each evaluation split the one best on that very split (the peak that Jain et al.
 2020 report). A method that does not learn scores the evaluation splits once, with the model as it is.
 
@@ -10,9 +11,11 @@ from its checkpoint to the same numbers. Processes share each batch; the gradien
 """
 
 import argparse
+import importlib
 import json
 import os
 import platform
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -29,9 +32,7 @@ from scripts.common.files import whole
 from scripts.common.keyed import keyed_uniform
 from scripts.common.program import UserError, log, parser, run
 from scripts.common.tables import HISTORY, PREDICTIONS, read_table, write_table
-from scripts.train.batches import Examples, collate, epoch_batches, select, sorted_batches, tokenize
-from scripts.train.classify import load, log_probabilities
-from scripts.train.labels import Head
+from scripts.train.batches import Examples, collate, epoch_batches, sorted_batches
 from scripts.train.progress import Progress
 from scripts.train.work import finish, write_json
 
@@ -66,28 +67,21 @@ def parameter_groups(network, weight_decay: float) -> list[dict]:
 class Scorer:
     """Scores examples with the network, the batches shared among the processes."""
 
-    def __init__(self, accelerator: Accelerator, network, head: Head, padding: dict[str, int]):
-        self.accelerator, self.network, self.head, self.padding = accelerator, network, head, padding
+    def __init__(self, accelerator: Accelerator, network, paradigm):
+        self.accelerator, self.network, self.paradigm = accelerator, network, paradigm
 
     def scores(self, examples: Examples) -> torch.Tensor:
-        """(n, labels) log-probabilities on the CPU, in the order of the examples."""
+        """(n, width) scores on the CPU, in the order of the examples."""
         network = self.accelerator.unwrap_model(self.network)
         network.eval()
-        scores = torch.zeros(len(examples), len(self.head.labels), device=self.accelerator.device)
-        batches = sorted_batches(examples.lengths, EVALUATION_BATCH)
-        with torch.inference_mode():
+        scores = torch.zeros(len(examples), self.paradigm.width, device=self.accelerator.device)
+        batches = sorted_batches(examples.lengths, examples.choices, EVALUATION_BATCH)
+        with torch.inference_mode(), self.accelerator.autocast():
             for rows in batches[self.accelerator.process_index :: self.accelerator.num_processes]:
-                batch = collate(examples, rows, self.padding, self.accelerator.device)
-                scores[torch.from_numpy(rows).to(scores.device)] = log_probabilities(network, self.head, batch)
+                batch = collate(examples, rows, self.paradigm.padding, self.accelerator.device)
+                scores[torch.from_numpy(rows).to(scores.device)] = self.paradigm.scores(network, batch)
         network.train()
         return self.accelerator.reduce(scores, "sum").cpu()
-
-
-def measure(scores: torch.Tensor, labels: np.ndarray) -> tuple[float, float]:
-    """Mean cross-entropy and accuracy of (n, labels) log-probabilities."""
-    gold = torch.from_numpy(labels)
-    return (-scores[torch.arange(len(gold)), gold].mean().item(),
-            (scores.argmax(1) == gold).float().mean().item())
 
 
 def seed_everything(*numbers: int) -> None:
@@ -96,19 +90,25 @@ def seed_everything(*numbers: int) -> None:
 
 
 def read_split(data: Path, split: str, job: dict) -> pa.Table:
-    """One split: example_id, group_id, the texts and label. Raises UserError when it is empty or a label is unknown."""
-    names = [job["columns"]["example_id"], job["columns"]["group_id"], *job["inputs"], "label"]
-    table = read_table(data / f"{split}.parquet", names).rename_columns(["example_id", "group_id", *names[2:]])
+    """One split: example_id, group_id, the texts, label, and choice where the study has a choice_id.
+
+    Raises UserError when it is empty or a label is unknown.
+    """
+    ids = {name: job["columns"][name] for name in ("example_id", "group_id", "choice_id") if name in job["columns"]}
+    table = read_table(data / f"{split}.parquet", [*dict.fromkeys([*ids.values(), *job["inputs"], "label"])])
     if len(table) == 0:
         raise UserError(f"{data / split}.parquet: no examples; the log of its build says why")
     labels = table["label"].to_numpy()
     if labels.min() < 0 or labels.max() >= len(job["labels"]):
         raise UserError(f"{data / split}.parquet: label {labels.max()} is not one of {len(job['labels'])} labels")
-    return table
+    named = {name: table[column] for name, column in ids.items()} | {name: table[name] for name in (*job["inputs"], "label")}
+    if "choice_id" in named:
+        named["choice"] = pa.array(named.pop("choice_id").to_pandas().factorize()[0].astype(np.int64))
+    return pa.table(named)
 
 
-def read_examples(job: dict, data: Path, head: Head, tokenizer) -> tuple[dict[str, pa.Table], dict[str, Examples]]:
-    """The splits as tables and as tokenized examples, by name: learned, held_out and each evaluation split.
+def read_tables(job: dict, data: Path) -> dict[str, pa.Table]:
+    """The splits by name: learned, held_out and each evaluation split.
 
     The training split is `learned` without its held-out groups; a method that does not learn has evaluation splits only.
     """
@@ -124,13 +124,17 @@ def read_examples(job: dict, data: Path, head: Head, tokenizer) -> tuple[dict[st
             raise UserError(f"{data / train_split}.parquet: {groups.nunique()} groups are too few to hold "
                             f"{training['held_out_fraction']:.0%} of them out; use more data or another held_out_fraction")
         tables |= {"learned": table.filter(pa.array(~held_out)), "held_out": table.filter(pa.array(held_out))}
-    examples, columns = {}, np.array(head.columns)
+    return tables
+
+
+def encoded(tables: dict[str, pa.Table], paradigm, max_length: int) -> dict[str, Examples]:
+    """The splits as tokenized examples."""
+    examples = {}
     for split, table in tables.items():
-        texts = [table[name].to_pylist() for name in job["inputs"]]
-        examples[split] = tokenize(tokenizer, texts, columns[table["label"].to_numpy()], training["max_length"])
-        log.info("%s: %d examples, %.1f tokens on average, %d cut to %d", split, len(examples[split]),
-                 examples[split].lengths.mean(), examples[split].truncated, training["max_length"])
-    return tables, examples
+        some = examples[split] = paradigm.encode(table)
+        log.info("%s: %d examples, %.1f tokens on average, %d cut to %d", split, len(some), some.lengths.mean(),
+                 some.truncated, max_length)
+    return examples
 
 
 def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerator, checkpoint_seconds: float) -> None:
@@ -140,24 +144,25 @@ def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerat
     parent, started = os.getppid(), time.time()
 
     seed_everything(seed)
-    head = Head(**job["head"])
-    tokenizer, network = load(model, head, training)
-    tables, examples = read_examples(job, data, head, tokenizer)
-    padding = {"input_ids": tokenizer.pad_token_id, "token_type_ids": tokenizer.pad_token_type_id}
-    state = {"digest": job["digest"], "epoch": 0, "step": 0, "loss": 0.0, "right": 0, "history": [], "kept": {},
+    tables = read_tables(job, data)
+    # By name, so that a change of one paradigm trains none of the others anew.
+    paradigm = importlib.import_module(f"scripts.train.{job['paradigm']}").Paradigm(model, job, tables)
+    if job["learns"]:
+        tables["learned"] = paradigm.learnable(tables["learned"])
+    examples, network = encoded(tables, paradigm, training["max_length"]), paradigm.network
+    state = {"digest": job["digest"], "epoch": 0, "step": 0, "loss": 0.0, "right": 0.0, "history": [], "kept": {},
              "best": None, "waited": 0, "seconds": 0.0, "tokens": 0}
     if not job["learns"]:
-        scorer = Scorer(accelerator, accelerator.prepare(network), head, padding)
+        scorer = Scorer(accelerator, accelerator.prepare(network), paradigm)
         state["kept"]["direct"] = {}
         for split, some in examples.items():
             scores = scorer.scores(some)
-            loss, accuracy = measure(scores, some.labels)
-            state["history"].append({"run": job["run"], "epoch": 0, "split": split, "loss": loss, "accuracy": accuracy,
-                                     "n": len(some)})
+            loss, accuracy, n = paradigm.measure(scores, some)
+            state["history"].append({"run": job["run"], "epoch": 0, "split": split, "loss": loss, "accuracy": accuracy, "n": n})
             state["kept"]["direct"][split] = {"epoch": 0, "accuracy": accuracy, "scores": scores}
         state["seconds"] = time.time() - started
         if first:
-            write_result(job, state, tables, accelerator, work, examples)
+            write_result(job, state, tables, paradigm, model, accelerator, work, examples)
         return
 
     learned = examples["learned"]
@@ -180,7 +185,7 @@ def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerat
     if saved:
         optimizer.load_state_dict(optimizer_state)
         log.info("resumes in epoch %d after %d of %d steps", state["epoch"] + 1, state["step"], steps_an_epoch)
-    scorer = Scorer(accelerator, network, head, padding)
+    scorer = Scorer(accelerator, network, paradigm)
     progress = Progress(job["run"], steps, state["epoch"] * steps_an_epoch + state["step"], first)
     before, last_save, save_took = state["seconds"], time.time(), 0.0
 
@@ -202,7 +207,7 @@ def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerat
         epoch_started, tokens_before = time.time(), state["tokens"]
         # What the epoch has summed so far counts once: in the first process.
         loss_sum = torch.tensor(state["loss"] if first else 0.0, dtype=torch.float64, device=accelerator.device)
-        right = torch.tensor(state["right"] if first else 0, device=accelerator.device)
+        right = torch.tensor(state["right"] if first else 0.0, dtype=torch.float64, device=accelerator.device)
         for step in range(state["step"], len(batches)):
             if os.getppid() != parent:
                 sys.exit("error: the process that started this one is gone; the run resumes when it is started again")
@@ -213,15 +218,15 @@ def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerat
             seed_everything(seed, epoch, step, rank)
             for group in optimizer.param_groups:
                 group["lr"] = learning_rate(epoch * steps_an_epoch + step, steps, training)
-            batch = collate(learned, rows, padding, accelerator.device)
-            scores = log_probabilities(network, head, batch)
-            loss = torch.nn.functional.nll_loss(scores, batch["labels"], reduction="sum") * (1 if share else 0)
+            batch = collate(learned, rows, paradigm.padding, accelerator.device)
+            loss, right_now = paradigm.loss(network, batch)
+            loss = loss * (1 if share else 0)
             accelerator.backward(loss * world / len(batches[step]))
             accelerator.clip_grad_norm_(network.parameters(), training["gradient_clip"])
             optimizer.step()
             optimizer.zero_grad()
             loss_sum += loss.detach()
-            right += (scores.argmax(1) == batch["labels"]).sum() * (1 if share else 0)
+            right += right_now * (1 if share else 0)
             state["tokens"] += int(learned.lengths[batches[step]].sum())
             progress.step(epoch + 1, loss.item() / max(share, 1) if step % 20 == 0 else None)
             # A save may take a twentieth of the time at most.
@@ -229,12 +234,12 @@ def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerat
             if world > 1:  # all must agree; asking costs a synchronisation, so it is done now and then
                 due = step % 10 == 0 and accelerator.gather(torch.tensor([due], device=accelerator.device)).any()
             if due:
-                totals = accelerator.reduce(torch.stack([loss_sum, right.double()]), "sum").tolist()
-                state |= {"step": step + 1, "loss": totals[0], "right": int(totals[1])}
+                totals = accelerator.reduce(torch.stack([loss_sum, right]), "sum").tolist()
+                state |= {"step": step + 1, "loss": totals[0], "right": totals[1]}
                 loss_sum.fill_(state["loss"] if first else 0)
                 right.fill_(state["right"] if first else 0)
                 save()
-        totals = accelerator.reduce(torch.stack([loss_sum, right.double()]), "sum").tolist()
+        totals = accelerator.reduce(torch.stack([loss_sum, right]), "sum").tolist()
         if not np.isfinite(totals[0]):
             raise UserError(f"{job['run']}: the loss is not finite in epoch {epoch + 1}; lower learning_rate "
                             f"({training['learning_rate']}) or set precision: fp32")
@@ -242,8 +247,8 @@ def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerat
         rows = [{"split": "train", "loss": totals[0] / len(learned), "accuracy": totals[1] / len(learned), "n": len(learned)}]
         for split, some in scored.items():
             scores = scorer.scores(some)
-            loss, accuracy = measure(scores, some.labels)
-            rows.append({"split": split, "loss": loss, "accuracy": accuracy, "n": len(some)})
+            loss, accuracy, n = paradigm.measure(scores, some)
+            rows.append({"split": split, "loss": loss, "accuracy": accuracy, "n": n})
             scored_now = {"epoch": epoch + 1, "accuracy": accuracy, "scores": scores}
             if split == "held_out":
                 better = state["best"] is None or (accuracy, -loss) > tuple(state["best"])
@@ -259,19 +264,17 @@ def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerat
                 if split not in peaks or accuracy > peaks[split]["accuracy"]:
                     peaks[split] = scored_now
         state["history"] += [{"run": job["run"], "epoch": epoch + 1} | row for row in rows]
-        state |= {"epoch": epoch + 1, "step": 0, "loss": 0.0, "right": 0}
+        state |= {"epoch": epoch + 1, "step": 0, "loss": 0.0, "right": 0.0}
         progress.epoch(epoch + 1, training["epochs"], rows,
                        (state["tokens"] - tokens_before) / max(trained_seconds, 1e-9))
         save()
     progress.close()
     if first:
-        write_result(job, state, tables, accelerator, work, examples)
+        write_result(job, state, tables, paradigm, model, accelerator, work, examples)
 
 
-def write_result(job: dict, state: dict, tables: dict[str, pa.Table], accelerator: Accelerator, work: Path,
-                 examples: dict[str, Examples]) -> None:
-    """Write predictions, history and run.json to work/result/."""
-    provenance = {"run": job["run"], "digest": job["digest"], "settings": job["settings"]}
+def predictions_of(job: dict, state: dict, tables: dict[str, pa.Table]) -> pa.Table:
+    """The kept scores of every split and selection (schema predictions)."""
     predictions = []
     for selection, chosen in sorted(state["kept"].items()):
         for split, held in sorted(chosen.items()):
@@ -284,7 +287,19 @@ def write_result(job: dict, state: dict, tables: dict[str, pa.Table], accelerato
                 "label": table["label"].cast(pa.int8()),
                 "score": pa.FixedSizeListArray.from_arrays(scores.ravel(), scores.shape[1]).cast(pa.list_(pa.float32())),
             }))
-    write_table(pa.concat_tables(predictions), work / "result" / "predictions.parquet", PREDICTIONS, provenance)
+    return pa.concat_tables(predictions)
+
+
+def write_result(job: dict, state: dict, tables: dict[str, pa.Table], paradigm, model: Path, accelerator: Accelerator,
+                 work: Path, examples: dict[str, Examples]) -> None:
+    """Write predictions, or the model that was made, with history and run.json, to work/result/."""
+    provenance = {"run": job["run"], "digest": job["digest"], "settings": job["settings"]}
+    if job["makes_model"]:
+        accelerator.unwrap_model(paradigm.network, keep_fp32_wrapper=False).save_pretrained(work / "result" / "model")
+        for name in ("tokenizer.json", "tokenizer_config.json"):
+            shutil.copyfile(model / name, work / "result" / "model" / name)
+    else:
+        write_table(predictions_of(job, state, tables), work / "result" / "predictions.parquet", PREDICTIONS, provenance)
     history = pa.Table.from_pylist(state["history"], schema=HISTORY)
     write_table(history, work / "result" / "history.parquet", HISTORY, provenance)
     seconds = max(state["seconds"], 1e-9)
@@ -293,7 +308,7 @@ def write_result(job: dict, state: dict, tables: dict[str, pa.Table], accelerato
         **{key: job[key] for key in ("run", "digest", "data", "model_files", "code", "splits")},
         **{key: job["settings"][key] for key in ("study", "source", "dataset", "model", "method", "seed")},
         # The names of the score columns, and which of them stands for each label of the dataset.
-        "labels": job["head"]["labels"], "label_columns": job["head"]["columns"],
+        "labels": paradigm.score_names, "label_columns": job["head"]["columns"] if job["head"] else [],
         "data_options": job["settings"]["data"], "training": job["settings"]["training"],
         "train_examples": len(examples.get("learned", [])), "held_out_examples": len(examples.get("held_out", [])),
         "truncated_examples": examples["learned"].truncated if job["learns"] else 0,
@@ -323,7 +338,7 @@ def main(given: argparse.Namespace) -> None:
     log.info("%s on %s, %d process(es), %s", job["run"], accelerator.device, accelerator.num_processes, chosen)
     train(job, given.data, given.model, given.work, accelerator, given.checkpoint_seconds)
     if accelerator.is_main_process:
-        finish(given.work, job["digest"], given.output)
+        finish(given.work, job, given.output)
         result = json.loads((given.output / "run.json").read_text())
         log.info("%s: best epoch %d of %d, %.0f s", job["run"], result["best_epoch"], result["epochs"], result["seconds"])
     accelerator.end_training()

@@ -6,7 +6,7 @@ loop (scripts/train/loop.py) is started through `accelerate launch`, and goes on
 A second process for the same run waits for the first.
 
 Reads  <data>/<split>.parquet, <model>/ (config.json, tokenizer.json, model.safetensors unless from scratch)
-Writes <output>/predictions.parquet, history.parquet, run.json
+Writes <output>/predictions.parquet (or the model's files, where the method makes a model), history.parquet, run.json
 
     python -m scripts.train.run --run NAME --settings "$(cat settings.json)" --method "$(cat method.json)" \\
         --splits train val_1 --data results/build/strided_sop/activitynet/stride-0 \\
@@ -96,7 +96,7 @@ def main(given: argparse.Namespace) -> None:
     lock(work / "lock", wait=True)
     job = describe(given.run, json.loads(given.settings), json.loads(given.method), given.splits, given.data, given.model)
     if finished(work, job["digest"]):
-        hand_out(work, given.output)
+        hand_out(work, job, given.output)
         log.info("%s: already trained from the same data, model, settings and code; no step taken", given.run)
         return
     with contextlib.suppress(FileNotFoundError):
@@ -109,8 +109,8 @@ def arguments() -> argparse.ArgumentParser:
     made = parser(__doc__)
     made.add_argument("--run", required=True, help="the run's name")
     made.add_argument("--settings", required=True, help="JSON: study, source, dataset, data, model, method, training, seed")
-    made.add_argument("--method", required=True, help="JSON: columns, labels, merged_labels, held_out of the study, learns and "
-                      "inputs of the method (resources/studies.yaml)")
+    made.add_argument("--method", required=True, help="JSON: columns, labels, merged_labels, held_out of the study, "
+                      "paradigm, learns, inputs, makes_model of the method (resources/studies.yaml)")
     made.add_argument("--splits", nargs="+", required=True, help="the split to learn from, then those to measure on")
     made.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
     made.add_argument("--model", type=Path, required=True, help="the folder of the model")

@@ -13,10 +13,10 @@ from pathlib import Path
 from scripts.common.configuration import as_json
 from scripts.common.files import sha256_of, whole
 from scripts.common.fingerprint import fingerprint
+from scripts.common.models import MADE_MODEL
 from scripts.common.tables import content_digest
 from scripts.train.labels import head_of
 
-OUTPUTS = ["predictions.parquet", "history.parquet", "run.json"]
 
 # What can change a number. Reporting and files cannot.
 REPORTING = frozenset({"scripts.train.progress", "scripts.train.work", "scripts.common.program",
@@ -26,21 +26,30 @@ REPORTING = frozenset({"scripts.train.progress", "scripts.train.work", "scripts.
 def describe(run: str, settings: dict, method: dict, splits: list[str], data: Path, model: Path) -> dict:
     """The job: everything that decides a run's numbers, and the digest over it.
 
-    method: columns, labels, merged_labels, held_out, learns and inputs (resources/studies.yaml). Raises UserError for a
-    model whose labels are not those of the study.
+    method: columns, labels, merged_labels and held_out of the study, paradigm, learns, inputs and makes_model of the method
+    (resources/studies.yaml). Raises UserError for a model whose labels are not those of the study.
     """
-    head = head_of(model, method["labels"], method["merged_labels"], method["learns"])
-    columns = [method["columns"]["example_id"], method["columns"]["group_id"], *method["inputs"], "label"]
+    head = None
+    if method["paradigm"] in ("classify", "esim"):
+        head = vars(head_of(model, method["labels"], method["merged_labels"], method["learns"]))
+    columns = list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label"]))
     held_out = [method["held_out"]] if method["held_out"] else []
+    if method["makes_model"]:
+        splits = splits[:1]
     read = [splits[0], *held_out, *splits[1:]] if method["learns"] else splits[1:]
     job = {
-        "run": run, "settings": settings, "splits": splits, "head": vars(head),
-        **{key: method[key] for key in ("columns", "labels", "held_out", "learns", "inputs")},
+        "run": run, "settings": settings, "splits": splits, "head": head,
+        **{key: method[key] for key in ("columns", "labels", "held_out", "paradigm", "learns", "inputs", "makes_model")},
         "data": {split: content_digest(data / f"{split}.parquet", columns) for split in read},
-        "model_files": {file.name: sha256_of(file) for file in sorted(model.iterdir()) if file.is_file()},
-        "code": fingerprint("scripts.train.loop", leave_out=REPORTING),
+        "model_files": {str(file.relative_to(model)): sha256_of(file) for file in sorted(model.rglob("*")) if file.is_file()},
+        "code": fingerprint("scripts.train.loop", f"scripts.train.{method['paradigm']}", leave_out=REPORTING),
     }
     return job | {"digest": hashlib.sha256(as_json(job).encode()).hexdigest()}
+
+
+def outputs_of(job: dict) -> list[str]:
+    """The files that a finished job hands out: predictions, or the model that it made."""
+    return [*(MADE_MODEL if job["makes_model"] else ["predictions.parquet"]), "history.parquet", "run.json"]
 
 
 def write_json(value, path: Path) -> None:
@@ -57,15 +66,15 @@ def finished(work: Path, digest: str) -> bool:
         return False
 
 
-def finish(work: Path, digest: str, output: Path) -> None:
+def finish(work: Path, job: dict, output: Path) -> None:
     """Mark the result as whole, drop the checkpoint and hand the result out."""
-    write_json({"digest": digest}, work / "finished.json")
+    write_json({"digest": job["digest"]}, work / "finished.json")
     (work / "checkpoint.pt").unlink(missing_ok=True)
-    hand_out(work, output)
+    hand_out(work, job, output)
 
 
-def hand_out(work: Path, output: Path) -> None:
+def hand_out(work: Path, job: dict, output: Path) -> None:
     """Copy the result to the declared outputs (no links: Snakemake touches outputs)."""
-    for name in OUTPUTS:
+    for name in outputs_of(job):
         with whole(output / name) as beside:
             shutil.copyfile(work / "result" / name, beside)
