@@ -15,8 +15,9 @@ from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError
 
 MASK = "<MASK>"
+WORD = r"[\w'’]+"
 LONG = 5  # words: shorter turns ("That's right .") are said in many dialogs
-NEAR = 0.5  # the share of a dialog's long turns that are turns of one challenge dialog
+NEAR = 0.5  # the share of long turns in common, of the dialog that has fewer of them
 
 # Separate hashes of the same text.
 IN_PLACE, ANYWHERE = 1, 2
@@ -75,14 +76,19 @@ def exact_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> pd.Series:
     return pairs.loc[fits, "dialog_id"].drop_duplicates()
 
 
-def shared_turns(turns: pd.DataFrame, asked: pd.DataFrame) -> pd.Series:
-    """For each dialog with a long turn: the largest share of its long turns that are turns of one challenge dialog.
+def long_turns(turns: pd.DataFrame, dialog: str) -> pd.DataFrame:
+    """The different long turns of each dialog: its id and a hash of the turn's words."""
+    long = turns[turns["text"].str.count(WORD) >= LONG]
+    return pd.DataFrame({dialog: long[dialog], "said": keyed_hash(long["key"], ANYWHERE)}).drop_duplicates()
 
-    Index: dialog_id. The masked turn of an instance is no one's. A turn said twice counts twice.
+
+def near_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> pd.Series:
+    """The ids of the dialogs that share half of the long turns, or more, with one instance: half of its own, or of theirs.
+
+    The masked turn of an instance counts for nothing. A dialog without a long turn is near to none.
     """
-    long = turns[turns["text"].str.count(r"\S+") >= LONG]
-    long = pd.DataFrame({"dialog_id": long["dialog_id"], "turn_hash": keyed_hash(long["key"], ANYWHERE)})
-    asked = asked[~asked["masked"]]
-    asked = pd.DataFrame({"instance_id": asked["instance_id"], "turn_hash": keyed_hash(asked["key"], ANYWHERE)}).drop_duplicates()
-    said = long.merge(asked, on="turn_hash").groupby(["dialog_id", "instance_id"]).size().groupby("dialog_id").max()
-    return said.reindex(long["dialog_id"].unique(), fill_value=0) / long.groupby("dialog_id").size()
+    ours, theirs = long_turns(turns, "dialog_id"), long_turns(asked[~asked["masked"]], "instance_id")
+    shared = ours.merge(theirs, on="said").groupby(["dialog_id", "instance_id"], as_index=False).size()
+    fewest = np.minimum(shared["dialog_id"].map(ours["dialog_id"].value_counts()),
+                        shared["instance_id"].map(theirs["instance_id"].value_counts()))
+    return shared.loc[shared["size"] >= NEAR * fewest, "dialog_id"].drop_duplicates()
