@@ -1,0 +1,191 @@
+"""Clean DailyDialog (Li et al. 2017): everyday dialogs of two people, one a line, turns that end with `__eou__`.
+
+Repaired, each counted: a spaced apostrophe in contractions (`don ’ t`, `it ' s`) and after plurals (`two hours ' time`), a
+curly apostrophe, a missing space after a full stop or question mark between words (`right.But`, not `p.m.`, `10.30` or
+`www.x.com`), full-width characters, control characters, spaces in a row. A space before punctuation stays: the corpus has it
+throughout, and so has TimeDial. Speakers alternate, A begins. A dialog with the same words as one before (lower case, letters
+and digits only, in the order train, validation, test) stays and is marked.
+
+Reads  train.zip, validation.zip, test.zip (of each: <split>/dialogues_<split>.txt) from --fetched; nothing is unpacked to disk
+Writes train.parquet, validation.parquet, test.parquet (schema dialogs; dialog_id is <split>:<line from 0>) and cleaning.csv
+
+    python -m scripts.clean.dailydialog --source dailydialog --fetched results/fetch/dailydialog \\
+        --output results/clean/dailydialog --provenance '{"licence": "CC BY-NC-SA 4.0"}'
+"""
+
+import argparse
+import lzma
+import re
+import unicodedata
+import zipfile
+import zlib
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from scripts.clean.captions import Count, cleaner_arguments, write_cleaning
+from scripts.common.program import UserError, log, run
+from scripts.common.tables import DIALOGS, write_table
+
+SPLITS = ("train", "validation", "test")
+LARGEST = 200_000_000  # bytes of one split's text; the real ones have 6 million at most
+END = "__eou__"
+EMPTY = "text is empty"
+
+# What zipfile and its decompressors raise on bytes that are no whole zip.
+BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, ValueError)
+
+WIDE = re.compile("[\u3000-\u303f\uff01-\uffee]")
+STOPS = str.maketrans({"\u3002": ".", "\u3001": ","})  # which NFKC leaves as they are
+CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff]")
+ADDRESS = r"(?:\S*@|www\.|\S*\.(?:com|net|org|edu|gov|cn|tw)\b)\S*"
+WORD = r"(?:[A-Za-z]{2}|[AIa]\b)"  # what may follow a full stop that ends a sentence: Ph.D has none there
+STOP = re.compile(
+    rf"(?P<address>(?<!\S){ADDRESS})"
+    rf"|(?:(?<=[A-Za-z'’-][A-Za-z])|(?<=(?<![.\w])[A-Za-z]))[.?!](?={WORD})"  # right.But, I.The; not D.H.Laurence
+    rf"|(?<=[ap]\.m)\.(?={WORD})|(?<=\d)[.?!](?=[A-Z][a-z])")                 # p.m.Any, 57.And; not 7.45
+CONTRACTION = re.compile(
+    r"(?<=\w) ['’] (?=(?:s|m|ll|ve|re|d)\b)|(?<=n) ['’] (?=t\b)|(?<=\b[o0]) ['’] (?=clock\b)|(?<=\bma) ['’] (?=am\b)",
+    re.IGNORECASE)
+PLURAL = re.compile(r"(?<=[a-z]s) ['’](?= [a-z])")
+QUOTE = re.compile(r"(?<!\S)['’‘](?!\S)|['’‘]\w|‘")  # one that stands alone may open or close a quotation
+
+
+def archived(file: Path, split: str) -> str:
+    """The text of dialogues_<split>.txt in a split's archive, read in memory.
+
+    Raises UserError for an archive that is broken, holds no such file or a path that leads out of it, or opens too large.
+    """
+    member = f"{split}/dialogues_{split}.txt"
+    try:
+        with zipfile.ZipFile(file) as archive:
+            for entry in archive.infolist():
+                path = PurePosixPath(entry.orig_filename.replace("\\", "/"))
+                if path.is_absolute() or ".." in path.parts or path.parts and path.parts[0].endswith(":"):
+                    raise UserError(f"{file}: the entry {entry.orig_filename} leads out of the archive, so nothing was read: get "
+                                    "the archive from a source that you trust")
+            if member not in archive.namelist():
+                raise UserError(f"{file}: has no {member}, but {', '.join(archive.namelist()[:5]) or 'nothing'}; fetch it again")
+            with archive.open(member) as opened:
+                read = opened.read(LARGEST + 1)  # whatever the archive claims the size to be
+    except FileNotFoundError:
+        raise UserError(f"{file}: no such file; fetch the corpus again") from None
+    except BROKEN as error:
+        raise UserError(f"{file}: not a whole zip ({error}), so no dialog can be read; fetch it again") from None
+    if len(read) > LARGEST:
+        raise UserError(f"{file}: {member} opens to more than {LARGEST:,} bytes, which no DailyDialog has; fetch it again")
+    try:
+        return read.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{file}: {member} is not UTF-8 text at byte {error.start}; fetch it again") from None
+
+
+def same_words(texts: pd.Series) -> pd.Series:
+    """What two texts with the same words share: runs of letters and digits, in lower case."""
+    return pd.Series([" ".join(re.findall("[a-z0-9]+", text.lower())) for text in texts], index=texts.index, dtype=object)
+
+
+def narrow(text: str) -> str:
+    """Full-width characters of a text as plain ones; the rest as it is."""
+    return WIDE.sub(lambda found: unicodedata.normalize("NFKC", found.group().translate(STOPS)), text)
+
+
+def stops_spaced(text: str) -> str:
+    """A space behind each full stop, question or exclamation mark that stands between two words, addresses left alone."""
+    return STOP.sub(lambda found: found.group() if found["address"] else f"{found.group()} ", text)
+
+
+def possessive(text: str) -> str:
+    """`two hours ' time` as `two hours' time`, where the apostrophe cannot be a quotation mark: it is the turn's only one."""
+    return PLURAL.sub("'", text) if len(QUOTE.findall(text)) == 1 else text
+
+
+# In this order: a stop with its space shows where a contraction ends.
+REPAIRS = [
+    ("full-width characters: made plain", narrow),
+    ("control characters: removed", lambda text: CONTROL.sub("", text)),
+    ("no space after a full stop between words: put in", stops_spaced),
+    ("a spaced apostrophe in a contraction: closed", lambda text: CONTRACTION.sub("'", text)),
+    ("a spaced apostrophe after a plural: closed", possessive),
+    ("a curly apostrophe: made straight", lambda text: text.replace("’", "'")),
+    ("several spaces in a row: made one", lambda text: " ".join(text.split())),
+]
+
+
+def repaired(texts: pd.Series) -> tuple[pd.Series, dict[str, int]]:
+    """Turns with their spacing repaired and no space at their ends, and how many turns each repair changed."""
+    texts, counts = texts.str.strip(), {}
+    for reason, repair in REPAIRS:
+        after = pd.Series([repair(text) for text in texts], index=texts.index, dtype=object)
+        counts[reason] = int((after != texts).sum())
+        texts = after
+    return texts.str.strip(), counts
+
+
+def clean_split(text: str, source: str, split: str) -> tuple[pd.DataFrame, list[Count]]:
+    """One split as a table of turns (schema dialogs, duplicate_of still missing), and what was found and done."""
+    lines = pd.Series(text.removesuffix("\n").split("\n") if text else [], dtype=object).str.removesuffix("\r")
+    pieces = lines.str.split(END)
+    unended = pieces.str[-1].str.strip() != ""
+    # What follows the last __eou__ is a turn if it has text, and the line's end otherwise.
+    pieces = pd.Series([some if open_end else some[:-1] for some, open_end in zip(pieces, unended)], dtype=object)
+    turns = pieces.explode().dropna().rename("text").rename_axis("line").reset_index()
+    turns["text"], changes = repaired(turns["text"])
+    kept = turns[turns["text"] != ""].copy()
+    kept["turn"] = kept.groupby("line").cumcount()
+    table = pd.DataFrame({
+        "source": source, "split": split, "dialog_id": [f"{split}:{line}" for line in kept["line"]], "turn": kept["turn"],
+        "speaker": np.where(kept["turn"] % 2 == 0, "A", "B"), "text": kept["text"],
+    }).reset_index(drop=True)
+    left = kept["line"].nunique()
+    counts = [
+        (split, "dialogs", "read", "", len(lines)),
+        (split, "dialogs", "dropped", "no turn is left", len(lines) - left),
+        (split, "dialogs", "kept", "", left),
+        (split, "dialogs", "noted", f"the line does not end with {END}: its last text is a turn", int(unended.sum())),
+        (split, "turns", "read", "", len(turns)),
+        (split, "turns", "dropped", EMPTY, len(turns) - len(kept)),
+        (split, "turns", "kept", "", len(kept)),
+        *((split, "turns", "changed", reason, count) for reason, count in changes.items()),
+    ]
+    return table, counts
+
+
+def marked(turns: pd.DataFrame) -> pd.DataFrame:
+    """Turns of all splits, in their order, with duplicate_of: the first dialog that has the same words, where one is before."""
+    dialogs = turns.groupby("dialog_id", sort=False)["text"].agg(" ".join)
+    words = same_words(dialogs)
+    first = pd.Series(dialogs.index, index=dialogs.index).groupby(words).transform("first")
+    return turns.assign(duplicate_of=turns["dialog_id"].map(first.where(first != first.index, "")))
+
+
+def main(given: argparse.Namespace) -> None:
+    tables, counts = [], []
+    for split in SPLITS:
+        file = given.fetched / f"{split}.zip"
+        table, found = clean_split(archived(file, split), given.source, split)
+        if table.empty:
+            raise UserError(f"{file}: {split}/dialogues_{split}.txt holds no dialog; fetch it again")
+        tables.append(table)
+        counts += found
+    turns = marked(pd.concat(tables, ignore_index=True))
+    first_turns = turns[turns["turn"] == 0]
+    within = first_turns["duplicate_of"].str.split(":").str[0]
+    for split in SPLITS:
+        write_table(pa.Table.from_pandas(turns[turns["split"] == split], preserve_index=False), given.output / f"{split}.parquet",
+                    DIALOGS, given.provenance)
+        of = within[first_turns["split"] == split]
+        counts += [(split, "dialogs", "noted", "the same words as one before in its split", int((of == split).sum())),
+                   (split, "dialogs", "noted", "the same words as one of an earlier split",
+                    int(((of != split) & (of != "")).sum()))]
+    counts.sort(key=lambda count: SPLITS.index(count[0]))
+    write_cleaning(given.source, counts, given.output / "cleaning.csv")
+    log.info("%s: %s; %s distinct dialogs; cleaning.csv says what was repaired", given.source,
+             ", ".join(f"{split} {number:,} dialogs" for split, unit, action, _, number in counts
+                       if (unit, action) == ("dialogs", "kept")), f"{(within == '').sum():,}")
+
+
+if __name__ == "__main__":
+    run(main, cleaner_arguments(__doc__).parse_args())

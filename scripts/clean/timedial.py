@@ -1,0 +1,164 @@
+"""Clean TimeDial (Qin et al. 2021): dialogs with one temporal expression masked, and two right and two wrong ways to fill it.
+
+The instances that have one right option only (`correct2` is `none`; the paper measures on the others) become a split of their
+own, `extras`. No text is changed but for white space at the ends of options and the speaker's prefix, which becomes `A: `; an
+empty turn is dropped.
+
+The dialog's own option is `correct1`. Seen in the real file, beside DailyDialog: in 1,402 of the 1,446 instances the dialog
+with `correct1` in place is one of DailyDialog word for word, and never with another option; in the other 44 the authors
+wrote a time of the day in another way (`2 pm` as `2:00 PM`), again in `correct1`.
+
+Reads  test.json from --fetched: a list of {conversation, id, correct1, correct2, incorrect1, incorrect1_rule, incorrect2, …}
+Writes test.parquet, extras.parquet (schema challenge), in the order of the file, and cleaning.csv
+
+    python -m scripts.clean.timedial --source timedial --fetched results/fetch/timedial --output results/clean/timedial \\
+        --provenance '{"licence": "CC BY-NC-SA 4.0"}'
+"""
+
+import argparse
+import json
+import re
+from pathlib import Path
+
+import msgspec
+import pandas as pd
+import pyarrow as pa
+
+from scripts.clean.captions import Count, cleaner_arguments, joined, shaped, write_cleaning
+from scripts.common.program import UserError, log, run
+from scripts.common.tables import CHALLENGE, write_table
+
+FILE = "test.json"
+SPLITS = ("test", "extras")
+MASK = "<MASK>"
+NONE = "none"  # correct2 of an extra
+OPTIONS = {"correct1": 1, "correct2": 1, "incorrect1": 0, "incorrect2": 0}
+# Section 3.2 of the paper: phrase matching, numeral matching, open-ended.
+RULES = {"Rule 1": "phrase", "Rule 2": "numeral", "Rule 3": "open_ended"}
+ORIGINAL = "correct1"
+PREFIX = re.compile(r"([AB]):(\s*)")
+REMEDY = "mend that instance, or fetch the file again"
+
+
+class Instance(msgspec.Struct):
+    """One instance as the file has it."""
+
+    conversation: list[str]
+    id: int | str
+    correct1: str
+    correct2: str
+    incorrect1: str
+    incorrect1_rule: str
+    incorrect2: str
+    incorrect2_rule: str
+
+
+def read(file: Path) -> pd.DataFrame:
+    """One row an instance, columns as the file's keys. Raises UserError that names the instance that cannot be read."""
+    try:
+        text = file.read_text(encoding="utf-8")
+        values = json.loads(text)
+    except FileNotFoundError:
+        raise UserError(f"{file}: no such file; fetch the corpus again") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{file}: not UTF-8 text at byte {error.start}; fetch it again") from None
+    except json.JSONDecodeError as error:
+        ids = re.findall(r'"id"\s*:\s*([^\s,}]+)', text[: error.pos])
+        where = f"in or just behind instance {ids[-1]}" if ids else "before the first instance's id"
+        raise UserError(f"{file}: broken JSON at line {error.lineno}, column {error.colno}, {where}: {error.msg}; "
+                        "fetch it again") from None
+    if not isinstance(values, list) or not values:
+        raise UserError(f"{file}: holds no list of instances; fetch it again")
+    rows = []
+    for number, value in enumerate(values, 1):
+        name = f"instance {value['id']}" if isinstance(value, dict) and "id" in value else f"the instance at place {number}"
+        rows.append(msgspec.structs.asdict(shaped(value, Instance, f"{file}: {name}")))
+    return pd.DataFrame(rows).astype({"id": str})
+
+
+def refuse(wrong: pd.DataFrame, file: Path, why: str) -> None:
+    """Raise UserError that names the first of the wrong rows, if there is one; `why` may name its columns in braces."""
+    if len(wrong):
+        raise UserError(f"{file}: instance {wrong['id'].iloc[0]}: {why.format(**wrong.iloc[0])}; {REMEDY}")
+
+
+def dialogs(instances: pd.DataFrame, file: Path) -> tuple[pd.Series, list[tuple[str, str, pd.Series]]]:
+    """The dialog of each instance (turns as `A: text`, one a line), and the turns changed, dropped and noted.
+
+    Each of those is (action, reason, how many turns of each instance).
+    """
+    turns = instances["conversation"].explode().fillna("").rename("text").to_frame()
+    turns["id"] = instances["id"]
+    found = turns["text"].str.extract(r"^\s*([AB]):(\s*)(.*)$", flags=re.DOTALL)
+    bare = turns["text"].str.strip() == ""
+    refuse(turns[found[0].isna() & ~bare], file, "the turn {text!r} opens with neither A: nor B:")
+    said = joined(found[2].fillna(""))
+    empty = said == ""
+    last = ~turns.index.duplicated(keep="last")
+    kept = (found[0] + ": " + said)[~empty]
+    speaker = found[0][~empty]
+    follows = (speaker == speaker.shift()) & (speaker.index == speaker.index.to_series().shift().to_numpy())
+
+    def each(which: pd.Series) -> pd.Series:
+        return which.groupby(level=0).sum().reindex(instances.index, fill_value=0)
+
+    counts = [
+        ("read", "", each(pd.Series(1, index=turns.index))),
+        ("kept", "", each((~empty).astype(int))),
+        ("dropped", "text is empty, at the end of the dialog", each(empty & last)),
+        ("dropped", "text is empty, before the end of the dialog", each(empty & ~last)),
+        ("changed", "no space after the speaker's prefix: put in", each((found[1] == "") & ~empty)),
+        ("changed", "white space in or around the text: made one space", each((found[2].fillna("") != said) & ~empty)),
+        ("noted", "the same speaker as the turn before", each(follows)),
+    ]
+    return kept.groupby(level=0).agg("\n".join).reindex(instances.index, fill_value=""), counts
+
+
+def main(given: argparse.Namespace) -> None:
+    file = given.fetched / FILE
+    instances = read(file)
+    refuse(instances[instances["id"].duplicated()], file, "its id occurs a second time")
+    for column in ("incorrect1_rule", "incorrect2_rule"):
+        refuse(instances[~instances[column].isin(RULES)], file, f"{column} is {{{column}!r}}, not one of {', '.join(RULES)}")
+    instances["dialog"], turn_counts = dialogs(instances, file)
+    masks = instances["dialog"].str.count(MASK)
+    refuse(instances[masks == 0], file, f"its dialog has no {MASK}")
+    refuse(instances[masks > 1], file, f"its dialog has more than one {MASK}")
+
+    instances["split"] = (instances["correct2"].str.strip() == NONE).map({False: "test", True: "extras"})
+    options = instances.melt(["id", "split", "dialog", "incorrect1_rule", "incorrect2_rule"], list(OPTIONS), "key", "raw",
+                             ignore_index=False).sort_index(kind="stable")
+    options = options[~((options["split"] == "extras") & (options["key"] == "correct2"))].rename_axis("place").reset_index()
+    options["option"] = options["raw"].str.strip()
+    refuse(options[options["option"] == ""], file, "{key} is empty")
+    # No two options of the real file differ in case alone, and a model in lower case could not tell them apart.
+    again = options.assign(folded=options["option"].str.lower().str.split().str.join(" ")).duplicated(["id", "folded"])
+    refuse(options[again], file, "the option {option!r} repeats")
+    options["rule"] = ""
+    for key in ("incorrect1", "incorrect2"):
+        options.loc[options["key"] == key, "rule"] = options[f"{key}_rule"].map(RULES)
+    table = options.assign(source=given.source, instance_id=options["id"], label=options["key"].map(OPTIONS),
+                           is_original=options["key"] == ORIGINAL)
+
+    counts: list[Count] = []
+    for split in SPLITS:
+        ours, theirs = table[table["split"] == split], instances["split"] == split
+        changed = ours["raw"] != ours["option"]
+        counts += [
+            (split, "instances", "read", "", int(theirs.sum())),
+            (split, "instances", "kept", "", int(theirs.sum())),
+            *((split, "turns", action, reason, int(each[theirs].sum())) for action, reason, each in turn_counts),
+            (split, "options", "kept", "", len(ours)),
+            (split, "options", "changed", "white space at an end: removed", int(changed.sum())),
+            (split, "options", "noted", "several spaces in a row", int(ours["option"].str.contains(r"\s\s").sum())),
+            *((split, "options", "noted", f"wrong by rule: {rule}", int((ours["rule"] == rule).sum()))
+              for rule in RULES.values()),
+        ]
+        write_table(pa.Table.from_pandas(ours, preserve_index=False), given.output / f"{split}.parquet", CHALLENGE, given.provenance)
+    write_cleaning(given.source, counts, given.output / "cleaning.csv")
+    log.info("%s: %s", given.source, ", ".join(f"{split} {number:,} instances" for split, unit, action, _, number in counts
+                                              if (unit, action) == ("instances", "kept")))
+
+
+if __name__ == "__main__":
+    run(main, cleaner_arguments(__doc__).parse_args())
