@@ -14,7 +14,7 @@ import torch
 from transformers import BertConfig, BertForSequenceClassification
 
 from scripts.common.tables import read_table
-from scripts.train.batches import Examples, collate, epoch_batches
+from scripts.train.batches import Examples, Ragged, collate, epoch_batches
 
 BATCH = 64
 
@@ -25,7 +25,7 @@ def seconds(network, examples: Examples, batches: list[np.ndarray]) -> tuple[flo
     for rows in batches:
         batch = collate(examples, rows, {"input_ids": 0}, "cpu")
         tokens += batch["input_ids"].numel()
-        network(**batch).loss.backward()
+        network(**{name: batch[name] for name in ("input_ids", "attention_mask", "labels")}).loss.backward()
         network.zero_grad()
     return time.perf_counter() - begun, tokens
 
@@ -36,7 +36,7 @@ if __name__ == "__main__":
     pairs = read_table(made.parse_args().pairs, ["text_a", "text_b"]).to_pandas()
     lengths = ((pairs["text_a"].str.count(r"\w+|[^\w\s]") + pairs["text_b"].str.count(r"\w+|[^\w\s]")) + 3).to_numpy()[:4000]
     flat = np.random.default_rng(0).integers(5, 1000, lengths.sum()).astype(np.int32)
-    examples = Examples({"input_ids": flat}, np.cumsum(lengths) - lengths, lengths, lengths % 2, 0)
+    examples = Examples({"input_ids": Ragged.of(flat, lengths)}, lengths % 2, np.arange(len(lengths)), 0)
     torch.manual_seed(0)
     network = BertForSequenceClassification(BertConfig(vocab_size=1000, hidden_size=256, num_hidden_layers=2,
                                                        num_attention_heads=4, intermediate_size=1024))

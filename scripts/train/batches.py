@@ -38,7 +38,9 @@ class Ragged:
         """(n, width) int64, padded at the end."""
         columns = np.arange(width)
         inside = columns < self.lengths[:, None]
-        return np.where(inside, self.flat[np.where(inside, self.starts[:, None] + columns, 0)], padding).astype(np.int64)
+        made = np.full(inside.shape, padding, np.int64)
+        made[inside] = self.flat[(self.starts[:, None] + columns)[inside]]
+        return made
 
 
 def repeated(numbers: list[int], n: int) -> Ragged:
