@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import torch
 
 from scripts.train import fill
-from scripts.train.batches import IGNORED, Examples, tokenize
+from scripts.train.batches import IGNORED, Examples, pieces
 from scripts.train.paradigm import mask_token
 
 ASKED, MASKED, OTHER = 0.15, 0.8, 0.1
@@ -37,7 +37,9 @@ class Paradigm(fill.Paradigm):
         once = right.take(np.flatnonzero(~right["group_id"].to_pandas().duplicated()))
         texts = [context.replace("<MASK>", words)
                  for context, words in zip(*(once[name].to_pylist() for name in ("context", "candidate")))]
-        return tokenize(self.tokenizer, [texts], once["label"].to_numpy(), self.max_length)
+        fields, truncated = pieces(self.tokenizer, texts, truncation=True, max_length=self.max_length)
+        n = len(once)
+        return Examples({"input_ids": fields["input_ids"]}, np.ones(n, np.int64), np.arange(n), truncated)
 
     def likelihoods(self, network, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the tokens asked for, and the share of them that the model would write itself."""
