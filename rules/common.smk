@@ -85,7 +85,7 @@ def paradigm_of(run):
 def method_of(run):
     """What the training loop must know of a run's study and method, as JSON."""
     study = STUDIES[run.study]
-    known = {key: study.get(key) for key in ("columns", "labels", "merged_labels", "held_out")}
+    known = {key: study.get(key) for key in ("columns", "labels", "merged_labels", "held_out", "peak")}
     return as_json(known | {"makes_model": False} | study["methods"][run.method] | {"paradigm": paradigm_of(run)})
 
 

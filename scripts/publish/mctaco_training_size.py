@@ -1,7 +1,7 @@
 """Draw F1 and exact match of MC-TACO against the number of training pairs (Zhou et al. 2019, figure 3).
 
-Small marks: single draws of training questions and single seeds. Lines: the mean over the draws of a size, with the
-95 % bootstrap interval over questions (the mean of the draws' intervals, which is wider than that of their mean).
+Small marks: single draws of training questions and single seeds. Lines: the mean over the draws of a size, from random
+guessing at no training data on, with the 95 % bootstrap interval over questions (the mean of the draws' intervals, which is wider than that of their mean).
 Dotted: random. Dashed: where the paper says that the curve goes flat, on the corpus of the paper only. Drawn are the
 systems that were run with more than one size; all of them, where none was.
 
@@ -46,7 +46,10 @@ def sized(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def means(rows: pd.DataFrame) -> pd.DataFrame:
-    """The mean over draws (and seeds) at each size of each system: value, ci_low, ci_high, train_pairs, draws."""
+    """The mean over draws (and seeds) at each size of each system: value, ci_low, ci_high, train_pairs, draws.
+
+    Each system starts from no training data, where it can but guess: with random's expected value (the paper's figure too).
+    """
     some = rows[rows["seed"].isna() & ~rows["model"].isin(BASELINES)]
     key = ["source", "split", "system", "kind", "model", "unit_normalization", "experiment", "train_questions", "slice",
            "metric"]
@@ -56,6 +59,11 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
         train_pairs=("train_pairs", "mean"), value=("value", "mean"),
         ci_low=("ci_low", "mean"), ci_high=("ci_high", "mean"),
         sd=("value", "std"), n=("n", "max"), draws=("draw", "nunique"), sample=("sample", "any")).reset_index()
+    guessed = rows.loc[rows["model"] == "random", ["source", "split", "slice", "metric", "value", "ci_low", "ci_high", "n"]]
+    systems = made.drop_duplicates(["source", "split", "system", "slice", "metric"])
+    untrained = systems.drop(columns=["value", "ci_low", "ci_high", "n", "sd"]).merge(guessed, on=["source", "split", "slice", "metric"])
+    untrained = untrained.assign(train_questions=0.0, train_pairs=0.0, draws=0, sd=np.nan)
+    made = pd.concat([untrained, made], ignore_index=True)
     return made.sort_values(["source", "split", "system", "metric", "train_pairs"], ignore_index=True)
 
 

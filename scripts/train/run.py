@@ -109,7 +109,7 @@ def arguments() -> argparse.ArgumentParser:
     made = parser(__doc__)
     made.add_argument("--run", required=True, help="the run's name")
     made.add_argument("--settings", required=True, help="JSON: study, source, dataset, data, model, method, training, seed")
-    made.add_argument("--method", required=True, help="JSON: columns, labels, merged_labels, held_out of the study, "
+    made.add_argument("--method", required=True, help="JSON: columns, labels, merged_labels, held_out, peak of the study, "
                       "paradigm, learns, inputs, makes_model of the method (resources/studies.yaml)")
     made.add_argument("--splits", nargs="+", required=True, help="the split to learn from, then those to measure on")
     made.add_argument("--data", type=Path, required=True, help="the folder of the dataset")

@@ -26,7 +26,7 @@ REPORTING = frozenset({"scripts.train.progress", "scripts.train.work", "scripts.
 def describe(run: str, settings: dict, method: dict, splits: list[str], data: Path, model: Path) -> dict:
     """The job: everything that decides a run's numbers, and the digest over it.
 
-    method: columns, labels, merged_labels and held_out of the study, paradigm, learns, inputs and makes_model of the method
+    method: columns, labels, merged_labels, held_out and peak of the study, paradigm, learns, inputs and makes_model of the method
     (resources/studies.yaml). Raises UserError for a model whose labels are not those of the study.
     """
     head = None
@@ -39,7 +39,7 @@ def describe(run: str, settings: dict, method: dict, splits: list[str], data: Pa
     read = [splits[0], *held_out, *splits[1:]] if method["learns"] else splits[1:]
     job = {
         "run": run, "settings": settings, "splits": splits, "head": head,
-        **{key: method[key] for key in ("columns", "labels", "held_out", "paradigm", "learns", "inputs", "makes_model")},
+        **{key: method[key] for key in ("columns", "labels", "held_out", "peak", "paradigm", "learns", "inputs", "makes_model")},
         "data": {split: content_digest(data / f"{split}.parquet", columns) for split in read},
         "model_files": {str(file.relative_to(model)): sha256_of(file) for file in sorted(model.rglob("*")) if file.is_file()},
         "code": fingerprint("scripts.train.loop", f"scripts.train.{method['paradigm']}", leave_out=REPORTING),

@@ -15,7 +15,7 @@ HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | $x$ <i
 CATEGORIES = {"duration": 314, "ordering": 263, "typical_time": 266, "frequency": 300, "stationarity": 189}
 LIFT = {"duration": -0.08, "ordering": -0.04, "typical_time": 0, "frequency": 0.03, "stationarity": 0.14}
 RANDOM = {"duration": 0.031, "ordering": 0.084, "typical_time": 0.061, "frequency": 0.04, "stationarity": 0.247}
-SIZES = {0: 0, 25: 169, 50: 338, 100: 676, 200: 1350, 370: 2495}
+SIZES = {25: 169, 50: 338, 100: 676, 200: 1350, 370: 2495}
 # F1 and exact match of each system: made up.
 TRAINED = {("bert_base", False): (0.668, 0.402), ("bert_base", True): (0.688, 0.421), ("roberta_base", False): (0.716, 0.447),
            ("esim_glove", False): (0.51, 0.213), ("esim_contextual", False): (0.552, 0.27)}
@@ -82,7 +82,7 @@ def metric_rows(source: str = "mctaco", trained: dict = TRAINED, seeds: list[int
         rows += of_system(same, f1, exact, seeds, 0.3 + exact / 2)
     for (questions, pairs), draw in ((size, draw) for size in SIZES.items() for draw in range(5)) if curve else ():
         same = always | {"experiment": "curve", "model": "bert_base", "method": "train", "unit_normalization": False,
-                         "train_questions": questions, "train_pairs": pairs + (13 * draw - 26) * (questions > 0), "draw": draw,
+                         "train_questions": questions, "train_pairs": pairs + 13 * draw - 26, "draw": draw,
                          "dataset": f"train_questions-{questions}-draw-{draw}"}
         reached = 1 - np.exp(-pairs / 700)
         rows += of_system(same, 0.37 + 0.295 * reached + 0.012 * (draw - 2), 0.1 + 0.3 * reached + 0.009 * (draw - 2), [1], 0.4)

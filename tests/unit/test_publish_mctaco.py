@@ -123,7 +123,9 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
     drawn = points(study, "mctaco_training_size")
     mean = drawn[(drawn["origin"] == "mean over draws") & (drawn["metric"] == "f1")]
     assert set(mean["system"]) == {"BERT-base"}, "systems of one size are no curve"
-    assert mean["train_pairs"].tolist() == [0, 169, 338, 676, 1350, 2495, 3783] and mean["draws"].tolist() == [5] * 6 + [1]
+    assert mean["train_pairs"].tolist() == [0, 169, 338, 676, 1350, 2495, 3783] and mean["draws"].tolist() == [0, *[5] * 5, 1]
+    random = drawn[(drawn["system"] == "random") & (drawn["metric"] == "f1")].iloc[0]
+    assert mean["value"].iloc[0] == random["value"], "the paper: without training data, random guessing"
     single = drawn[(drawn["origin"] == "one draw") & (drawn["metric"] == "f1") & (drawn["train_questions"] == 100)
                    & drawn["seed"].isna()]
     assert len(single) == 5
