@@ -6,7 +6,7 @@ curly apostrophe, a missing space after a full stop or question mark between wor
 throughout, and so has TimeDial. Speakers alternate, A begins. A dialog with the same words as one before (lower case, letters
 and digits only, in the order train, validation, test) stays and is marked.
 
-Reads  train.zip, validation.zip, test.zip (of each: <split>/dialogues_<split>.txt) from --fetched; nothing is unpacked to disk
+Reads  train.zip, validation.zip, test.zip (of each: <split>/dialogues_<split>.txt) from --fetched; unpacked in memory
 Writes train.parquet, validation.parquet, test.parquet (schema dialogs; dialog_id is <split>:<line from 0>) and cleaning.csv
 
     python -m scripts.clean.dailydialog --source dailydialog --fetched results/fetch/dailydialog \\
@@ -44,7 +44,7 @@ ADDRESS = r"(?:\S*@|www\.|\S*\.(?:com|net|org|edu|gov|cn|tw)\b)\S*"
 WORD = r"(?:[A-Za-z]{2}|[AIa]\b)"  # what may follow a full stop that ends a sentence: Ph.D has none there
 STOP = re.compile(
     rf"(?P<address>(?<!\S){ADDRESS})"
-    rf"|(?:(?<=[A-Za-z'’-][A-Za-z])|(?<=(?<![.\w])[A-Za-z]))[.?!](?={WORD})"  # right.But, I.The; not D.H.Laurence
+    rf"|(?<=[A-Za-z'’-][A-Za-z])[.?!](?={WORD})|(?<=(?<![.\w])[A-Za-z])[.?!](?=[A-Za-z]{{2}})"  # not L.A.Hank
     rf"|(?<=[ap]\.m)\.(?={WORD})|(?<=\d)[.?!](?=[A-Z][a-z])")                 # p.m.Any, 57.And; not 7.45
 CONTRACTION = re.compile(
     r"(?<=\w) ['’] (?=(?:s|m|ll|ve|re|d)\b)|(?<=n) ['’] (?=t\b)|(?<=\b[o0]) ['’] (?=clock\b)|(?<=\bma) ['’] (?=am\b)",
@@ -64,10 +64,11 @@ def archived(file: Path, split: str) -> str:
             for entry in archive.infolist():
                 path = PurePosixPath(entry.orig_filename.replace("\\", "/"))
                 if path.is_absolute() or ".." in path.parts or path.parts and path.parts[0].endswith(":"):
-                    raise UserError(f"{file}: the entry {entry.orig_filename} leads out of the archive, so nothing was read: get "
-                                    "the archive from a source that you trust")
+                    raise UserError(f"{file}: the entry {entry.orig_filename} leads out of the archive, so nothing was read: "
+                                    "get the archive from a source that you trust")
             if member not in archive.namelist():
-                raise UserError(f"{file}: has no {member}, but {', '.join(archive.namelist()[:5]) or 'nothing'}; fetch it again")
+                held = ", ".join(archive.namelist()[:5]) or "nothing"
+                raise UserError(f"{file}: has no {member}, but {held}; fetch it again")
             with archive.open(member) as opened:
                 read = opened.read(LARGEST + 1)  # whatever the archive claims the size to be
     except FileNotFoundError:
@@ -154,7 +155,7 @@ def clean_split(text: str, source: str, split: str) -> tuple[pd.DataFrame, list[
 
 
 def marked(turns: pd.DataFrame) -> pd.DataFrame:
-    """Turns of all splits, in their order, with duplicate_of: the first dialog that has the same words, where one is before."""
+    """Turns of all splits, in their order, with duplicate_of: the first dialog of the same words, where one is before."""
     dialogs = turns.groupby("dialog_id", sort=False)["text"].agg(" ".join)
     words = same_words(dialogs)
     first = pd.Series(dialogs.index, index=dialogs.index).groupby(words).transform("first")
@@ -174,8 +175,8 @@ def main(given: argparse.Namespace) -> None:
     first_turns = turns[turns["turn"] == 0]
     within = first_turns["duplicate_of"].str.split(":").str[0]
     for split in SPLITS:
-        write_table(pa.Table.from_pandas(turns[turns["split"] == split], preserve_index=False), given.output / f"{split}.parquet",
-                    DIALOGS, given.provenance)
+        table = pa.Table.from_pandas(turns[turns["split"] == split], preserve_index=False)
+        write_table(table, given.output / f"{split}.parquet", DIALOGS, given.provenance)
         of = within[first_turns["split"] == split]
         counts += [(split, "dialogs", "noted", "the same words as one before in its split", int((of == split).sum())),
                    (split, "dialogs", "noted", "the same words as one of an earlier split",

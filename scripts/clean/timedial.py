@@ -8,7 +8,7 @@ The dialog's own option is `correct1`. Seen in the real file, beside DailyDialog
 with `correct1` in place is one of DailyDialog word for word, and never with another option; in the other 44 the authors
 wrote a time of the day in another way (`2 pm` as `2:00 PM`), again in `correct1`.
 
-Reads  test.json from --fetched: a list of {conversation, id, correct1, correct2, incorrect1, incorrect1_rule, incorrect2, …}
+Reads  test.json from --fetched: a list of {conversation, id, correct1, correct2, incorrect1, …}
 Writes test.parquet, extras.parquet (schema challenge), in the order of the file, and cleaning.csv
 
     python -m scripts.clean.timedial --source timedial --fetched results/fetch/timedial --output results/clean/timedial \\
@@ -154,7 +154,8 @@ def main(given: argparse.Namespace) -> None:
             *((split, "options", "noted", f"wrong by rule: {rule}", int((ours["rule"] == rule).sum()))
               for rule in RULES.values()),
         ]
-        write_table(pa.Table.from_pandas(ours, preserve_index=False), given.output / f"{split}.parquet", CHALLENGE, given.provenance)
+        write_table(pa.Table.from_pandas(ours, preserve_index=False), given.output / f"{split}.parquet", CHALLENGE,
+                    given.provenance)
     write_cleaning(given.source, counts, given.output / "cleaning.csv")
     log.info("%s: %s", given.source, ", ".join(f"{split} {number:,} instances" for split, unit, action, _, number in counts
                                               if (unit, action) == ("instances", "kept")))

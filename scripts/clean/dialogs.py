@@ -1,0 +1,243 @@
+"""Clean dialogs of your own, a corpus of any size, to learn from in the place of the paper's Meena data.
+
+The file is the one that the source's entry names, as --provenance has it ({"sha256": {"<file>": …}}); its name tells its
+kind:
+
+  .jsonl    one dialog a line: {"dialog": ["first turn", "second turn", …]}, "dialog_id" beside it where there is one
+            (else the dialog is called line:<number, from 1>)
+  .parquet  one turn a row, the rows of a dialog together: columns dialog_id, turn (a number to sort by), text, and speaker
+            where there is one
+
+A tenth of the dialogs, by hash of the dialog_id, is validation. The first to speak is A, the next B; where no speaker is
+given they alternate. Turns lose white space at their ends and in rows; empty ones are dropped and counted. A dialog with the
+same words as one before (train, then validation) stays and is marked. The file is read twice, in pieces: what is held of the
+whole are the dialogs' ids, not their texts.
+
+Reads  the .jsonl or .parquet file in --fetched
+Writes train.parquet, validation.parquet (schema dialogs), in the order of the file, and cleaning.csv
+
+    python -m scripts.clean.dialogs --source my_dialogs --fetched /data --output results/clean/my_dialogs \\
+        --provenance '{"licence": "CC BY 4.0", "sha256": {"dialogs.jsonl": null}}'
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from scripts.clean.captions import cleaner_arguments, joined, write_cleaning
+from scripts.clean.dailydialog import EMPTY, same_words
+from scripts.common.keyed import keyed_hash, keyed_uniform
+from scripts.common.program import UserError, log, run
+from scripts.common.tables import DIALOGS, table_writer
+
+SPLITS = ("train", "validation")
+VALIDATION_SHARE = 0.1
+CHUNK = 1 << 23  # bytes of JSONL read at a time
+ROWS = 1 << 16   # rows of Parquet read at a time
+NEEDED = {"dialog_id": pa.string(), "turn": pa.int64(), "text": pa.string()}
+EXAMPLE = '{"dialog": ["first turn", "second turn"]}'
+
+
+class Line(msgspec.Struct):
+    """One line of a JSONL file; other keys are not looked at."""
+
+    dialog: list[str]
+    dialog_id: str | int | None = None
+
+
+def file_named(fetched: Path, provenance: dict) -> Path:
+    """The file that the provenance names. Raises UserError where that is not exactly one .jsonl or .parquet file."""
+    names = [name for name in provenance.get("sha256", {}) if Path(name).suffix in (".jsonl", ".parquet")]
+    if len(names) != 1:
+        raise UserError(f"--provenance names {' and '.join(names) or 'no .jsonl or .parquet file'}, but one file is cleaned: "
+                        "name it in the source's entry, as `local: /data/dialogs.jsonl`, or here, as "
+                        '{"sha256": {"dialogs.jsonl": null}}')
+    return fetched / Path(names[0]).name
+
+
+def from_jsonl(file: Path) -> Iterator[pd.DataFrame]:
+    """Turns of whole dialogs: dialog_id, text, dialog and place (both the line, from 1); empty lines are passed over."""
+    decoder, number = msgspec.json.Decoder(Line), 0
+    with open(file, "rb") as opened:
+        while lines := opened.readlines(CHUNK):
+            ids, texts, places = [], [], []
+            for number, line in enumerate(lines, number + 1):
+                if not line.strip():
+                    continue
+                try:
+                    read = decoder.decode(line)
+                except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                    raise UserError(f"{file}: line {number}: {error}; write one dialog a line, as {EXAMPLE}") from None
+                if not read.dialog:
+                    raise UserError(f"{file}: line {number}: its dialog has no turn; write one, as {EXAMPLE}, or remove it")
+                ids.append(f"line:{number}" if read.dialog_id is None else str(read.dialog_id))
+                texts.append(read.dialog)
+                places.append(number)
+            if ids:
+                sizes = [len(some) for some in texts]
+                lines_of = np.repeat(np.array(places), sizes)
+                yield pd.DataFrame({"dialog_id": np.repeat(np.array(ids, object), sizes), "dialog": lines_of, "place": lines_of,
+                                    "text": [text for some in texts for text in some]})
+
+
+def from_parquet(file: Path) -> Iterator[pd.DataFrame]:
+    """Turns of whole dialogs, in order: dialog_id, speaker (where given), text, place (the row, from 1), dialog (its first).
+    """
+    try:
+        opened = pq.ParquetFile(file)
+    except pa.ArrowInvalid as error:
+        raise UserError(f"{file}: not a Parquet file ({error}); write it anew") from None
+    with opened:
+        present = opened.schema_arrow.names
+        if missing := [name for name in NEEDED if name not in present]:
+            raise UserError(f"{file}: no column {', '.join(missing)}; it has {', '.join(present)}: rename or add it")
+        columns = [*NEEDED, *(["speaker"] if "speaker" in present else [])]
+        held, rows = None, 0
+        for batch in opened.iter_batches(ROWS, columns=columns):
+            table = pa.Table.from_batches([batch])
+            for name, kind in NEEDED.items():
+                try:
+                    table = table.set_column(table.schema.get_field_index(name), name, table[name].cast(kind))
+                except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+                    raise UserError(f"{file}: column {name} cannot be read as {kind} behind row {rows}: {error}; "
+                                    "convert it") from None
+            read = table.to_pandas().assign(place=np.arange(rows + 1, rows + len(table) + 1))
+            rows += len(table)
+            for name in ("dialog_id", "turn"):
+                if read[name].isna().any():
+                    raise UserError(f"{file}: row {read.loc[read[name].isna(), 'place'].iloc[0]} has no {name}; fill it in")
+            read["turn"] = read["turn"].astype(np.int64)
+            read = read if held is None else pd.concat([held, read], ignore_index=True)
+            # The last dialog may go on in the next batch.
+            others = (read["dialog_id"] != read["dialog_id"].iloc[-1]).to_numpy().nonzero()[0]
+            behind = int(others.max(initial=-1)) + 1
+            held = read.iloc[behind:]
+            if behind:
+                yield sorted_by_turn(read.iloc[:behind], file)
+        if held is not None:
+            yield sorted_by_turn(held, file)
+
+
+def sorted_by_turn(read: pd.DataFrame, file: Path) -> pd.DataFrame:
+    """Turns in the order of their numbers; refuses a dialog that has one number twice. Dialogs keep the order of the file."""
+    begins = read["place"].where(read["dialog_id"] != read["dialog_id"].shift()).ffill()
+    read = read.assign(dialog=begins.astype(np.int64))
+    if (twice := read.duplicated(["dialog", "turn"])).any():
+        wrong = read[twice].iloc[0]
+        raise UserError(f"{file}: row {wrong['place']}: dialog {wrong['dialog_id']} has turn {wrong['turn']} a second time; number "
+                        "the turns of a dialog without repeats, and give each dialog an id of its own")
+    return read.sort_values(["dialog", "turn"], kind="stable").drop(columns="turn")
+
+
+def turns_of(file: Path) -> Iterator[pd.DataFrame]:
+    """All turns of the file, piece by piece, each dialog whole. Raises UserError for a file without any."""
+    try:
+        empty = True
+        for read in (from_jsonl if file.suffix == ".jsonl" else from_parquet)(file):
+            empty = False
+            if "speaker" not in read:
+                read["speaker"] = None
+            yield read.assign(said=joined(read["text"].fillna("")))
+    except FileNotFoundError:
+        raise UserError(f"{file}: no such file; correct `local:` in the source's entry") from None
+    if empty:
+        raise UserError(f"{file}: holds no dialog; write some, one a line as {EXAMPLE} (.jsonl) or one turn a row (.parquet)")
+
+
+def listed(file: Path) -> pd.DataFrame:
+    """One row a dialog, in the order of the file: dialog_id, place, split, words (a hash of what is said; 0 for nothing).
+
+    Raises UserError for an id that comes again.
+    """
+    parts = []
+    for read in turns_of(file):
+        dialogs = read.groupby("dialog", sort=False).agg(dialog_id=("dialog_id", "first"), said=("said", " ".join))
+        dialogs = dialogs.rename_axis("place").reset_index()
+        words = same_words(dialogs["said"])
+        parts.append(dialogs[["dialog_id", "place"]].assign(words=np.where(words == "", np.uint64(0), keyed_hash(words))))
+    found = pd.concat(parts, ignore_index=True)
+    if (twice := found["dialog_id"].duplicated()).any():
+        wrong = found[twice].iloc[0]
+        row = "line" if file.suffix == ".jsonl" else "row"
+        raise UserError(f"{file}: {row} {wrong['place']}: dialog_id {wrong['dialog_id']} was there before; give each dialog an id "
+                        "of its own, and keep its turns together")
+    draw = keyed_uniform(found["dialog_id"])
+    return found.assign(split=np.where(draw < VALIDATION_SHARE, "validation", "train"))
+
+
+def duplicates(dialogs: pd.DataFrame) -> pd.Series:
+    """By dialog_id, the first dialog with the same words, train before validation, for those that are not the first."""
+    said = dialogs[dialogs["words"] != 0].sort_values("split", key=lambda split: split == "validation", kind="stable")
+    first = said.groupby("words")["dialog_id"].transform("first")
+    return first.set_axis(said["dialog_id"])[(first != said["dialog_id"]).to_numpy()]
+
+
+def speakers(turns: pd.DataFrame) -> tuple[np.ndarray, int]:
+    """A or B for each turn, by who spoke first, or in turn; and how many dialogs have more than two speakers."""
+    alternate = turns["turn"].to_numpy()
+    if turns["speaker"].isna().all():
+        return np.where(alternate % 2 == 0, "A", "B"), 0
+    first = turns.drop_duplicates(["dialog_id", "speaker"])
+    first = first.assign(number=first.groupby("dialog_id").cumcount())
+    number = turns[["dialog_id", "speaker"]].merge(first[["dialog_id", "speaker", "number"]], how="left")["number"].to_numpy()
+    # Where one turn of a dialog does not say who speaks, its turns alternate.
+    told = ~turns["speaker"].isna().groupby(turns["dialog_id"]).transform("any").to_numpy()
+    return (np.where(np.where(told, number, alternate) % 2 == 0, "A", "B"),
+            turns.loc[told & (number > 1), "dialog_id"].nunique())
+
+
+def main(given: argparse.Namespace) -> None:
+    file = file_named(given.fetched, given.provenance)
+    dialogs = listed(file)
+    sizes = dialogs["split"].value_counts()
+    if missing := [split for split in SPLITS if not sizes.get(split)]:
+        raise UserError(f"{file}: none of its {len(dialogs)} dialogs falls to {missing[0]} (a tenth is validation, by hash of the "
+                        "id); give some fifty dialogs or more")
+    split_of = dialogs.set_index("dialog_id")["split"]
+    first_of = duplicates(dialogs)
+    tally: dict[tuple[str, str, str, str], int] = {}
+
+    def count(split: str, unit: str, action: str, reason: str, number: int) -> None:
+        tally[split, unit, action, reason] = tally.get((split, unit, action, reason), 0) + int(number)
+
+    with (table_writer(given.output / "train.parquet", DIALOGS, given.provenance) as train,
+          table_writer(given.output / "validation.parquet", DIALOGS, given.provenance) as validation):
+        for read in turns_of(file):
+            read["split"] = read["dialog_id"].map(split_of)
+            kept = read[read["said"] != ""].copy()
+            kept["turn"] = kept.groupby("dialog_id").cumcount()
+            for split, writer in zip(SPLITS, (train, validation)):
+                before, turns = read[read["split"] == split], kept[kept["split"] == split].copy()
+                turns["speaker"], crowded = speakers(turns)
+                dialogs_read, dialogs_left = before["dialog_id"].nunique(), turns["dialog_id"].nunique()
+                count(split, "dialogs", "read", "", dialogs_read)
+                count(split, "dialogs", "dropped", "no turn is left", dialogs_read - dialogs_left)
+                count(split, "dialogs", "kept", "", dialogs_left)
+                count(split, "dialogs", "noted", "more than two speakers: every other one is A", crowded)
+                count(split, "turns", "read", "", len(before))
+                count(split, "turns", "dropped", EMPTY, len(before) - len(turns))
+                count(split, "turns", "kept", "", len(turns))
+                count(split, "turns", "changed", "white space at an end or in a row: one space or none",
+                      (turns["text"] != turns["said"]).sum())
+                made = pd.DataFrame({
+                    "source": given.source, "split": split, "dialog_id": turns["dialog_id"], "turn": turns["turn"],
+                    "speaker": turns["speaker"], "text": turns["said"],
+                    "duplicate_of": turns["dialog_id"].map(first_of).fillna(""),
+                })
+                count(split, "dialogs", "noted", "the same words as one before",
+                      made.loc[made["duplicate_of"] != "", "dialog_id"].nunique())
+                writer.write_table(pa.Table.from_pandas(made, schema=DIALOGS, preserve_index=False))
+    counts = sorted(((*what, number) for what, number in tally.items()), key=lambda row: SPLITS.index(row[0]))
+    write_cleaning(given.source, counts, given.output / "cleaning.csv")
+    log.info("%s: %s of %s", given.source, ", ".join(f"{split} {tally[split, 'dialogs', 'kept', '']:,} dialogs"
+                                                    for split in SPLITS), file.name)
+
+
+if __name__ == "__main__":
+    run(main, cleaner_arguments(__doc__).parse_args())
