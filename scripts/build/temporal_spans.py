@@ -56,6 +56,7 @@ class Reader:
         read = pieces(text, self.rules)
         doc = Doc(self.vocab, words=[piece.text for piece in read], tags=[piece.word_class for piece in read],
                   sent_starts=[place == 0 for place in range(len(read))])
+        doc.user_data["classes"] = {piece.word_class for piece in read if piece.word_class[0].isalpha()}
         doc.user_data["bounds"] = [(piece.start, piece.end) for piece in read]
         return doc
 
@@ -101,6 +102,9 @@ def rule_pipeline(path: Path = RULES) -> Language:
     return nlp
 
 
-def found_in(doc, rules):
+def found_in(text, nlp,rules):
+    doc=nlp.make_doc(text)
+    if rules.common.issuperset(doc.user_data["classes"]): return []
+    doc=nlp(doc)
     b=doc.user_data["bounds"]
     return [(b[f.first][0], b[f.last-1][1], f.kind, f.sort) for f in joined(settled(doc, rules), doc, rules)]

@@ -30,14 +30,23 @@ ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth
             "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20, "thirtieth": 30}
 ORDINAL = "(?:" + "|".join(sorted(ORDINALS, key=len, reverse=True)) + ")"
 DECADES = dict(zip("twenties thirties forties fifties sixties seventies eighties nineties".split(), range(20, 100, 10)))
-READ = {  # group: pattern; the first that matches at a place is taken
-    "numeric_date": r"\d{4}\s?[-/]\s?\d{1,2}\s?[-/]\s?\d{1,2}(?![\d])|\d{1,2}/\d{1,2}/\d{2,4}(?!\d)",
-    "clock": r"(?:[01]?\d|2[0-4])\s*:\s*[0-5]\d(?!\d)(?!\s*:\s*\d)|(?:[01]?\d|2[0-4])\s?\.\s?[0-5]\d(?=\s*[ap]\s?\.?\s?m)",
-    "decade": r"(?:(?:1[5-9]|20)\d0|(?<!\d)\d0)\s*'?\s*s(?![a-z])|(?:(?:eighteen|nineteen)\s+)?(?:" + "|".join(DECADES) + r")\b",
-    "digit_ordinal": r"\d+\s?(?:st|nd|rd|th)\b",
-    "word_ordinal": rf"\b(?:{TEN}{GAP}{ORDINAL}|(?!first|second){ORDINAL})\b",
-    "number": rf"\d+\s+1/2|\d{{1,2}} \. \d(?=\s+(?:hour|year|month|day|week)s?)|[1-9]/[2-9](?!\d)|\d*[½¼¾]|\d+(?:,\d{{3}})*(?:\.\d+)?(?:\s+{SCALE}\b)?|\b{NUMBER_WORDS}\b",
-}
+# What begins with a digit or an apostrophe, and what with a number word: (class, pattern), the first that fits counts.
+DIGITS = [(name, re.compile(pattern)) for name, pattern in [
+    ("numeric_date", r"\d{4}\s?[-/]\s?\d{1,2}\s?[-/]\s?\d{1,2}(?!\d)|\d{1,2}/\d{1,2}/\d{2,4}(?!\d)"),
+    ("clock", r"(?:[01]?\d|2[0-4])\s*:\s*[0-5]\d(?!\d)(?!\s*:\s*\d)"),
+    ("clock", r"(?:[01]?\d|2[0-4])\s?\.\s?[0-5]\d(?=\s*[ap]\s?\.?\s?m)"),
+    ("decade", r"(?:(?:1[5-9]|20)\d0|'?\s?[2-9]0)s(?![a-z])"),
+    ("ordinal", r"\d+\s?(?:st|nd|rd|th)(?![a-z])"),
+    ("number", r"\d+\s+1/2|[1-9]/[2-9](?!\d)|\d*[½¼¾]|\d{1,2} \. \d(?=\s+(?:hour|year|month|day|week))"),
+    ("number", rf"\d+(?:,\d{{3}})*(?:\.\d+)?(?:\s+{SCALE}(?![a-z]))?"),
+]]
+WORDS = [(name, re.compile(pattern)) for name, pattern in [
+    ("decade", rf"(?:(?:eighteen|nineteen){GAP})?(?:{'|'.join(DECADES)})(?![a-z])"),
+    ("ordinal", rf"(?:{TEN}{GAP})?{ORDINAL}(?![a-z])"),
+    ("number", rf"{NUMBER_WORDS}(?![a-z])"),
+]]
+FIRST_WORDS = {*ONES, *TEENS, *TENS, *DECADES, *ORDINALS, "hundred", "thousand", "dozen", "a", "an"} - {"first", "second"}
+NEXT = re.compile(r"\s*(?:([^\W\d_]+)|(\S))")
 
 
 class Piece(NamedTuple):
@@ -50,14 +59,14 @@ class Piece(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """resources/temporal_patterns.yaml, read: the classes' pattern, and the lists as they stand."""
+    """resources/temporal_patterns.yaml, read. forms: by first word or sign, the patterns that may begin there."""
 
-    reader: re.Pattern
-    form_of: dict[str, str]
     class_of: dict[str, str]
-    groups: dict
-    patterns: list
-    joins: list
+    forms: dict[str, list[tuple[str, re.Pattern]]]
+    common: frozenset[str]
+    groups: dict[str, list[str]]
+    patterns: list[dict]
+    joins: list[dict]
 
 
 @lru_cache
@@ -66,22 +75,18 @@ def rules_of(path: Path = RULES) -> Rules:
     held = yaml.safe_load(path.read_text(encoding="utf-8"))
     if not held.get("patterns"):
         raise UserError(f"{path}: no patterns, so no temporal expression could be found; restore the file")
-    class_of, forms = {}, []
+    class_of, forms = {}, {}
     for name, entries in held["words"].items():
-        for entry in map(str, entries):
+        for entry in entries:
             if re.fullmatch("[a-z]+", entry):
                 class_of.setdefault(entry, name)
-            else:
-                forms.append((entry, name))
-    names, parts = {}, []
-    for place, (entry, name) in enumerate(sorted(forms, key=lambda form: -len(form[0]))):
-        names[f"w{place}"] = name
-        body = entry.replace("(?: ", r"(?:\s+").replace(" ?", r"\s?").replace(" ", GAP)
-        parts.append(rf"(?P<w{place}>(?<![a-z])(?:{body})(?![a-z]))")
-    read = [f"(?P<{name}>{pattern})" for name, pattern in READ.items()]
-    # Times, dates and numbers first; then words in a class; any other word; any other sign.
-    reader = re.compile("|".join([*read, *parts, r"(?P<word>[^\W\d_]+)", r"(?P<sign>\S)"]))
-    return Rules(reader, names, class_of, held.get("groups", {}), held["patterns"], held.get("joins", []))
+                continue
+            pattern = entry.replace(" ?", r"\s?").replace(" ", GAP) + "(?![a-z])"
+            begins = re.match(r"\(\?:([a-z|]+)\)|([a-z]+)|\\?(\S)", entry)
+            for first in (begins[1] or begins[2] or begins[3]).split("|"):
+                forms.setdefault(first, []).append((entry, (name, re.compile(pattern))))
+    forms = {first: [form for _, form in sorted(some, key=lambda form: -len(form[0]))] for first, some in forms.items()}
+    return Rules(class_of, forms, frozenset(held["common"]), held["groups"], held["patterns"], held["joins"])
 
 
 @lru_cache(maxsize=20_000)
@@ -104,24 +109,37 @@ def ordinal_value(words: str) -> int:
     return ORDINALS[last] + sum(TENS[ten] for ten in tens)
 
 
+def plain_text(text: str) -> str:
+    """A text in lower case with plain letters, digits and marks, letter for letter."""
+    lower = text.translate(PLAIN).lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text.translate(PLAIN))
+
+
 def pieces(text: str, rules: Rules) -> list[Piece]:
     """The pieces of a text, in order."""
-    plain = text.translate(PLAIN)
-    lower = plain.lower()
-    if len(lower) != len(text):  # a letter that is two in lower case would move the bounds
-        lower = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in plain)
-    made = []
-    for found in rules.reader.finditer(lower):
-        kind, words = found.lastgroup, " ".join(found[0].split())
-        if kind == "word":
-            kind = rules.class_of.get(words, "word")
-        elif kind == "sign":
-            kind = words
-        elif kind == "number":
-            kind = number_class(words)
-        elif kind in ("digit_ordinal", "word_ordinal"):
-            kind = "day_ordinal" if ordinal_value(words) <= 31 else "ordinal"
-        else:
-            kind = rules.form_of.get(kind, kind)
-        made.append(Piece(found.start(), found.end(), kind, words))
+    lower = plain_text(text)
+    made, place = [], 0
+    while token := NEXT.match(lower, place):
+        word, sign = token.groups()
+        start, end, name = token.start(token.lastindex), token.end(), rules.class_of.get(word, "word") if word else sign
+        candidates = rules.forms.get(word or sign, [])
+        if word in FIRST_WORDS:
+            candidates = WORDS + candidates
+        elif not word and (sign.isdigit() or sign in "'½¼¾"):
+            candidates = DIGITS + candidates
+        for form, pattern in candidates:
+            if found := pattern.match(lower, start):
+                end, name = found.end(), form
+                break
+        words = lower[start:end]
+        if end - start > 1:
+            words = " ".join(words.split())
+        if name == "number":
+            name = number_class(words)
+        elif name == "ordinal":
+            name = "day_ordinal" if ordinal_value(words) <= 31 else "ordinal"
+        made.append(Piece(start, end, name, words))
+        place = end
     return made
