@@ -3,7 +3,7 @@
 For each challenge two panels, a row for each system and a column for each kind (as the rules of
 scripts/build/temporal_spans.py tell it; unknown: spans that they do not find) or each number of turns. Means over the
 seeds with 95 % bootstrap intervals over instances; n is the instances. The dotted line is chance. Kinds with fewer than 10
-instances are left out of the figure, not of the CSV.
+instances and the other baselines are left out of the figure, not of the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
@@ -41,17 +41,18 @@ def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def block_of(points: pd.DataFrame, panel: str, sources: dict) -> Block | None:
-    """One panel of one challenge; None where no slice has enough instances."""
+    """One panel of one challenge; None where no slice of a model has enough instances."""
     shown = points[(points["panel"] == panel) & (points["n"] >= LEAST)]
-    if shown.empty:
+    if (shown["paradigm"] == "baseline").all():
         return None
-    first, systems = shown.iloc[0], systems_of(shown, shown.iloc[:0])
-    columns = []
+    models = shown[shown["paradigm"] != "baseline"]
+    first, systems, columns = shown.iloc[0], systems_of(models, models.iloc[:0]), []
     for part, some in shown.sort_values("place", kind="stable").groupby("part", sort=False):
         chance = float(some.loc[some["model"] == "random", "value"].iloc[0]) * 100
-        columns.append(Column(f"{NAMES.get(part, part)}\nn = {some['n'].max():,}", marks_of(some, systems),
-                              lines={chance: ((0, (1, 1.5)), "chance")}))
-    context = sorted(set(shown.loc[shown["paradigm"] != "baseline", "context_scope"])) or ["full"]
+        marks = marks_of(some[some["paradigm"] != "baseline"], systems)
+        columns.append(Column(f"{NAMES.get(part, part)}\nn = {some['n'].max():,}", marks,
+                              lines={chance: ((0, (1, 1.5)), "" if columns else "chance")}))
+    context = sorted(set(models["context_scope"]))
     return Block(f"{title_of(first['measured_on'], sources)}: {PANELS[panel]}",
                  f"2-best accuracy (% of instances), {first['split']}, {' or '.join(context)} dialog context", systems, columns,
                  bool(first["sample"]))

@@ -3,7 +3,8 @@
 A row for each system with a mark for each context: the target turn alone, the local turns (the one before and the one
 after as well), the full dialog. Means over the seeds with 95 % bootstrap intervals over instances. The numbers at the
 right are those of table 7: accuracy with the target context, and the change with local and full ones in points; first ours,
-then the paper's. Systems measured with one context only are left out, of the paper those that were not run stand alone.
+then the paper's. Systems measured with one context only, and baselines that never see it, are left out; the paper's
+systems that were not run stand in grey.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -24,7 +25,8 @@ from scripts.common.program import log, parser, run
 from scripts.publish import style
 from scripts.publish.names import load
 from scripts.publish.timedial_metrics import (
-    SCOPES, SYSTEM, drawn, over_seeds, published_beside, same_system, systems_of, timedial_metrics, title_of)
+    BLIND, SCOPES, SYSTEM, drawn, over_seeds, published_beside, same_system, systems_of, timedial_metrics,
+    title_of)
 from scripts.publish.timedial_rows import Block, Column, figure_of, marks_of, paper_handle, paper_marks
 
 SCOPE_TITLES = {"target": "target turn", "local": "local turns", "full": "full dialog"}
@@ -37,7 +39,7 @@ ROW = 0.36  # inches
 def context_points(metrics: pd.DataFrame) -> pd.DataFrame:
     """2-best accuracy over all instances of the systems that were measured with two contexts or three."""
     rows = over_seeds(metrics)
-    rows = rows[(rows["slice"] == "all") & (rows["metric"] == "two_best_accuracy") & (rows["model"] != "random")]
+    rows = rows[(rows["slice"] == "all") & (rows["metric"] == "two_best_accuracy") & ~rows["model"].isin(BLIND)]
     return rows[rows.groupby(SYSTEM)["context_scope"].transform("nunique") > 1]
 
 

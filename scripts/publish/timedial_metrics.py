@@ -21,6 +21,7 @@ DOMAINS = {"zero_shot": "zero-shot", "out": "out-of-domain", "in": "in-domain"}
 SCOPES = ["target", "local", "full"]  # from little context to much
 BASELINES = {"random": "random", "in_context": "stands in the dialog", "most_frequent": "most frequent span",
              "numeral_overlap": "shares most numbers"}
+BLIND = ["random", "most_frequent"]  # these never see the dialog
 RULES = {"phrase": "phrase matching", "numeral": "numeral matching", "open_ended": "open-ended"}
 SETTINGS = {"negatives": "{:.0f} negatives", "negatives_of": "negatives of {}", "negative_seed": "draw {:.0f}",
             "max_dialogs": "{:.0f} dialogs"}
