@@ -62,6 +62,11 @@ def run_of(best: pd.Series, runs: list[str], train: Path) -> dict:
     return min(same, key=lambda facts: (facts["seed"], facts["run"]))
 
 
+def place_of(title: str) -> int:
+    """Where a paradigm stands among the columns."""
+    return list(PARADIGMS.values()).index(title) if title in PARADIGMS.values() else len(PARADIGMS)
+
+
 def judged(options: pd.DataFrame, score: np.ndarray) -> pd.DataFrame:
     """By option score, rank (from 1; a tie counts against the model), mistaken, and above (a wrong one over a right one).
 
@@ -107,8 +112,8 @@ def chosen(options: pd.DataFrame, models: list[pd.DataFrame]) -> pd.DataFrame:
 def shown(systems: pd.DataFrame, options: pd.DataFrame, models: list[pd.DataFrame], seeds: list[int],
           sources: dict) -> pd.DataFrame:
     """A row of text for each option of the chosen instances, those of the best model first."""
-    named = [f"{paradigm_title(row['paradigm'])}: {label_of(row)}" + (f", seed {seed}" if row["domain"] != "zero_shot" else "")
-             for (_, row), seed in zip(systems.iterrows(), seeds)]
+    named = {paradigm_title(row["paradigm"]): label_of(row) + (f", seed {seed}" if row["domain"] != "zero_shot" else "")
+             for (_, row), seed in zip(systems.iterrows(), seeds)}
     taken = chosen(options, models).assign(place=lambda table: range(len(table)))
     cells = {paradigm_title(name): table["score"].map("{:.2f}".format).str.replace("-", "−")
              + table["rank"].map(" ({})".format) + table["mistaken"].map({True: " ×", False: ""})
@@ -118,7 +123,7 @@ def shown(systems: pd.DataFrame, options: pd.DataFrame, models: list[pd.DataFram
     kind = told["kind"].fillna("").replace("", "unknown kind")
     return pd.DataFrame({
         "Corpus": title_of(first["measured_on"], sources) + (" [sample data]" if systems["sample"].any() else ""),
-        "Models": "; ".join(named), "Category": (told["what"] + ", ").where(told["what"] != "", "") + kind,
+        "Models": "; ".join(f"{name}: {named[name]}" for name in sorted(named, key=place_of)), "Category": (told["what"] + ", ").where(told["what"] != "", "") + kind,
         "Outcome": told["outcome"], "Question": told["context"].str.replace("<MASK>", "____"), "Candidate": told["candidate"],
         "Label": told["label"].map({1: "right", 0: "wrong"}), "Rule": told["rule"].map(RULES).fillna(""),
         **{name: told[name] for name in cells}})
@@ -144,8 +149,7 @@ def main(given: argparse.Namespace) -> None:
         tables.append(shown(systems, options, models, [facts["seed"] for facts in runs], sources))
     table = pd.concat(tables, ignore_index=True).fillna("")
     paradigms = [name for name in table if name not in WORDS]
-    paradigms.sort(key=lambda name: list(PARADIGMS.values()).index(name) if name in PARADIGMS.values() else len(PARADIGMS))
-    write(table[[*WORDS, *paradigms]], CAPTION, paradigms, given.output)
+    write(table[[*WORDS, *sorted(paradigms, key=place_of)]], CAPTION, paradigms, given.output)
     log.info("%s: %d dialogs to read", given.output, len(table.drop_duplicates(["Corpus", "Question"])))
 
 
