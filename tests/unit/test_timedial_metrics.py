@@ -1,0 +1,359 @@
+"""TimeDial: 2-best accuracy and errors by rule against a slow reference, baselines, a file of scores, wrong input."""
+
+import itertools
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scripts.common.tables import CLOZE, PREDICTIONS, read_table, write_table
+from scripts.evaluate.timedial import SCHEMA, baselines, numerals, outranked, outranked_by_chance, read_gold
+
+AT = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
+
+# Few different scores, so that ties are common; any order of labels.
+SCORED = st.integers(-3, 3).map(float)
+INSTANCES = st.lists(st.one_of(
+    st.tuples(st.permutations([1, 1, 0, 0]), st.lists(SCORED, min_size=4, max_size=4)),
+    st.tuples(st.permutations([1, 0, 0]), st.lists(SCORED, min_size=3, max_size=3))), min_size=1, max_size=8)
+
+
+def slow(labels: list[int], scores: list[float]) -> tuple[int, list[int]]:
+    """Section 5 in words: rank the options, the right ones must be first; a wrong one that ties is ranked before."""
+    ranked = sorted(zip(scores, labels), key=lambda one: (-one[0], one[1]))
+    best = [label for _, label in ranked[: sum(labels)]]
+    right = [score for score, label in zip(scores, labels) if label]
+    return int(all(best)), [int(not label and any(score >= other for other in right)) for score, label in zip(scores, labels)]
+
+
+def flat(instances) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """score, label and instance of every option."""
+    number = np.repeat(np.arange(len(instances)), [len(labels) for labels, _ in instances])
+    return (np.array([score for _, scores in instances for score in scores]),
+            np.array([label for labels, _ in instances for label in labels]), number)
+
+
+@given(INSTANCES)
+@settings(deadline=None)
+def test_both_metrics_equal_a_slow_reference(instances):
+    accurate, above = outranked(*flat(instances))
+    wanted = [slow(*one) for one in instances]
+    assert accurate.tolist() == [right for right, _ in wanted]
+    assert above.tolist() == [error for _, errors in wanted for error in errors]
+
+
+@given(INSTANCES)
+@settings(deadline=None, max_examples=40)
+def test_chance_is_the_mean_over_all_orders_of_what_ties(instances):
+    accurate, above = outranked_by_chance(*flat(instances))
+    place = 0
+    for number, (labels, scores) in enumerate(instances):
+        told = []
+        for order in itertools.permutations(range(len(labels))):
+            pairs = list(zip(scores, order))
+            told.append(slow(labels, [sorted(pairs).index(pair) for pair in pairs]))
+        assert accurate[number] == pytest.approx(np.mean([right for right, _ in told]))
+        assert above[place : place + len(labels)] == pytest.approx(np.mean([errors for _, errors in told], axis=0))
+        place += len(labels)
+
+
+@given(INSTANCES, st.sampled_from([np.exp, lambda score: 3 * score - 100, lambda score: score**3, np.arctan]))
+@settings(deadline=None)
+def test_a_monotone_change_of_the_scores_changes_nothing(instances, change):
+    score, label, instance = flat(instances)
+    for metric in (outranked, outranked_by_chance):
+        for before, after in zip(metric(score, label, instance), metric(change(score), label, instance)):
+            np.testing.assert_array_equal(before, after)
+
+
+@given(INSTANCES, st.randoms(use_true_random=False))
+@settings(deadline=None)
+def test_the_order_of_the_options_changes_nothing(instances, draw):
+    score, label, instance = flat(instances)
+    turned = list(range(len(score)))
+    draw.shuffle(turned)
+    for metric in (outranked, outranked_by_chance):
+        accurate, above = metric(score, label, instance)
+        again, moved = metric(score[turned], label[turned], instance[turned])
+        np.testing.assert_array_equal(again, accurate)
+        np.testing.assert_array_equal(moved, above[turned])
+
+
+@given(INSTANCES)
+@settings(deadline=None)
+def test_perfect_scores_make_one_and_their_opposite_none(instances):
+    _, label, instance = flat(instances)
+    for metric in (outranked, outranked_by_chance):
+        accurate, above = metric(label.astype(float), label, instance)
+        assert (accurate == 1).all() and (above == 0).all()
+        accurate, above = metric(-label.astype(float), label, instance)
+        assert (accurate == 0).all() and (above == 1 - label).all()
+
+
+def test_a_tie_is_wrong_for_a_model_and_a_share_for_a_baseline():
+    tied, label = np.zeros(4), np.array([1, 1, 0, 0])
+    assert outranked(tied, label, np.zeros(4, int))[0].tolist() == [0]
+    accurate, above = outranked_by_chance(tied, label, np.zeros(4, int))
+    assert accurate == pytest.approx([1 / 6]) and above == pytest.approx([0, 0, 2 / 3, 2 / 3])
+    assert outranked_by_chance(np.zeros(3), np.array([1, 0, 0]), np.zeros(3, int))[0] == pytest.approx([1 / 3])
+
+
+@pytest.mark.parametrize(("text", "wanted"), [
+    ("forty-eight hours", {48}), ("Twenty one", {21}), ("6 pm", {6}), ("9:30", {9, 30}), ("a dozen", {12}),
+    ("someone", set()),
+    ("tenth", set()), ("two hundred", {2, 100}), ("twenty", {20}), ("", set()), ("1989", {1989}), ("fourteen", {14}),
+])
+def test_numerals(text, wanted):
+    assert numerals(text) == wanted
+
+
+def options_of(context: str, candidates: list[str]) -> pd.DataFrame:
+    return pd.DataFrame({"context": context, "candidate": candidates})
+
+
+def test_what_the_baselines_score():
+    context = "A: It takes two hours, not 12 days.\nB: We've allowed <MASK> this summer.\nA: At 6 PM, maybe 48."
+    some = options_of(context, ["forty-eight hours", "two hours", "hours", "12 Days", "6 pm", "a", "days We've",
+                                "allowed this"])
+    learnt = pd.Series(["two hours", "Two  hours", "6 pm", "two hours a day"])
+    found = baselines(some, learnt)
+    assert found["random"].tolist() == [0] * 8
+    # Whole words in any case; neither over the ends of a turn nor over the mask; the speaker's letter is no word.
+    assert found["in_context"].tolist() == [0, 1, 1, 1, 1, 0, 0, 0]
+    assert found["most_frequent"].tolist() == [0, 2, 0, 0, 1, 0, 0, 0]
+    assert found["numeral_overlap"].tolist() == [1, 1, 0, 1, 1, 0, 0, 0]
+
+
+# ---- The runs of an experiment.
+
+KINDS = ["date", "time", "duration", ""]
+
+
+def cloze(many: int, right: int, scope: str = "full") -> list[dict]:
+    """Instances with `right` right options and two wrong ones; turns from 3 to 20; every fourth of no known kind."""
+    rows = []
+    for number in range(many):
+        wrong = [("phrase", "numeral", "open_ended")[(number + some) % 3] for some in range(2)]
+        for place, rule in enumerate([""] * right + wrong):
+            rows.append({"example_id": f"{number}:{place}", "instance_id": str(number), "dialog_id": str(number),
+                         "context": "A: We met at two o'clock.\nB: For <MASK>.", "context_scope": scope,
+                         "candidate": f"{place + 1} hours", "label": int(place < right), "rule": rule,
+                         "is_original": place == 0, "kind": KINDS[number % 4], "has_numeral": number % 2 == 0,
+                         "turns": 3 + number % 18})
+    return rows
+
+
+def write_run(place, name: str, method: str, seed: int, scores: dict[str, np.ndarray], tables: dict[str, list[dict]]) -> str:
+    """predictions.parquet and run.json of one run on the dataset default of sample_dialogs, rows shuffled."""
+    selection = "held_out" if method in ("classify", "fill", "generate") else "direct"
+    rows = [{"run": name, "split": split, "selection": some, "epoch": 1, "example_id": row["example_id"],
+             "group_id": row["dialog_id"], "label": row["label"],
+             "score": [-9.0, float(score)] if method == "classify" else [float(score)]}
+            for split, table in tables.items() for row, score in zip(table, scores[split])
+            for some in {selection, "peak" if selection == "held_out" else selection}]
+    rows = [row | {"score": [0.0 * one for one in row["score"]]} if row["selection"] == "peak" else row for row in rows]
+    np.random.default_rng(seed).shuffle(rows)
+    write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS), place / name / "predictions.parquet", PREDICTIONS, {})
+    (place / name / "run.json").write_text(json.dumps({
+        "run": name, "study": "timedial", "source": "sample_dialogs", "dataset": "default", "model": "tiny", "method": method,
+        "seed": seed, "train_examples": 400, "held_out_examples": 40,
+        "data_options": {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negative_seed": 0,
+                         "max_dialogs": None}}))
+    return name
+
+
+@pytest.fixture
+def experiment(tmp_path, program):
+    """Two seeds of a classifier, one always right and one always wrong, and one that did not learn and knows nothing."""
+    tables = {"test": cloze(40, 2), "extras": cloze(12, 1)}
+    folder = tmp_path / "build/sample_dialogs/default"
+    for split, rows in (tables | {"train": cloze(9, 1)}).items():
+        write_table(pa.Table.from_pylist(rows, schema=CLOZE), folder / f"{split}.parquet", CLOZE, {})
+    perfect = {split: np.array([row["label"] for row in rows]) for split, rows in tables.items()}
+    runs = [write_run(tmp_path, "one", "classify", 1, perfect, tables),
+            write_run(tmp_path, "two", "classify", 2, {split: -some for split, some in perfect.items()}, tables),
+            write_run(tmp_path, "three", "fill_zero_shot", 0, {split: 0.0 * some for split, some in perfect.items()}, tables)]
+    sources = {"sample_dialogs": {"measured_on": "sample_challenge", "domain": "in", "sample": {}},
+               "sample_challenge": {"evaluate": ["test", "extras"], "sample": {}}}
+    (tmp_path / "sources.yaml").write_text(yaml.safe_dump(sources))
+
+    def call():
+        return program("scripts.evaluate.timedial", "--experiment", "e", "--runs", *runs, "--trained", tmp_path,
+                       "--build", tmp_path / "build", "--sources", tmp_path / "sources.yaml", "--resamples", 200,
+                       "--output", tmp_path / "metrics.parquet")
+
+    return call
+
+
+def test_an_experiment_is_measured(experiment, tmp_path):
+    done = experiment()
+    assert done.returncode == 0, done.stderr
+    table = read_table(tmp_path / "metrics.parquet")
+    assert table.schema.names == SCHEMA.names
+    metrics = table.to_pandas()
+    assert set(metrics["measured_on"]) == {"sample_challenge"} and metrics["sample"].all()
+    assert set(metrics["model"]) == {"tiny", "random", "in_context", "most_frequent", "numeral_overlap"}
+    made = metrics[(metrics["method"] == "classify") & (metrics["slice"] == "all")].set_index(["split", "metric", "seed"])
+    assert made.loc[("test", "two_best_accuracy", 1), "value"] == 1
+    assert made.loc[("test", "two_best_accuracy", 2), "value"] == 0
+    assert made.loc[("extras", "one_best_accuracy", 1), ["value", "n"]].tolist() == [1, 12]
+    assert made["train_examples"].eq(400).all() and made["domain"].eq("in").all()
+    mean = made.xs("wrong_above_right", level="metric").loc[("test", np.nan)]
+    assert mean["value"] == 0.5 and mean["sd"] == pytest.approx(np.sqrt(0.5)) and mean[["n", "groups"]].tolist() == [80, 40]
+    direct = metrics[metrics["method"] == "fill_zero_shot"]
+    assert direct["seed"].isna().all() and set(direct["domain"]) == {"zero_shot"} and direct["train_examples"].isna().all()
+    tied = direct[(direct["slice"] == "all") & (direct["split"] == "test")].set_index("metric")["value"]
+    assert tied["two_best_accuracy"] == 0 and tied["wrong_above_right"] == 1, "a tie counts as wrong"
+    random = metrics[(metrics["model"] == "random") & (metrics["slice"] == "all")].set_index(["split", "metric"])
+    assert random.loc[("test", "two_best_accuracy"), ["value", "ci_low", "ci_high"]].tolist() == pytest.approx([1 / 6] * 3)
+    assert random.loc[("extras", "one_best_accuracy"), "value"] == pytest.approx(1 / 3)
+    assert not metrics.duplicated([name for name in metrics if name not in ("value", "sd", "ci_low", "ci_high")]).any()
+
+
+def test_slices_hold_every_instance_once(experiment, tmp_path):
+    assert experiment().returncode == 0
+    metrics = read_table(tmp_path / "metrics.parquet").to_pandas()
+    rows = metrics[(metrics["method"] == "classify") & metrics["seed"].isna() & (metrics["split"] == "test")]
+    n = rows[rows["metric"] == "two_best_accuracy"].set_index("slice")["n"]
+    assert n[["kind=date", "kind=time", "kind=duration", "kind=unknown"]].tolist() == [10] * 4
+    assert n[["has_numeral=true", "has_numeral=false"]].tolist() == [20, 20]
+    assert n[["turns=1-6", "turns=7-10", "turns=11-15", "turns=16+"]].sum() == n["all"] == 40
+    n = rows[rows["metric"] == "wrong_above_right"].set_index("slice")["n"]
+    assert n[["rule=phrase", "rule=numeral", "rule=open_ended"]].sum() == n["all"] == 80
+    assert (rows["value"].between(0, 1) & (rows["ci_low"] <= rows["value"]) & (rows["value"] <= rows["ci_high"])).all()
+
+
+def test_the_table_joins_those_of_the_other_studies(experiment, tmp_path, program):
+    from scripts.evaluate import mctaco, strided_sop, temporal_nli
+    assert experiment().returncode == 0
+    files = [tmp_path / "metrics.parquet"]
+    for study in (mctaco, strided_sop, temporal_nli):
+        files.append(tmp_path / f"{study.__name__}.parquet")
+        row = pa.Table.from_pylist([{"study": study.__name__, "n": 1}], schema=study.SCHEMA)
+        write_table(row, files[-1], study.SCHEMA, {})
+    done = program("scripts.evaluate.metrics", *files, "--output", tmp_path / "union.parquet")
+    assert done.returncode == 0, done.stderr
+    assert read_table(tmp_path / "union.parquet")["domain"].null_count == 3
+
+
+def test_predictions_of_another_dataset_are_refused(experiment, tmp_path):
+    table = read_table(tmp_path / "one/predictions.parquet")
+    kept = table.filter(pc.field("example_id") != "3:2")
+    write_table(kept, tmp_path / "one/predictions.parquet", PREDICTIONS, {})
+    done = experiment()
+    assert done.returncode == 1 and "are not of the options that were built" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_score_that_is_no_number_is_refused(experiment, tmp_path):
+    rows = read_table(tmp_path / "three/predictions.parquet").to_pylist()
+    rows[0]["score"] = [float("nan")]
+    write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS), tmp_path / "three/predictions.parquet", PREDICTIONS, {})
+    done = experiment()
+    assert done.returncode == 1 and "is not a number" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_a_source_without_domain_is_refused(experiment, tmp_path):
+    (tmp_path / "sources.yaml").write_text("{sample_dialogs: {measured_on: a}, a: {evaluate: [test]}}")
+    done = experiment()
+    assert done.returncode == 1 and "write `domain: in` or `domain: out`" in done.stderr
+
+
+@pytest.mark.parametrize("labels", [[1, 1, 1, 0], [1, 1, 1, 1], [0, 0, 0, 0], [1, 0, 0, 0]])
+def test_instances_that_have_no_metric_are_refused(experiment, tmp_path, labels):
+    rows = cloze(40, 2)
+    for row, label in zip(rows[4:8], labels):
+        row["label"] = label
+    write_table(pa.Table.from_pylist(rows, schema=CLOZE), tmp_path / "build/sample_dialogs/default/test.parquet", CLOZE, {})
+    done = experiment()
+    assert done.returncode == 1 and "instance 1 has" in done.stderr and "test.parquet" in done.stderr
+
+
+# ---- A file of scores.
+
+GOLD = [{"conversation": ["A: <MASK>"], "id": 1, "correct1": "two hours ", "correct2": " 2 hours", "incorrect1": "a day",
+         "incorrect1_rule": "Rule 1", "incorrect2": "9 days", "incorrect2_rule": "Rule 2"},
+        {"conversation": ["A: <MASK>"], "id": 7, "correct1": "noon", "correct2": "none", "incorrect1": "night ",
+         "incorrect1_rule": "Rule 3", "incorrect2": "midnight", "incorrect2_rule": "Rule 3"}]
+FIRST = '{"id": 1, "scores": {"two hours": 0.5, "2 hours ": 0.2, "a day": 0.2, "9 days": -1}}'
+SECOND = '{"id": "7", "scores": {"noon": 3, "night": 2, "midnight": 1e-3}}'
+
+
+@pytest.fixture
+def scored(tmp_path, program):
+    def call(lines: str, gold=GOLD):
+        (tmp_path / "test.json").write_text(gold if isinstance(gold, str) else json.dumps(gold))
+        (tmp_path / "scores.jsonl").write_text(lines)
+        return program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json", "--scores", tmp_path / "scores.jsonl")
+
+    return call
+
+
+def test_a_file_of_scores(scored):
+    done = scored(f"{SECOND}\n{FIRST}\n")
+    assert done.returncode == 0, done.stderr
+    told = {line[:48].strip(): line[48:].split() for line in done.stdout.splitlines()[1:]}
+    assert told["test: 2-best accuracy"][0] == "0.00" and told["extras: 1-best accuracy"][0] == "100.00", "a tie is wrong"
+    assert told["test: phrase options above a right one"][0] == "100.00"
+    assert told["test: numeral options above a right one"][0] == "0.00"
+    assert told["test: wrong options above a right one"] == ["50.00", "50.0", "to", "50.0", "2"]
+    assert "test: open-ended options above a right one" not in told, "there is none"
+
+
+@pytest.mark.parametrize(("lines", "said"), [
+    (FIRST, "line 1 is the last, and none is of id 7 (1 of 2 ids have no line)"),
+    (f"{FIRST}\n{SECOND}\n{FIRST}", "line 3: id 1 stood on a line before"),
+    (f"{FIRST}\n\n{SECOND}", "line 2 is not an object like"),
+    (f"{FIRST}\n{SECOND[:-1]}", "line 2 is not an object like"),
+    (f'{FIRST}\n{{"id": 7}}', "line 2 is not an object like"),
+    (f'{FIRST}\n{{"id": 7, "scores": [1, 2, 3]}}', "line 2 is not an object like"),
+    (f"{FIRST}\n[7]", "line 2 is not an object like"),
+    (f'{FIRST}\n{SECOND.replace("7", "8")}', "line 2: no instance has the id 8"),
+    (FIRST.replace("a day", "a dya"), "line 1: id 1: 'a dya' is no option of it; score 'two hours', '2 hours', 'a day'"),
+    (FIRST.replace(', "9 days": -1', ""), "line 1: id 1: the option '9 days' has no score"),
+    (FIRST.replace("9 days", " two hours "), "'two hours' stands twice"),
+    (FIRST.replace("-1", '"-1"'), "line 1: id 1: the score of '9 days' is '-1', not a number"),
+    (FIRST.replace("-1", "NaN"), "line 1: id 1: the score of '9 days' is nan, not a number"),
+    (FIRST.replace("-1", "true"), "line 1: id 1: the score of '9 days' is True, not a number"),
+])
+def test_wrong_scores_are_refused_with_the_line(scored, lines, said):
+    done = scored(lines)
+    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+@pytest.mark.parametrize(("gold", "said"), [
+    ("[", "test.json: not JSON"), ("[]", "has no instance"), ("[3]", "instance 1 is not one of TimeDial"),
+    (json.dumps([GOLD[0] | {"incorrect1_rule": "Rule 4"}]), "instance 1 is not one of TimeDial"),
+    (json.dumps([GOLD[0] | {"incorrect1": "2 hours"}]), "id 1 has the option '2 hours' twice"),
+])
+def test_a_wrong_gold_file_is_refused(scored, gold, said):
+    done = scored(FIRST, gold)
+    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_half_of_the_arguments_is_not_enough(program, tmp_path):
+    done = program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json")
+    assert done.returncode == 2 and "--scores is missing" in done.stderr
+
+
+def test_the_released_file(mirror, program, tmp_path):
+    """1,104 instances and 342 extras; perfect scores make 1, and 0 when turned; wrong options by rule as released."""
+    gold = read_gold(mirror / AT)
+    assert gold.groupby("split")["instance_id"].nunique().to_dict() == {"test": 1104, "extras": 342}
+    assert gold[gold["split"] == "test"].groupby("rule").size().to_dict() == {"": 2208, "numeral": 984, "open_ended": 901,
+                                                                             "phrase": 323}
+    for sign, wanted in ((1, "100.00"), (-1, "0.00")):
+        with (tmp_path / "scores.jsonl").open("w") as file:
+            for name, some in gold.groupby("instance_id"):
+                scores = dict(zip(some["option"], (sign * some["label"]).tolist()))
+                file.write(json.dumps({"id": name, "scores": scores}) + "\n")
+        done = program("scripts.evaluate.timedial", "--gold", mirror / AT, "--scores", tmp_path / "scores.jsonl")
+        assert done.returncode == 0, done.stderr
+        lines = [line.split() for line in done.stdout.splitlines() if "best accuracy" in line]
+        assert [line[3] for line in lines] == [wanted] * 2 and [line[-1] for line in lines] == ["1,104", "342"]
