@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.clean.captions import Count, cleaner_arguments, write_cleaning
+from scripts.clean.columns import mapped
 from scripts.common.program import UserError, log, run
 from scripts.common.tables import QUESTIONS, write_table
 
@@ -45,15 +46,6 @@ def read(file: Path) -> pd.DataFrame:
     return pd.DataFrame(cells.tolist(), columns=COLUMNS)
 
 
-def mapped(table: pd.DataFrame, column: str, names: dict, file: Path) -> pd.Series:
-    """A column with other names; refuses a value that has none."""
-    unknown = table[~table[column].isin(names)]
-    if len(unknown):
-        raise UserError(f"{file}: line {unknown.index[0] + 1}: {column} is {unknown[column].iloc[0]!r}, not one of "
-                        f"{', '.join(names)}; mend it, or fetch the file again")
-    return table[column].map(names)
-
-
 def main(given: argparse.Namespace) -> None:
     tables, counts = {}, []
     for split, name in FILES.items():
@@ -69,7 +61,7 @@ def main(given: argparse.Namespace) -> None:
                                                           .any(axis=1).sum())) for reason, sign in ODD.items()]
         tables[split] = table.assign(
             source=given.source, split=split, question_id=[f"{split}:{some}" for some in number],
-            label=mapped(table, "label", LABELS, file), category=mapped(table, "category", CATEGORIES, file), asked=asked)
+            label=mapped(table, "label", LABELS, file, first_line=1), category=mapped(table, "category", CATEGORIES, file, first_line=1), asked=asked)
     shared = set(tables["train"]["asked"]) & set(tables["test"]["asked"])
     counts.append(("test", "questions", "noted", "train has the question too", len(shared)))
     for split, table in tables.items():

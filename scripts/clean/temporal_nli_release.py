@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.clean.captions import Count, cleaner_arguments, write_cleaning
+from scripts.clean.columns import mapped
 from scripts.common.program import UserError, log, run
 from scripts.common.tables import NLI, write_table
 
@@ -68,15 +69,6 @@ def read(file: Path, columns: list[str]) -> pd.DataFrame:
     return table
 
 
-def mapped(table: pd.DataFrame, column: str, names: dict, file: Path) -> pd.Series:
-    """A column with other names; refuses a value that has none."""
-    unknown = table[~table[column].isin(names)]
-    if len(unknown):
-        raise UserError(f"{file}: row {unknown.index[0] + 2}: {column} is {unknown[column].iloc[0]!r}, not one of "
-                        f"{', '.join(map(str, names))}; fetch the file again")
-    return table[column].map(names)
-
-
 def events(table: pd.DataFrame, templates: pd.DataFrame, challenge_set: str, file: Path) -> pd.Series:
     """The template of each row, as the number of its row in templates.csv (from 0), found by the hypothesis's event."""
     patterns = [LASTING] if challenge_set == "temp_duration" else [FRONTED, FORWARD]
@@ -106,19 +98,19 @@ def clean(file: Path, split: str, challenge_set: str, templates: pd.DataFrame) -
     made["example_id"] = [f"{challenge_set}:{split}:{row}" for row in table.index]
     made["group_id"] = events(table, templates, challenge_set, file)
     made["text_a"], made["text_b"] = table["Premise"], table["Hypothesis"]
-    made["label"] = mapped(table, "Label", LABELS, file)
+    made["label"] = mapped(table, "Label", LABELS, file, first_line=2)
     made["challenge_set"] = challenge_set
     if challenge_set == "cross_unit":
         made["premise_preposition"] = table["Premise Preposition"]
         made["premise_type"] = (table["Premise Preposition"] == "in").map({True: "fixed", False: "interval"})
-        made["unit_pair"] = mapped(table, "Higher Duration Unit", UNIT_PAIRS, file)
-        made["premise_position"] = mapped(table, "Premise Direction", POSITIONS, file)
-        made["hypothesis_position"] = mapped(table, "Hypothesis Direction", POSITIONS, file)
+        made["unit_pair"] = mapped(table, "Higher Duration Unit", UNIT_PAIRS, file, first_line=2)
+        made["premise_position"] = mapped(table, "Premise Direction", POSITIONS, file, first_line=2)
+        made["hypothesis_position"] = mapped(table, "Hypothesis Direction", POSITIONS, file, first_line=2)
         made["difference"] = table["Lower/Higher Diff"]
         made["direction"] = (table["Lower/Higher Diff"] < 0).map({True: "lower", False: "higher"})
         made["tense"] = "future"
     else:
-        made["choice"] = mapped(table, "Type", CHOICES, file)
+        made["choice"] = mapped(table, "Type", CHOICES, file, first_line=2)
         made["difference"] = table["Time Diff"]
     if challenge_set == "temp_order":
         position = table["Temp Type"].str.lower().str.split(" ")
@@ -127,9 +119,9 @@ def clean(file: Path, split: str, challenge_set: str, templates: pd.DataFrame) -
         made["premise_type"] = table["Prem Fixed"].map({True: "fixed", False: "interval"})
         made["premise_preposition"] = prepositions(made["text_a"], made["premise_position"])
     if challenge_set == "temp_duration":
-        made["premise_form"] = mapped(table, "Temp Type", {"Near": "one_clause", "Spread": "two_clauses"}, file)
+        made["premise_form"] = mapped(table, "Temp Type", {"Near": "one_clause", "Spread": "two_clauses"}, file, first_line=2)
         made["next_cycle"] = table["Next Cycle"]
-        made["hypothesis_type"] = mapped(table, "Dur Type", HYPOTHESES, file)
+        made["hypothesis_type"] = mapped(table, "Dur Type", HYPOTHESES, file, first_line=2)
         made["duration_format"] = table["Type"].str.extract(r"^DATE_(YM|M)_")[0].map({"M": "months", "YM": "years_months"})
     else:
         made["hypothesis_preposition"] = prepositions(made["text_b"], made["hypothesis_position"])

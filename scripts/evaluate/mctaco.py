@@ -32,7 +32,8 @@ import pyarrow as pa
 import yaml
 
 from scripts.build.unit_normalization import quantities
-from scripts.clean.mctaco import CATEGORIES, LABELS, mapped, read
+from scripts.clean.columns import mapped
+from scripts.clean.mctaco import CATEGORIES, LABELS, read
 from scripts.common.program import UserError, log, parser, run
 from scripts.common.tables import ANSWERS, read_table, write_table
 from scripts.evaluate.bootstrap import interval, resampled_sums
@@ -81,7 +82,8 @@ def scores(label: np.ndarray, accepted: np.ndarray, question: np.ndarray) -> dic
 def score_file(gold: Path, predictions: Path) -> None:
     """Print exact match and F1 of a file of predictions, in per cent."""
     table = read(gold)
-    label, category = mapped(table, "label", LABELS, gold).to_numpy(), mapped(table, "category", CATEGORIES, gold)
+    label = mapped(table, "label", LABELS, gold, first_line=1).to_numpy()
+    category = mapped(table, "category", CATEGORIES, gold, first_line=1)
     try:
         words = pd.Series(predictions.read_text(encoding="utf-8").removesuffix("\n").split("\n")).str.strip()
     except FileNotFoundError:
