@@ -15,8 +15,7 @@ from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError
 
 MASK = "<MASK>"
-WORD = r"[\w'’]+"
-LONG = 5  # words: shorter turns ("That's right .") are said in many dialogs
+LONG = 20  # letters and digits, about five words: shorter turns ("That's right .") are said in many dialogs
 NEAR = 0.5  # the share of long turns in common, of the dialog that has fewer of them
 
 # Separate hashes of the same text.
@@ -25,7 +24,8 @@ IN_PLACE, ANYWHERE = 1, 2
 
 def normalized(texts: pd.Series) -> pd.Series:
     """Texts as their letters and digits in lower case."""
-    lower = pc.utf8_lower(pa.array(texts, pa.string()))
+    # NFKC: a full-width letter is the letter.
+    lower = pc.utf8_lower(pc.utf8_normalize(pa.array(texts, pa.string()), form="NFKC"))
     return pd.Series(pc.replace_substring_regex(lower, r"[^\p{L}\p{N}]+", "").to_pandas().to_numpy(object), texts.index)
 
 
@@ -78,7 +78,7 @@ def exact_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> pd.Series:
 
 def long_turns(turns: pd.DataFrame, dialog: str) -> pd.DataFrame:
     """The different long turns of each dialog: its id and a hash of the turn's words."""
-    long = turns[turns["text"].str.count(WORD) >= LONG]
+    long = turns[turns["key"].str.len() >= LONG]
     return pd.DataFrame({dialog: long[dialog], "said": keyed_hash(long["key"], ANYWHERE)}).drop_duplicates()
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 import zipfile
 from collections import Counter, defaultdict
 
@@ -39,11 +40,11 @@ def challenge_rows(instances: dict[str, list[str]], options=("two weeks", "14 da
 # An independent, slow account of what a source is.
 
 def words(text: str) -> str:
-    return "".join(letter for letter in text.lower() if letter.isalnum())
+    return "".join(letter for letter in unicodedata.normalize("NFKC", text).lower() if letter.isalnum())
 
 
 def long_turns(turns: list[str]) -> set[str]:
-    return {words(turn) for turn in turns if len(re.findall(r"[\w'’]+", turn)) >= 5}
+    return {words(turn) for turn in turns if len(words(turn)) >= 20}
 
 
 def is_exact(turns: list[str], asked: list[str]) -> bool:
@@ -71,9 +72,9 @@ def sources(dialogs: pd.DataFrame, challenge: pd.DataFrame) -> tuple[set, set]:
     return set(exact_sources(turns, asked)), set(near_sources(turns, asked))
 
 
-TURNS = st.sampled_from(["Yes .", "I come here in two weeks .", "i come here  in six weeks", "How long have you been here ?",
+TURNS = st.sampled_from(["Yes .", "I come back here in two weeks .", "i come back here  in six weeks", "How long have you been here ?",
                          "we waited for a whole year", "See you .", "See you !", "that is a very good idea", "What ?"])
-MASKED = st.sampled_from(["I come here in <MASK> .", "<MASK>", "See <MASK>", "we waited for <MASK>", "<MASK> ?"])
+MASKED = st.sampled_from(["I come back here in <MASK> .", "<MASK>", "See <MASK>", "we waited for <MASK>", "<MASK> ?"])
 
 
 @given(st.lists(st.lists(TURNS, min_size=1, max_size=4), min_size=1, max_size=6),
@@ -125,7 +126,7 @@ def test_no_dialog_of_the_real_challenge_remains(real):
             for instance in set().union(*(said_in[turn] for turn in long_turns(dialogs[name]) if turn in said_in)):
                 assert not is_near(dialogs[name], instances[instance]), (name, instance)
                 assert not is_exact(dialogs[name], instances[instance]), (name, instance)
-    assert left == {"train": (838, 55), "validation": (101, 5), "test": (77, 7)}
+    assert left == {"train": (838, 52), "validation": (101, 6), "test": (77, 6)}
 
 
 # What the program makes of a small corpus. The text of each span, its kind, its value.
