@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.build.dialog_leakage import challenge_turns, exact_sources, near_sources, with_keys
+from scripts.build.dialog_leakage import challenge_turns, sources
 from scripts.build.timedial import drawn, joined
 from scripts.common.tables import CHALLENGE, CLOZE, DIALOGS, SPANS, provenance_of, read_table, write_table
 
@@ -66,10 +66,11 @@ def is_near(turns: list[str], asked: list[str]) -> bool:
     return bool(ours & theirs) and 2 * len(ours & theirs) >= min(len(ours), len(theirs))
 
 
-def sources(dialogs: pd.DataFrame, challenge: pd.DataFrame) -> tuple[set, set]:
-    asked = with_keys(challenge_turns(challenge, "challenge"), "instance_id")
-    turns = with_keys(dialogs, "dialog_id")
-    return set(exact_sources(turns, asked)), set(near_sources(turns, asked))
+def found(dialogs: pd.DataFrame, challenge: pd.DataFrame) -> tuple[set, set]:
+    """The ids of the exact and of the near sources."""
+    number, names = pd.factorize(dialogs["dialog_id"])
+    exact, near = sources(dialogs.assign(dialog=number), challenge_turns(challenge, "challenge"))
+    return set(names[exact]), set(names[near])
 
 
 TURNS = st.sampled_from(["Yes .", "I come back here in two weeks .", "i come back here  in six weeks", "How long have you been here ?",
@@ -83,7 +84,7 @@ MASKED = st.sampled_from(["I come back here in <MASK> .", "<MASK>", "See <MASK>"
 def test_sources_equal_a_slow_reference(dialogs, instances):
     dialogs = {f"train:{number}": turns for number, turns in enumerate(dialogs)}
     instances = {str(number): [*before, masked, *after] for number, (before, masked, after) in enumerate(instances)}
-    exact, near = sources(dialog_rows(dialogs), challenge_rows(instances))
+    exact, near = found(dialog_rows(dialogs), challenge_rows(instances))
     assert exact == {name for name, turns in dialogs.items() if any(is_exact(turns, asked) for asked in instances.values())}
     assert near == {name for name, turns in dialogs.items() if any(is_near(turns, asked) for asked in instances.values())}
 
@@ -113,7 +114,7 @@ def test_no_dialog_of_the_real_challenge_remains(real):
     challenge = challenge_rows(instances)
     left = {}
     for split, dialogs in splits.items():
-        exact, near = sources(dialog_rows(dialogs), challenge)
+        exact, near = found(dialog_rows(dialogs), challenge)
         left[split] = len(exact), len(near - exact)
         cut_elsewhere = {words(" ".join(dialogs[name])) for name in exact}
         assert all(name in exact | near for name, turns in dialogs.items() if words(" ".join(turns)) in cut_elsewhere)
