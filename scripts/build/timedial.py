@@ -10,8 +10,9 @@ fit by chance; the paper leaves them, too.
 
 Reads  <cleaned>/<split>.parquet (schema dialogs), <spans>/<split>.parquet (schema spans) of the two --splits,
        <challenge>/<split>.parquet (schema challenge), <challenge-spans>/<split>.parquet (spans) of the --measured splits
-Writes <output>/train.parquet, validation.parquet and <measured>.parquet (schema cloze), leakage.csv: what left, and
-       how many spans, instances and candidates there are
+Writes <output>/train.parquet, validation.parquet and <measured>.parquet (schema cloze), leakage.csv: for each split
+       of the dialogs what left and why, in turn, what stayed, and of what was built: mask_instances, candidates, pool
+       (different texts) and right_by_frequency (the share of instances that the most frequent candidate gets right)
 
     python -m scripts.build.timedial --cleaned results/clean/dailydialog --spans results/build/temporal_spans/dailydialog \\
         --splits train validation --challenge results/clean/timedial \\
@@ -287,6 +288,15 @@ def challenge_cloze(challenge: pd.DataFrame, spans: pd.DataFrame, scope: str, wh
                         dialog_id=table["instance_id"]), behind["found"].value_counts()
 
 
+def right_by_frequency(spans: pd.DataFrame, built: pa.Table) -> float:
+    """How often the right candidate is the one whose text is the most frequent among the spans; ties count in part."""
+    rows = built.select(["instance_id", "candidate", "label"]).to_pandas()
+    counts = spans["text"].str.lower().value_counts()
+    rows["count"] = rows["candidate"].str.lower().map(counts)
+    best = rows[rows["count"] == rows.groupby("instance_id")["count"].transform("max")]
+    return float(best.groupby("instance_id")["label"].mean().mean())
+
+
 def funnel(reasons: np.ndarray, spans: pd.DataFrame, built: pa.Table) -> pd.DataFrame:
     """The rows of leakage.csv for one split: the dialogs that left for each reason, and what was kept after it."""
     rows, stay = [], np.ones(len(reasons), bool)
@@ -323,7 +333,10 @@ def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame,
     reasons = cut(reasons, dialogs.loc[dialogs["turn"] == 0, "dialog_id"], left, most)
     stay = reasons[left["dialog"]] == ""
     built = cloze(left[stay].reset_index(drop=True), dialogs, pool, places[stay], options)
-    return built, funnel(reasons, spans, built)
+    counts = funnel(reasons, spans, built)
+    counts.loc[counts.index[-1], ["pool", "right_by_frequency"]] = [left["text"].str.lower().nunique(),
+                                                                   round(right_by_frequency(left, built), 4)]
+    return built, counts.astype({"pool": "Int64"})
 
 
 def main(given: argparse.Namespace) -> None:
@@ -341,8 +354,9 @@ def main(given: argparse.Namespace) -> None:
         rows.append(counts.assign(source=dialogs["source"].iloc[0], split=split))
         log.info("%s %s: %s", given.output, split, "; ".join(
             f"{reason} {dropped:,}" for reason, dropped in zip(counts["reason"], counts["dialogs_dropped"]) if dropped))
-        log.info("%s %s: %d candidates for %d masks in %d dialogs", given.output, name, *counts.iloc[-1][
-            ["candidates", "mask_instances", "dialogs_kept"]])
+        log.info("%s %s: %d candidates for %d masks in %d dialogs, from a pool of %d texts; the most frequent candidate is "
+                 "right in %.1f %%", given.output, name, *counts.iloc[-1][
+                     ["candidates", "mask_instances", "dialogs_kept", "pool"]], 100 * counts["right_by_frequency"].iloc[-1])
     for split, challenge in measured.items():
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.challenge, given.challenge_spans))
         built, found = challenge_cloze(challenge, read_table(spans_file, SPANS.names).to_pandas(), options["context_scope"],

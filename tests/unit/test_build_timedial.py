@@ -223,6 +223,31 @@ def test_sources_and_duplicates_leave_and_are_counted(corpus):
     assert stored["licence"] == "MIT" and stored["options"]["negatives"] == 3
 
 
+def test_the_leakage_is_published(corpus):
+    for name, options in (("s/full", {}), ("s/local", {"context_scope": "local"}), ("s/few", {"max_dialogs": 2})):
+        corpus.build(f"build/{name}", **options)
+    pd.DataFrame({"experiment": "e", "study": "timedial", "source": "s", "dataset": ["full", "local", "few"],
+                  "value": 0.5}).to_parquet(corpus.folder / "metrics.parquet")
+    (corpus.folder / "sources.yaml").write_text("s: {title: Some dialogs, sample: {}}")
+
+    def publish():
+        return corpus.program("scripts.publish.timedial_leakage", "--metrics", corpus.folder / "metrics.parquet", "--build",
+                              corpus.folder / "build", "--sources", corpus.folder / "sources.yaml", "--output",
+                              corpus.folder / "table")
+
+    assert publish().returncode == 0
+    table = pd.read_csv(corpus.folder / "table.csv")
+    assert table["Split"].tolist() == ["train", "train", "validation", "validation"]  # full and local are one
+    assert table["Over the limit"].tolist()[:2] == [2, 0] and table["Kept"].tolist()[:2] == [2, 4]
+    left = ["Exact sources", "Near sources", "Occur before", "Without a time", "Over the limit", "Kept"]
+    assert (table[left].sum(axis=1) == table["Dialogs"]).all() and (table["Candidates"] == 4 * table["Masks"]).all()
+    assert set(table["Dialogs of"]) == {"Some dialogs [sample data]"}
+    assert "SAMPLE DATA" in (corpus.folder / "table.md").read_text()
+    (corpus.folder / "build/s/few/leakage.csv").unlink()
+    refused = publish()
+    assert refused.returncode == 1 and "few/leakage.csv: no such file; build" in refused.stderr
+
+
 def test_each_span_is_masked_with_its_own_text_right(corpus):
     built = corpus.build()["train"]
     assert list(built) == CLOZE.names
