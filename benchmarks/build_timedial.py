@@ -53,7 +53,8 @@ def loop(turns: list[dict], spans: list[dict], challenge: list[dict]) -> int:
         lines = [line[3:] for line in instance["dialog"].split("\n")]
         place = next(number for number, line in enumerate(lines) if MASK in line)
         keys = [words(line) for line in lines]
-        asked[(len(lines), place, tuple(keys[:place] + keys[place + 1 :]))] = [words(part) for part in lines[place].split(MASK)]
+        key = len(lines), place, tuple(keys[:place] + keys[place + 1 :])
+        asked[key] = [words(part) for part in lines[place].split(MASK)]
         for number, key in enumerate(keys):
             if number != place and len(key) >= LONG:
                 said_in[key].add(instance["instance_id"])
@@ -66,7 +67,8 @@ def loop(turns: list[dict], spans: list[dict], challenge: list[dict]) -> int:
     kept = {}
     for name, lines in dialogs.items():
         keys = [words(line["text"]) for line in lines]
-        around = [(asked.get((len(keys), place, tuple(keys[:place] + keys[place + 1 :]))), key) for place, key in enumerate(keys)]
+        around = [(asked.get((len(keys), place, tuple(keys[:place] + keys[place + 1 :]))), key)
+                  for place, key in enumerate(keys)]
         if any(parts and key.startswith(parts[0]) and key.endswith(parts[1]) for parts, key in around):
             continue
         long = {key for key in keys if len(key) >= LONG}

@@ -39,8 +39,8 @@ def challenge_turns(challenge: pd.DataFrame, where: str) -> pd.DataFrame:
     masks = dialogs["dialog"].str.count(MASK)
     if (masks != 1).any():
         wrong = masks.idxmax() if masks.max() > 1 else masks.idxmin()
-        raise UserError(f"{where}: the dialog of instance {dialogs['instance_id'][wrong]} has {masks[wrong]} {MASK}, not one; "
-                        "mend it at its source and clean the challenge again")
+        raise UserError(f"{where}: the dialog of instance {dialogs['instance_id'][wrong]} has {masks[wrong]} {MASK}, not "
+                        "one; mend it at its source and clean the challenge again")
     lines = dialogs.assign(line=dialogs["dialog"].str.split("\n")).drop(columns="dialog").explode("line", ignore_index=True)
     text = lines["line"].str.replace(r"^[^\W\d_]+:\s*", "", regex=True)
     return lines.assign(turn=lines.groupby("instance_id").cumcount(), dialog=pd.factorize(lines["instance_id"])[0], text=text,

@@ -39,6 +39,7 @@ from scripts.common.keyed import keyed_hash, keyed_uniform
 from scripts.common.program import UserError, log, parser, run
 from scripts.common.tables import CHALLENGE, CLOZE, DIALOGS, SPANS, provenance_of, read_table, write_table
 
+LEARNT = ("train", "validation")
 EXACT, NEAR, DUPLICATE = "exact source of the challenge", "near source of the challenge", "occurs before"
 NO_SPAN, TOO_MANY = "no temporal expression", "over max_dialogs"
 HELD_OUT = 5  # of max_dialogs to learn from, one to hold out
@@ -73,18 +74,18 @@ def ordered(dialogs: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 def placed(spans: pd.DataFrame, dialogs: pd.DataFrame, where: str) -> pd.DataFrame:
-    """Spans in the order of the dialogs, with: dialog (its number), length (its turns), row (of the span's turn in `dialogs`),
-    before and after (the rest of that turn's text).
+    """Spans in the order of the dialogs, with: dialog (its number), length (its turns), row (of the span's turn in
+    `dialogs`), before and after (the rest of that turn's text).
 
     dialogs: of ordered(). Raises UserError when the spans are not those of these dialogs.
     """
     first = np.flatnonzero(dialogs["turn"] == 0)
     dialog = pd.Index(dialogs["dialog_id"].to_numpy()[first]).get_indexer(spans["dialog_id"])
-    length = np.bincount(dialogs["dialog"])
+    length = np.append(np.bincount(dialogs["dialog"]), 0)  # no turn of a dialog that is not found, -1
     lost = spans[(dialog < 0) | (spans["turn"] < 0) | (spans["turn"] >= length[dialog])]
     if len(lost):
-        raise UserError(f"{where}: a span lies in turn {lost['turn'].iloc[0]} of dialog {lost['dialog_id'].iloc[0]}, which is "
-                        "not among the cleaned dialogs; find the spans again")
+        raise UserError(f"{where}: a span lies in turn {lost['turn'].iloc[0]} of dialog {lost['dialog_id'].iloc[0]}, which "
+                        "is not among the cleaned dialogs; find the spans again")
     spans = spans.assign(dialog=dialog, row=first[dialog] + spans["turn"], length=length[dialog])
     spans = spans.sort_values(["row", "start", "end"], ignore_index=True)
     texts, starts, ends = dialogs["text"].to_numpy()[spans["row"]], spans["start"], spans["end"]
@@ -237,8 +238,8 @@ def with_columns(table: pa.Table, number: np.ndarray, scope: str, **columns: pa.
     """A table of the schema cloze: its example ids are those of the instances with the candidate's number."""
     for name, column in columns.items():
         table = table.append_column(name, column)
-    numbers = pa.array(number).cast(pa.string())
-    table = table.append_column("example_id", pc.binary_join_element_wise(table["instance_id"].cast(pa.string()), numbers, ":"))
+    ids, numbers = table["instance_id"].cast(pa.string()), pa.array(number).cast(pa.string())
+    table = table.append_column("example_id", pc.binary_join_element_wise(ids, numbers, ":"))
     return table.append_column("context_scope", pa.array(np.full(len(table), scope))).select(CLOZE.names).cast(CLOZE)
 
 
@@ -252,8 +253,9 @@ def span_behind_mask(challenge: pd.DataFrame, asked: pd.DataFrame, spans: pd.Dat
     original = challenge.loc[challenge["is_original"], ["instance_id", "option"]]
     counts = challenge["instance_id"].map(original["instance_id"].value_counts()).fillna(0)
     if (counts != 1).any():
-        raise UserError(f"{where}: instance {challenge['instance_id'][counts.ne(1).idxmax()]} has {counts[counts != 1].iloc[0]:.0f}"
-                        " original options, not one; clean the challenge again")
+        wrong = counts.ne(1).idxmax()
+        raise UserError(f"{where}: instance {challenge['instance_id'][wrong]} has {counts[wrong]:.0f} original options, not "
+                        "one; clean the challenge again")
     masked = asked.loc[asked["masked"], ["instance_id", "turn", "text"]].merge(original, on="instance_id")
     masked["mask_start"] = masked["text"].str.find(MASK)
     masked["mask_end"] = masked["mask_start"] + masked["option"].str.len()
@@ -265,7 +267,8 @@ def span_behind_mask(challenge: pd.DataFrame, asked: pd.DataFrame, spans: pd.Dat
     found = masked.set_index("instance_id")[["option"]].join(near[["kind", "has_numeral", "off"]])
     told = found["option"].str.contains(NUMERAL)
     return pd.DataFrame({
-        "kind": found["kind"].fillna("other"), "has_numeral": found["has_numeral"].astype("boolean").fillna(told).astype(bool),
+        "kind": found["kind"].fillna("other"),
+        "has_numeral": found["has_numeral"].astype("boolean").fillna(told).astype(bool),
         "found": np.select([found["off"].isna(), found["off"] == 0], ["none", "exact"], "overlapping")})
 
 
@@ -341,16 +344,21 @@ def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame,
 
 def main(given: argparse.Namespace) -> None:
     options = json.loads(given.options)
-    measured = {split: read_table(given.challenge / f"{split}.parquet", CHALLENGE.names).to_pandas() for split in given.measured}
+    if not set(LEARNT).isdisjoint(given.measured):
+        raise UserError(f"--measured {' '.join(given.measured)}: {' and '.join(LEARNT)} are the names of what is learnt from "
+                        "and held out; rename the challenge's split")
+    measured = {split: read_table(given.challenge / f"{split}.parquet", CHALLENGE.names).to_pandas()
+                for split in given.measured}
     asked = challenge_turns(pd.concat(measured.values(), ignore_index=True), str(given.challenge))
     most, rows = options["max_dialogs"], []
-    for name, split in zip(("train", "validation"), given.splits):
+    for name, split in zip(LEARNT, given.splits):
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.cleaned, given.spans))
         dialogs = ordered(read_table(file, DIALOGS.names).to_pandas(), str(file))
         spans = placed(read_table(spans_file, SPANS.names).to_pandas(), dialogs, str(spans_file))
         built, counts = build_split(dialogs, spans, asked, options, most, str(spans_file))
         most = None if most is None else -(-most // HELD_OUT)
-        write_table(built, given.output / f"{name}.parquet", CLOZE, provenance_of(file) | {"split": split, "options": options})
+        write_table(built, given.output / f"{name}.parquet", CLOZE,
+                    provenance_of(file) | {"split": split, "options": options})
         rows.append(counts.assign(source=dialogs["source"].iloc[0], split=split))
         log.info("%s %s: %s", given.output, split, "; ".join(
             f"{reason} {dropped:,}" for reason, dropped in zip(counts["reason"], counts["dialogs_dropped"]) if dropped))
@@ -361,7 +369,8 @@ def main(given: argparse.Namespace) -> None:
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.challenge, given.challenge_spans))
         built, found = challenge_cloze(challenge, read_table(spans_file, SPANS.names).to_pandas(), options["context_scope"],
                                        str(file))
-        write_table(built, given.output / f"{split}.parquet", CLOZE, provenance_of(file) | {"split": split, "options": options})
+        write_table(built, given.output / f"{split}.parquet", CLOZE,
+                    provenance_of(file) | {"split": split, "options": options})
         log.info("%s %s: %d candidates for %d masks; among the spans: %s", given.output, split, len(built), found.sum(),
                  ", ".join(f"{how} {count:,}" for how, count in found.items()))
     with whole(given.output / "leakage.csv") as beside:

@@ -25,10 +25,10 @@ from scripts.publish.table import percent, write
 WORDS = ["Dialogs of", "Split"]
 LEFT = {EXACT: "Exact sources", NEAR: "Near sources", DUPLICATE: "Occur before", NO_SPAN: "Without a time",
         TOO_MANY: "Over the limit"}
-CAPTION = ("Dialogs that left before a model learnt from the rest, in the order of the columns, and the masked datasets built "
-           "from those kept. Pool: the different span texts that wrong candidates are drawn from. By frequency: instances "
-           "in which the most frequent candidate is the right one. Qin et al. 2021 print 14.5 and 2.4 thousand masks to learn "
-           "from and to hold out, 58.0 and 9.6 thousand candidates, a pool of 2,153 spans (table 4).")
+CAPTION = ("Dialogs that left before a model learnt from the rest, in the order of the columns, and the masked datasets "
+           "built from those kept. Pool: the different span texts that wrong candidates are drawn from. By frequency: "
+           "instances in which the most frequent candidate is the right one. Qin et al. 2021 print 14.5 and 2.4 thousand "
+           "masks to learn from and to hold out, 58.0 and 9.6 thousand candidates, a pool of 2,153 spans (table 4).")
 
 
 def counts_of(file: Path) -> pd.DataFrame:

@@ -73,8 +73,9 @@ def found(dialogs: pd.DataFrame, challenge: pd.DataFrame) -> tuple[set, set]:
     return set(names[exact]), set(names[near])
 
 
-TURNS = st.sampled_from(["Yes .", "I come back here in two weeks .", "i come back here  in six weeks", "How long have you been here ?",
-                         "we waited for a whole year", "See you .", "See you !", "that is a very good idea", "What ?"])
+TURNS = st.sampled_from(["Yes .", "I come back here in two weeks .", "i come back here  in six weeks",
+                         "How long have you been here ?", "we waited for a whole year", "See you .", "See you !",
+                         "that is a very good idea", "What ?"])
 MASKED = st.sampled_from(["I come back here in <MASK> .", "<MASK>", "See <MASK>", "we waited for <MASK>", "<MASK> ?"])
 
 
@@ -191,14 +192,15 @@ class Corpus:
         save(self.challenge_spans, at / "challenge_spans/test.parquet", SPANS)
         chosen = {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negative_seed": 0,
                   "max_dialogs": None} | options
-        done = self.program("scripts.build.timedial", "--cleaned", at / "dialogs", "--spans", at / "spans", "--splits", "train",
-                            "validation", "--challenge", at / "challenge", "--challenge-spans", at / "challenge_spans",
+        done = self.program("scripts.build.timedial", "--cleaned", at / "dialogs", "--spans", at / "spans", "--splits",
+                            "train", "validation", "--challenge", at / "challenge", "--challenge-spans", at / "challenge_spans",
                             "--measured", "test", "--options", json.dumps(chosen), "--output", self.folder / name)
         assert (done.returncode == 0) == ok, done.stderr
         assert "Traceback" not in done.stderr
         if not ok:
             return done.stderr
-        return {split: read_table(self.folder / name / f"{split}.parquet").to_pandas() for split in ("train", "validation", "test")}
+        return {split: read_table(self.folder / name / f"{split}.parquet").to_pandas()
+                for split in ("train", "validation", "test")}
 
 
 @pytest.fixture
@@ -406,8 +408,9 @@ def test_joined_equals_a_slow_reference(pairs):
                 for member in both:
                     groups[member] = both
     one, other = (pd.Series([pair[side] for pair in pairs], dtype=int) for side in (0, 1))
-    found = joined(one, other)
-    assert all((found[here] == found[there]) == (there in groups[here]) for here in range(len(pairs)) for there in range(len(pairs)))
+    numbers = joined(one, other)
+    places = range(len(pairs))
+    assert all((numbers[here] == numbers[there]) == (there in groups[here]) for here in places for there in places)
 
 
 def broken(corpus, what):
@@ -441,8 +444,15 @@ def broken(corpus, what):
         return "no temporal expression is left"
 
 
-@pytest.mark.parametrize("what", ["a mask in the corpus", "a gap in the turns", "spans of other dialogs", "spans of another text",
-                                  "two dialogs of one instance", "two masks", "no mask", "no original", "no span left"])
+def test_a_measured_split_named_as_the_learnt_one_is_refused(program, tmp_path):
+    done = program("scripts.build.timedial", "--cleaned", tmp_path, "--spans", tmp_path, "--splits", "a", "b", "--challenge",
+                   tmp_path, "--challenge-spans", tmp_path, "--measured", "validation", "--options", "{}", "--output", tmp_path)
+    assert done.returncode == 1 and "rename the challenge's split" in done.stderr
+
+
+@pytest.mark.parametrize("what", ["a mask in the corpus", "a gap in the turns", "spans of other dialogs",
+                                  "spans of another text", "two dialogs of one instance", "two masks", "no mask",
+                                  "no original", "no span left"])
 def test_wrong_tables_are_refused(corpus, what):
     wanted = broken(corpus, what)
     assert wanted in corpus.build(ok=False)
