@@ -193,8 +193,9 @@ class Corpus:
         chosen = {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negative_seed": 0,
                   "max_dialogs": None} | options
         done = self.program("scripts.build.timedial", "--cleaned", at / "dialogs", "--spans", at / "spans", "--splits",
-                            "train", "validation", "--challenge", at / "challenge", "--challenge-spans", at / "challenge_spans",
-                            "--measured", "test", "--options", json.dumps(chosen), "--output", self.folder / name)
+                            "train", "validation", "--challenge", at / "challenge", "--challenge-spans",
+                            at / "challenge_spans", "--measured", "test", "--options", json.dumps(chosen), "--output",
+                            self.folder / name)
         assert (done.returncode == 0) == ok, done.stderr
         assert "Traceback" not in done.stderr
         if not ok:
