@@ -2,8 +2,8 @@
 
 Not a program. All challenge instances of TimeDial come from DailyDialog, so a model that learns from the whole corpus has
 read what it is measured on. Turns are compared by the letters and digits of their lower case, which spacing, quotation
-marks and case do not change. Dialogs are joined by hashes of their turns: the work grows with the number of turns, not
-with the number of pairs of dialogs.
+marks and case do not change. Dialogs are joined by their turns: the work grows with the number of turns, not with
+the number of pairs of dialogs.
 """
 
 import numpy as np
@@ -15,22 +15,20 @@ from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError
 
 MASK = "<MASK>"
-WORD = r"[\w'’]+"
-LONG = 5  # words: shorter turns ("That's right .") are said in many dialogs
+LONG = 20  # letters and digits, about five words: shorter turns ("That's right .") are said in many dialogs
 NEAR = 0.5  # the share of long turns in common, of the dialog that has fewer of them
-
-# Separate hashes of the same text.
-IN_PLACE, ANYWHERE = 1, 2
 
 
 def normalized(texts: pd.Series) -> pd.Series:
     """Texts as their letters and digits in lower case."""
-    lower = pc.utf8_lower(pa.array(texts, pa.string()))
-    return pd.Series(pc.replace_substring_regex(lower, r"[^\p{L}\p{N}]+", "").to_pandas().to_numpy(object), texts.index)
+    # NFKC: a full-width letter is the letter.
+    lower = pc.utf8_lower(pc.utf8_normalize(pa.array(texts, pa.string()), form="NFKC"))
+    return pd.Series(pc.replace_substring_regex(lower, r"[^\p{L}\p{N}]+", "").to_pandas().to_numpy(), texts.index)
 
 
 def challenge_turns(challenge: pd.DataFrame, where: str) -> pd.DataFrame:
-    """The turns of every instance: instance_id, turn (from 0), line (as it stands), text (without its speaker), masked.
+    """The turns of every instance: instance_id, dialog (its number), turn, line (as it stands), text (without its speaker),
+    key (that normalized), masked.
 
     `challenge` is of the schema challenge. Raises UserError for an instance without exactly one mask or with two dialogs.
     """
@@ -41,31 +39,33 @@ def challenge_turns(challenge: pd.DataFrame, where: str) -> pd.DataFrame:
     masks = dialogs["dialog"].str.count(MASK)
     if (masks != 1).any():
         wrong = masks.idxmax() if masks.max() > 1 else masks.idxmin()
-        raise UserError(f"{where}: the dialog of instance {dialogs['instance_id'][wrong]} has {masks[wrong]} {MASK}, not one; "
-                        "mend it at its source and clean the challenge again")
+        raise UserError(f"{where}: the dialog of instance {dialogs['instance_id'][wrong]} has {masks[wrong]} {MASK}, not "
+                        "one; mend it at its source and clean the challenge again")
     lines = dialogs.assign(line=dialogs["dialog"].str.split("\n")).drop(columns="dialog").explode("line", ignore_index=True)
-    return lines.assign(turn=lines.groupby("instance_id").cumcount(),
-                        text=lines["line"].str.replace(r"^[^\W\d_]+:\s*", "", regex=True),
-                        masked=lines["line"].str.contains(MASK, regex=False))
+    text = lines["line"].str.replace(r"^[^\W\d_]+:\s*", "", regex=True)
+    return lines.assign(turn=lines.groupby("instance_id").cumcount(), dialog=pd.factorize(lines["instance_id"])[0], text=text,
+                        key=normalized(text), masked=lines["line"].str.contains(MASK, regex=False))
 
 
-def with_keys(turns: pd.DataFrame, dialog: str) -> pd.DataFrame:
-    """Turns with their words compared (`key`), their dialog's length, and `others`: a hash of all other turns in place.
+def with_others(turns: pd.DataFrame, known: pa.Array) -> pd.DataFrame:
+    """Turns, one dialog after the other, with `code` (the number of their words among the known ones, -1 elsewhere), the
+    `length` of their dialog, and `others`: a hash of all its other turns in their places.
 
-    The hash of a dialog is the sum of its turns' hashes with their places, so leaving one turn out is a subtraction.
+    The hash of a dialog is the sum of its turns' hashes, so leaving one turn out is a subtraction.
+    turns: dialog (a number from 0), turn, key (the text normalized).
     """
-    turns = turns.assign(key=normalized(turns["text"]))
-    placed = keyed_hash(turns["key"], turns["turn"].to_numpy(), IN_PLACE)
-    code, _ = pd.factorize(turns[dialog])
-    whole = np.zeros(code.max(initial=-1) + 1, np.uint64)
-    np.add.at(whole, code, placed)
-    return turns.assign(others=whole[code] - placed, length=np.bincount(code)[code] if len(code) else 0)
+    code = pc.index_in(pa.array(turns["key"], pa.string()), known).fill_null(-1).to_numpy()
+    dialog = turns["dialog"].to_numpy()
+    hashed = keyed_hash(pd.Series([""]), code, turns["turn"].to_numpy())
+    whole = np.zeros(dialog.max(initial=-1) + 1, np.uint64)
+    np.add.at(whole, dialog, hashed)
+    return turns.assign(code=code, others=whole[dialog] - hashed, length=np.bincount(dialog)[dialog])
 
 
-def exact_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> pd.Series:
-    """The ids of the dialogs all of whose turns are an instance's; in the masked turn, what stands around the mask.
+def exact_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> np.ndarray:
+    """The numbers of the dialogs all of whose turns are an instance's; in the masked turn, what stands around the mask.
 
-    turns: with_keys() of the schema dialogs. asked: with_keys() of challenge_turns().
+    Both tables are of with_others(); asked has text and masked of challenge_turns() besides.
     """
     masked = asked[asked["masked"]]
     around = masked["text"].str.split(MASK, regex=False)
@@ -73,22 +73,31 @@ def exact_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> pd.Series:
     pairs = turns.merge(masked[["turn", "length", "others", "before", "after"]], on=["turn", "length", "others"])
     fits = [len(before) + len(after) <= len(key) and key.startswith(before) and key.endswith(after)
             for key, before, after in zip(pairs["key"], pairs["before"], pairs["after"])]
-    return pairs.loc[fits, "dialog_id"].drop_duplicates()
+    return pairs.loc[fits, "dialog"].unique()
 
 
-def long_turns(turns: pd.DataFrame, dialog: str) -> pd.DataFrame:
-    """The different long turns of each dialog: its id and a hash of the turn's words."""
-    long = turns[turns["text"].str.count(WORD) >= LONG]
-    return pd.DataFrame({dialog: long[dialog], "said": keyed_hash(long["key"], ANYWHERE)}).drop_duplicates()
+def near_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> np.ndarray:
+    """The numbers of the dialogs that share half of the long turns, or more, with one instance: half of their own or of its.
 
-
-def near_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> pd.Series:
-    """The ids of the dialogs that share half of the long turns, or more, with one instance: half of its own, or of theirs.
-
-    The masked turn of an instance counts for nothing. A dialog without a long turn is near to none.
+    The masked turn of an instance counts for nothing, a turn said twice counts once. A dialog without a long turn is near to
+    none. Tables as for exact_sources().
     """
-    ours, theirs = long_turns(turns, "dialog_id"), long_turns(asked[~asked["masked"]], "instance_id")
-    shared = ours.merge(theirs, on="said").groupby(["dialog_id", "instance_id"], as_index=False).size()
-    fewest = np.minimum(shared["dialog_id"].map(ours["dialog_id"].value_counts()),
-                        shared["instance_id"].map(theirs["instance_id"].value_counts()))
-    return shared.loc[shared["size"] >= NEAR * fewest, "dialog_id"].drop_duplicates()
+    theirs = asked[(asked["key"].str.len() >= LONG) & ~asked["masked"]].drop_duplicates(["dialog", "code"])
+    ours = turns[turns["dialog"].isin(turns.loc[turns["code"].isin(theirs["code"]), "dialog"])]
+    ours = ours[ours["key"].str.len() >= LONG].drop_duplicates(["dialog", "key"])
+    theirs = theirs[["dialog", "code"]].rename(columns={"dialog": "instance"})
+    shared = ours.merge(theirs, on="code").groupby(["dialog", "instance"], as_index=False).size()
+    fewest = np.minimum(shared["dialog"].map(ours["dialog"].value_counts()),
+                        shared["instance"].map(theirs["instance"].value_counts()))
+    return shared.loc[shared["size"] >= NEAR * fewest, "dialog"].unique()
+
+
+def sources(turns: pd.DataFrame, asked: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of the dialogs that instances were made from: exactly, and nearly (some of them both).
+
+    turns: dialog (a number from 0), turn, text. asked: of challenge_turns().
+    """
+    known = pa.array(asked["key"].unique(), pa.string())
+    turns = with_others(turns[["dialog", "turn"]].assign(key=normalized(turns["text"])), known)
+    asked = with_others(asked, known)
+    return exact_sources(turns, asked), near_sources(turns, asked)

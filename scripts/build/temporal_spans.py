@@ -1,37 +1,72 @@
-"""stub"""
+"""Find the temporal expressions of dialogs with a spaCy pipeline of rules (Qin et al. 2021, sections 3 and 4).
+
+The paper masks what SUTime finds. Here a blank English pipeline with a span ruler does it; its patterns and word classes
+are data, in resources/temporal_patterns.yaml, where the conventions about bounds stand too.
+
+    kind      date (tomorrow, May 5th, two weeks ago), time (5 p.m., tonight, ten minutes later), duration (two weeks,
+              "just a second", a three-day trip), set (every day, twice a week, weekends), age (five years old)
+    numeral   whether a digit, a number word (two, half, a dozen, thousands of) or an ordinal stands in it; "a" is none
+    value     what it stands for, the same for "two weeks" and "14 days" (scripts/build/span_values.py)
+
+--spacy-model adds the DATE and TIME entities of an installed statistical pipeline where no rule found anything that
+overlaps; it is not needed.
+
+Reads  <cleaned>/<split>.parquet: schema dialogs, or challenge (then the dialog with its original option in the mask's
+       place; the turns are its lines, counted from 0, without the speaker)
+Writes <output>/<split>.parquet (schema spans), in the order of the data; spans never overlap
+
+    python -m scripts.build.temporal_spans --cleaned results/clean/dailydialog --splits train validation test \\
+        --processes 2 --output results/build/temporal_spans/dailydialog
+"""
 
 import argparse
-from itertools import product
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import islice, product
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.vocab import Vocab
 
+from scripts.build.restored_dialogs import restored_turns
+from scripts.build.span_values import has_numeral, values_of
 from scripts.build.temporal_words import RULES, Rules, pieces, rules_of
+from scripts.common.program import UserError, log, parser, run
+from scripts.common.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, read_table, table_writer
 
 KINDS = ["date", "time", "duration", "set", "age"]
+TURNS = ["source", "split", "dialog_id", "turn", "text"]
+ENTITIES = {"DATE": "date", "TIME": "time"}
+CHUNK, WINDOW = 1000, 32  # turns that a process takes at once; chunks that are under way, each a part of the memory needed
 
 
 class Found(NamedTuple):
-    """A temporal expression in a text: its pieces (first, one after the last), its kind and its sort."""
+    """A temporal expression: its first piece (or character), the one after its last, its kind and its sort."""
 
-    first: int
-    last: int
+    start: int
+    end: int
     kind: str
     sort: str
 
 
+# ---- The pipeline.
+
 def token_patterns(written: str, groups: dict[str, list[str]]) -> list[list[dict]]:
-    """spaCy's token patterns of a pattern as the rules write it: two where a piece is a class or a word."""
+    """spaCy's token patterns of a pattern as the rules write it; several where a piece is a class or a word."""
     choices = []
     for piece in written.split():
         first = {"SENT_START": 1} if len(piece) > 1 and piece.startswith("^") else {}
-        piece = piece[len(first):]
         optional = {"OP": "?"} if len(piece) > 1 and piece.endswith("?") else {}
-        names = (piece[:-1] if optional else piece).split("|")
+        names = piece.removeprefix("^" if first else "").removesuffix("?" if optional else "").split("|")
         names = [name for group in names for name in groups.get(group, [group])]
         words = [name[1:-1] for name in names if len(name) > 2 and name[0] == name[-1] == "'"]
         classes = [name for name in names if name[1:-1] not in words]
@@ -41,7 +76,7 @@ def token_patterns(written: str, groups: dict[str, list[str]]) -> list[list[dict
 
 
 def ruler_patterns(rules: Rules) -> list[dict]:
-    """The patterns of spaCy's span ruler; id is a rule's place in the file."""
+    """The patterns of spaCy's span ruler, with their contexts; id is a rule's place in the file."""
     return [{"label": rule["kind"], "id": str(place), "pattern": pattern} for place, rule in enumerate(rules.patterns)
             for pattern in token_patterns(" ".join([rule.get("before", ""), rule["pattern"], rule.get("after", "")]), rules.groups)]
 
@@ -56,19 +91,40 @@ class Reader:
         read = pieces(text, self.rules)
         doc = Doc(self.vocab, words=[piece.text for piece in read], tags=[piece.word_class for piece in read],
                   sent_starts=[place == 0 for place in range(len(read))])
-        doc.user_data["classes"] = {piece.word_class for piece in read if piece.word_class[0].isalpha()}
         doc.user_data["bounds"] = [(piece.start, piece.end) for piece in read]
+        doc.user_data["classes"] = {piece.word_class for piece in read if piece.word_class[0].isalpha()}
         return doc
 
 
+def rule_pipeline(rules: Rules) -> Language:
+    """A blank English pipeline whose tokenizer reads pieces and whose span ruler holds the rules' patterns."""
+    nlp = spacy.blank("en")
+    nlp.tokenizer = Reader(nlp.vocab, rules)
+    nlp.add_pipe("span_ruler", config={"spans_filter": None}).add_patterns(ruler_patterns(rules))
+    return nlp
+
+
+def statistical_pipeline(name: str | None) -> Language | None:
+    """An installed pipeline (a package or a folder) that knows entities. Raises UserError when there is none."""
+    if not name:
+        return None
+    try:
+        nlp = spacy.load(name, exclude=["tagger", "parser", "attribute_ruler", "lemmatizer", "morphologizer"])
+    except OSError:
+        raise UserError(f"--spacy-model {name}: not installed; install it (`python -m spacy download {name}`), or leave the "
+                        "option out: the rules do without it") from None
+    if not any(nlp.get_pipe_meta(pipe).assigns and "doc.ents" in nlp.get_pipe_meta(pipe).assigns for pipe in nlp.pipe_names):
+        raise UserError(f"--spacy-model {name}: it finds no entities (its parts: {', '.join(nlp.pipe_names) or 'none'}); name a "
+                        "pipeline with an entity recognizer, or leave the option out")
+    return nlp
+
+
 def settled(doc: Doc, rules: Rules) -> list[Found]:
-    """The ruler's matches without their contexts: the longest first, none that overlap."""
-    made = []
-    for span in doc.spans["ruler"]:
-        rule = rules.patterns[int(span.id_)]
-        made.append((span.start - span.end, int(span.id_), span.start, span.end, rule))
+    """The ruler's matches without their contexts: the longest first (contexts counted), none that overlap."""
+    made = [(span.start - span.end, int(span.id_), span.start, span.end) for span in doc.spans["ruler"]]
     taken, kept = [False] * len(doc), []
-    for _, _, start, end, rule in sorted(made, key=lambda match: match[:4]):
+    for _, place, start, end in sorted(made):
+        rule = rules.patterns[place]
         if rule["kind"] != "none":
             start, end = start + len(rule.get("before", "").split()), end - len(rule.get("after", "").split())
         if not any(taken[start:end]):
@@ -82,29 +138,128 @@ def joined(found: list[Found], doc: Doc, rules: Rules) -> list[Found]:
     place = 0
     while place + 1 < len(found):
         first, second = found[place : place + 2]
-        between = doc[first.last : second.first].text.strip() if second.first - first.last <= 1 else None
+        between = doc[first.end : second.start].text.strip() if second.start - first.end <= 1 else None
         rule = next((join for join in rules.joins if first.sort in join["first"].split("|")
                      and second.sort in join["second"].split("|") and between in join["between"]), None)
         if rule:
-            found[place : place + 2] = [Found(first.first, second.last, rule["kind"], rule["sort"])]
+            found[place : place + 2] = [Found(first.start, second.end, rule["kind"], rule["sort"])]
             place = max(place - 1, 0)
         else:
             place += 1
     return [one for one in found if one.kind in KINDS]
 
 
-def rule_pipeline(path: Path = RULES) -> Language:
-    """A blank English pipeline whose tokenizer reads pieces and whose span ruler holds the rules' patterns."""
-    rules = rules_of(path)
-    nlp = spacy.blank("en")
-    nlp.tokenizer = Reader(nlp.vocab, rules)
-    nlp.add_pipe("span_ruler", config={"spans_filter": None}).add_patterns(ruler_patterns(rules))
-    return nlp
+def expressions(texts: list[str], nlp: Language, rules: Rules, statistical: Language | None = None) -> list[list[Found]]:
+    """The temporal expressions of each text, in order, in characters of the text; none overlap."""
+    made = []
+    for text in texts:
+        doc, found = nlp.make_doc(text), []
+        # Most texts have only words that are too common to try any pattern.
+        if not rules.common.issuperset(doc.user_data["classes"]):
+            bounds = doc.user_data["bounds"]
+            found = [Found(bounds[one.start][0], bounds[one.end - 1][1], one.kind, one.sort)
+                     for one in joined(settled(nlp(doc), rules), doc, rules)]
+        made.append(found)
+    if statistical is not None:
+        for found, doc in zip(made, statistical.pipe(texts)):
+            ruled = list(found)
+            found += [Found(entity.start_char, entity.end_char, ENTITIES[entity.label_], "entity") for entity in doc.ents
+                      if entity.label_ in ENTITIES
+                      and not any(one.start < entity.end_char and entity.start_char < one.end for one in ruled)]
+            found.sort()
+    return made
 
 
-def found_in(text, nlp,rules):
-    doc=nlp.make_doc(text)
-    if rules.common.issuperset(doc.user_data["classes"]): return []
-    doc=nlp(doc)
-    b=doc.user_data["bounds"]
-    return [(b[f.first][0], b[f.last-1][1], f.kind, f.sort) for f in joined(settled(doc, rules), doc, rules)]
+# ---- Tables.
+
+def span_table(turns: pd.DataFrame, nlp: Language, rules: Rules, statistical: Language | None = None) -> pa.Table:
+    """The spans (schema spans) of a table of turns: source, split, dialog_id, turn, text."""
+    texts = turns["text"].tolist()
+    rows = [(row, one.start, one.end, texts[row][one.start : one.end], one.kind)
+            for row, found in enumerate(expressions(texts, nlp, rules, statistical)) for one in found]
+    spans = pd.DataFrame(rows, columns=["row", "start", "end", "text", "kind"])
+    once = spans[["text", "kind"]].drop_duplicates(ignore_index=True)
+    once["value"] = values_of(once["text"], once["kind"], rules)
+    once["has_numeral"] = [has_numeral(text, kind, rules) for text, kind in zip(once["text"], once["kind"])]
+    spans = spans.merge(once, on=["text", "kind"], how="left")
+    of = turns[["source", "split", "dialog_id", "turn"]].iloc[spans.pop("row")].reset_index(drop=True)
+    return pa.Table.from_pandas(pd.concat([of, spans], axis=1), schema=SPANS, preserve_index=False)
+
+
+def turns_in(file: Path) -> Iterator[pd.DataFrame]:
+    """The turns of a cleaned table in chunks. Raises UserError when it holds neither dialogs nor a challenge."""
+    read_table(file, [])  # tells what is wrong with the file
+    present = set(pq.read_schema(file).names)
+    if set(CHALLENGE.names) <= present:
+        turns = restored_turns(read_table(file, CHALLENGE.names).to_pandas(), str(file))
+        yield from (turns[start : start + CHUNK] for start in range(0, len(turns), CHUNK))
+    elif set(DIALOGS.names) <= present:
+        with pq.ParquetFile(file) as opened:
+            yield from (batch.to_pandas() for batch in opened.iter_batches(CHUNK, columns=TURNS))
+    else:
+        raise UserError(f"{file}: neither dialogs (one row a turn) nor a challenge (one row an option): no column "
+                        f"{', '.join(name for name in TURNS if name not in present)}; clean the source again")
+
+
+PROCESS: dict = {}  # of a worker: its pipelines, made once
+
+
+def prepare(rules: Path, model: str | None) -> None:
+    """Make a worker's pipelines."""
+    held = rules_of(rules)
+    PROCESS.update(nlp=rule_pipeline(held), rules=held, statistical=statistical_pipeline(model))
+
+
+def in_process(turns: pd.DataFrame) -> pa.Table:
+    """span_table() with the pipelines of this process."""
+    return span_table(turns, **PROCESS)
+
+
+def span_tables(chunks: Iterable[pd.DataFrame], processes: int, model: str | None = None,
+                rules: Path = RULES) -> Iterator[tuple[int, pa.Table]]:
+    """How many turns and their spans, window by window in the order of the chunks: memory does not grow with the data."""
+    chunks = iter(chunks)
+    pool = None
+    if processes > 1:
+        pool = ProcessPoolExecutor(processes, initializer=prepare, initargs=(rules, model))
+    else:
+        prepare(rules, model)
+    try:
+        while window := list(islice(chunks, WINDOW)):
+            yield sum(map(len, window)), pa.concat_tables((pool.map if pool else map)(in_process, window))
+    finally:
+        if pool:
+            pool.shutdown(cancel_futures=True)
+
+
+def main(given: argparse.Namespace) -> None:
+    if given.processes < 1:
+        raise UserError(f"--processes is {given.processes}; give 1 or more")
+    statistical_pipeline(given.spacy_model)  # before any process starts, so that a missing one is told once
+    made_with = {"rules": hashlib.sha256(given.rules.read_bytes()).hexdigest(), "spacy": spacy.__version__,
+                 "spacy_model": given.spacy_model}
+    for split in given.splits:
+        file, begun, turns, kinds = given.cleaned / f"{split}.parquet", time.perf_counter(), 0, Counter()
+        chunks = turns_in(file)
+        with table_writer(given.output / f"{split}.parquet", SPANS, provenance_of(file) | {"split": split} | made_with) as writer:
+            for count, table in span_tables(chunks, given.processes, given.spacy_model, given.rules):
+                writer.write_table(table)
+                turns += count
+                kinds.update(table["kind"].to_pylist())
+        log.info("%s %s: %d temporal expressions in %d turns (%s), %.0f turns/s", given.output, split, kinds.total(), turns,
+                 ", ".join(f"{kind} {kinds[kind]}" for kind in KINDS), turns / (time.perf_counter() - begun))
+
+
+def arguments() -> argparse.ArgumentParser:
+    made = parser(__doc__)
+    made.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
+    made.add_argument("--splits", nargs="+", required=True, help="its splits")
+    made.add_argument("--processes", type=int, default=1, help="how many processes work at the same time (default 1)")
+    made.add_argument("--spacy-model", metavar="NAME", help="an installed spaCy pipeline whose DATE and TIME entities join in")
+    made.add_argument("--rules", type=Path, default=RULES, help="the rules (default resources/temporal_patterns.yaml)")
+    made.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    return made
+
+
+if __name__ == "__main__":
+    run(main, arguments().parse_args())

@@ -95,8 +95,8 @@ def number_class(words: str) -> str:
     value = number(words)
     if value % 1 != 0:  # so also where there is no value
         return "number"
-    if re.fullmatch(r"[12]\d{3}", words):
-        return "year" if value < 2100 else "number"
+    if re.fullmatch(r"\d{4}", words) and 1400 <= value < 2100:
+        return "year"
     return next((name for most, name in ((0, "number_24"), (12, "hour"), (24, "number_24"), (31, "number_31"),
                                          (59, "number_59")) if value <= most), "number")
 

@@ -10,8 +10,9 @@ fit by chance; the paper leaves them, too.
 
 Reads  <cleaned>/<split>.parquet (schema dialogs), <spans>/<split>.parquet (schema spans) of the two --splits,
        <challenge>/<split>.parquet (schema challenge), <challenge-spans>/<split>.parquet (spans) of the --measured splits
-Writes <output>/train.parquet, validation.parquet and <measured>.parquet (schema cloze), leakage.csv: what left, and
-       how many spans, instances and candidates there are
+Writes <output>/train.parquet, validation.parquet and <measured>.parquet (schema cloze), leakage.csv: for each split
+       of the dialogs what left and why, in turn, what stayed, and of what was built: mask_instances, candidates, pool
+       (different texts) and right_by_frequency (the share of instances that the most frequent candidate gets right)
 
     python -m scripts.build.timedial --cleaned results/clean/dailydialog --spans results/build/temporal_spans/dailydialog \\
         --splits train validation --challenge results/clean/timedial \\
@@ -32,12 +33,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scripts.build.dialog_leakage import MASK, challenge_turns, exact_sources, near_sources, with_keys
+from scripts.build.dialog_leakage import MASK, challenge_turns, sources
 from scripts.common.files import whole
 from scripts.common.keyed import keyed_hash, keyed_uniform
 from scripts.common.program import UserError, log, parser, run
 from scripts.common.tables import CHALLENGE, CLOZE, DIALOGS, SPANS, provenance_of, read_table, write_table
 
+LEARNT = ("train", "validation")
 EXACT, NEAR, DUPLICATE = "exact source of the challenge", "near source of the challenge", "occurs before"
 NO_SPAN, TOO_MANY = "no temporal expression", "over max_dialogs"
 HELD_OUT = 5  # of max_dialogs to learn from, one to hold out
@@ -45,12 +47,17 @@ HELD_OUT = 5  # of max_dialogs to learn from, one to hold out
 NUMERAL = (r"(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)"
            r"teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|dozen|half)\b")
 
+SENTENCE_START = r"(?:^|[.?!…])[\s\"'“‘]*$"
+
 # Separate draws from the same key, so that no choice predicts another.
 DRAW, DIALOG = 1, 2
 
 
 def ordered(dialogs: pd.DataFrame, where: str) -> pd.DataFrame:
-    """Turns by dialog (train:2 before train:10) and place. Raises UserError where they cannot be masked."""
+    """Turns by dialog (train:2 before train:10) and place, with the number of their dialog from 0 (`dialog`).
+
+    Raises UserError where they cannot be masked.
+    """
     for sign, name in ((MASK, MASK), ("\n", "a line break")):
         wrong = dialogs[dialogs["text"].str.contains(sign, regex=False)]
         if len(wrong):
@@ -58,7 +65,8 @@ def ordered(dialogs: pd.DataFrame, where: str) -> pd.DataFrame:
                             "which datasets use as a mark; take it out of the corpus and clean it again")
     dialogs = dialogs.assign(digits=dialogs["dialog_id"].str.len())
     dialogs = dialogs.sort_values(["digits", "dialog_id", "turn"], ignore_index=True).drop(columns="digits")
-    gaps = dialogs[dialogs["turn"] != dialogs.groupby("dialog_id").cumcount()]
+    dialogs["dialog"] = (dialogs["dialog_id"] != dialogs["dialog_id"].shift()).cumsum() - 1
+    gaps = dialogs[dialogs["turn"] != dialogs.groupby("dialog").cumcount()]
     if len(gaps):
         raise UserError(f"{where}: the turns of dialog {gaps['dialog_id'].iloc[0]} are not numbered 0, 1, 2, …, each once; "
                         "clean the corpus again")
@@ -66,17 +74,20 @@ def ordered(dialogs: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 def placed(spans: pd.DataFrame, dialogs: pd.DataFrame, where: str) -> pd.DataFrame:
-    """Spans in the order of the dialogs, with: row (of the turn in `dialogs`), before and after (the rest of its text).
+    """Spans in the order of the dialogs, with: dialog (its number), length (its turns), row (of the span's turn in
+    `dialogs`), before and after (the rest of that turn's text).
 
     dialogs: of ordered(). Raises UserError when the spans are not those of these dialogs.
     """
-    turns = dialogs[["dialog_id", "turn"]].assign(row=np.arange(len(dialogs)))
-    spans = spans.merge(turns, on=["dialog_id", "turn"], how="left")
-    lost = spans[spans["row"].isna()]
+    first = np.flatnonzero(dialogs["turn"] == 0)
+    dialog = pd.Index(dialogs["dialog_id"].to_numpy()[first]).get_indexer(spans["dialog_id"])
+    length = np.append(np.bincount(dialogs["dialog"]), 0)  # no turn of a dialog that is not found, -1
+    lost = spans[(dialog < 0) | (spans["turn"] < 0) | (spans["turn"] >= length[dialog])]
     if len(lost):
-        raise UserError(f"{where}: a span lies in turn {lost['turn'].iloc[0]} of dialog {lost['dialog_id'].iloc[0]}, which is "
-                        "not among the cleaned dialogs; find the spans again")
-    spans = spans.astype({"row": np.int64}).sort_values(["row", "start", "end"], ignore_index=True)
+        raise UserError(f"{where}: a span lies in turn {lost['turn'].iloc[0]} of dialog {lost['dialog_id'].iloc[0]}, which "
+                        "is not among the cleaned dialogs; find the spans again")
+    spans = spans.assign(dialog=dialog, row=first[dialog] + spans["turn"], length=length[dialog])
+    spans = spans.sort_values(["row", "start", "end"], ignore_index=True)
     texts, starts, ends = dialogs["text"].to_numpy()[spans["row"]], spans["start"], spans["end"]
     wrong = spans[[text[start:end] != span for text, start, end, span in zip(texts, starts, ends, spans["text"])]]
     wrong = pd.concat([wrong, spans[spans.duplicated(["row", "start"])]])
@@ -88,22 +99,22 @@ def placed(spans: pd.DataFrame, dialogs: pd.DataFrame, where: str) -> pd.DataFra
                         after=[text[end:] for text, end in zip(texts, ends)])
 
 
-def reasons_to_leave(dialogs: pd.DataFrame, asked: pd.DataFrame) -> pd.Series:
-    """Why each dialog leaves, by its id; empty text for those that stay. asked: with_keys() of challenge_turns()."""
-    first = dialogs.drop_duplicates("dialog_id").set_index("dialog_id")["duplicate_of"]
-    reasons = pd.Series("", first.index, dtype=object).mask(first != "", DUPLICATE)
-    turns = with_keys(dialogs, "dialog_id")
-    reasons[near_sources(turns, asked)] = NEAR
-    reasons[exact_sources(turns, asked)] = EXACT
+def reasons_to_leave(dialogs: pd.DataFrame, asked: pd.DataFrame) -> np.ndarray:
+    """Why each dialog leaves, by its number; empty text for those that stay. asked: of challenge_turns()."""
+    reasons = np.where(dialogs.loc[dialogs["turn"] == 0, "duplicate_of"] == "", "", DUPLICATE).astype(object)
+    exact, near = sources(dialogs, asked)
+    reasons[near] = NEAR
+    reasons[exact] = EXACT
     return reasons
 
 
-def cut(reasons: pd.Series, spans: pd.DataFrame, most: int | None) -> pd.Series:
-    """Reasons to leave, also for dialogs without a span, and for all but the `most` of the rest that hash lowest."""
-    reasons = reasons.mask((reasons == "") & ~reasons.index.isin(spans["dialog_id"]), NO_SPAN)
-    stay = reasons.index[reasons == ""].to_series()
+def cut(reasons: np.ndarray, ids: pd.Series, spans: pd.DataFrame, most: int | None) -> np.ndarray:
+    """Reasons to leave, also for dialogs without a span, and for all but the `most` of the rest whose ids hash lowest."""
+    spanless = np.bincount(spans["dialog"], minlength=len(reasons)) == 0
+    reasons = np.where((reasons == "") & spanless, NO_SPAN, reasons)
     if most is not None:
-        reasons[stay.iloc[np.argsort(keyed_hash(stay, DIALOG), kind="stable")[most:]]] = TOO_MANY
+        stay = np.flatnonzero(reasons == "")
+        reasons[stay[np.argsort(keyed_hash(ids.iloc[stay], DIALOG), kind="stable")[most:]]] = TOO_MANY
     return reasons
 
 
@@ -113,8 +124,8 @@ def words_as_written(spans: pd.DataFrame, key: pd.Series) -> pd.Series:
     A text that only ever starts a sentence loses its capital if its first word is written small elsewhere.
     """
     forms = pd.DataFrame({"key": key, "form": spans["text"], "initial": spans["initial"]})
-    small = forms.loc[~forms["initial"], "form"].str.split(n=1).str[0].unique()
     forms = forms.groupby(["key", "initial", "form"], as_index=False).size()
+    small = forms.loc[~forms["initial"], "form"].str.split(n=1).str[0].unique()
     forms = forms.sort_values(["key", "initial", "size", "form"], ascending=[True, True, False, True])
     forms = forms.drop_duplicates("key").set_index("key")
     lower = forms["form"].str[:1].str.lower() + forms["form"].str[1:]
@@ -207,8 +218,7 @@ def cloze(spans: pd.DataFrame, dialogs: pd.DataFrame, pool: pd.DataFrame, places
     wrong[at_start] = capital(wrong[at_start].ravel()).reshape(-1, options["negatives"])
     candidates = np.column_stack([spans["text"].to_numpy(object), wrong])
     lines = (dialogs["speaker"] + ": " + dialogs["text"]).to_numpy(object)
-    length = dialogs.groupby("dialog_id")["turn"].transform("size").to_numpy()[spans["row"]]
-    turn = spans["turn"].to_numpy(np.int64)
+    length, turn = spans["length"].to_numpy(), spans["turn"].to_numpy(np.int64)
     masked = dialogs["speaker"].to_numpy()[spans["row"]] + ": " + spans["before"] + MASK + spans["after"]
     texts = contexts(lines, spans["row"].to_numpy() - turn, length, turn, masked, options["context_scope"])
     each = candidates.shape[1]
@@ -228,8 +238,8 @@ def with_columns(table: pa.Table, number: np.ndarray, scope: str, **columns: pa.
     """A table of the schema cloze: its example ids are those of the instances with the candidate's number."""
     for name, column in columns.items():
         table = table.append_column(name, column)
-    numbers = pa.array(number).cast(pa.string())
-    table = table.append_column("example_id", pc.binary_join_element_wise(table["instance_id"].cast(pa.string()), numbers, ":"))
+    ids, numbers = table["instance_id"].cast(pa.string()), pa.array(number).cast(pa.string())
+    table = table.append_column("example_id", pc.binary_join_element_wise(ids, numbers, ":"))
     return table.append_column("context_scope", pa.array(np.full(len(table), scope))).select(CLOZE.names).cast(CLOZE)
 
 
@@ -243,8 +253,9 @@ def span_behind_mask(challenge: pd.DataFrame, asked: pd.DataFrame, spans: pd.Dat
     original = challenge.loc[challenge["is_original"], ["instance_id", "option"]]
     counts = challenge["instance_id"].map(original["instance_id"].value_counts()).fillna(0)
     if (counts != 1).any():
-        raise UserError(f"{where}: instance {challenge['instance_id'][counts.ne(1).idxmax()]} has {counts[counts != 1].iloc[0]:.0f}"
-                        " original options, not one; clean the challenge again")
+        wrong = counts.ne(1).idxmax()
+        raise UserError(f"{where}: instance {challenge['instance_id'][wrong]} has {counts[wrong]:.0f} original options, not "
+                        "one; clean the challenge again")
     masked = asked.loc[asked["masked"], ["instance_id", "turn", "text"]].merge(original, on="instance_id")
     masked["mask_start"] = masked["text"].str.find(MASK)
     masked["mask_end"] = masked["mask_start"] + masked["option"].str.len()
@@ -256,7 +267,8 @@ def span_behind_mask(challenge: pd.DataFrame, asked: pd.DataFrame, spans: pd.Dat
     found = masked.set_index("instance_id")[["option"]].join(near[["kind", "has_numeral", "off"]])
     told = found["option"].str.contains(NUMERAL)
     return pd.DataFrame({
-        "kind": found["kind"].fillna("other"), "has_numeral": found["has_numeral"].astype("boolean").fillna(told).astype(bool),
+        "kind": found["kind"].fillna("other"),
+        "has_numeral": found["has_numeral"].astype("boolean").fillna(told).astype(bool),
         "found": np.select([found["off"].isna(), found["off"] == 0], ["none", "exact"], "overlapping")})
 
 
@@ -279,14 +291,23 @@ def challenge_cloze(challenge: pd.DataFrame, spans: pd.DataFrame, scope: str, wh
                         dialog_id=table["instance_id"]), behind["found"].value_counts()
 
 
-def funnel(dialogs: pd.DataFrame, spans: pd.DataFrame, reasons: pd.Series, built: pa.Table) -> pd.DataFrame:
+def right_by_frequency(spans: pd.DataFrame, built: pa.Table) -> float:
+    """How often the right candidate is the one whose text is the most frequent among the spans; ties count in part."""
+    rows = built.select(["instance_id", "candidate", "label"]).to_pandas()
+    counts = spans["text"].str.lower().value_counts()
+    rows["count"] = rows["candidate"].str.lower().map(counts)
+    best = rows[rows["count"] == rows.groupby("instance_id")["count"].transform("max")]
+    return float(best.groupby("instance_id")["label"].mean().mean())
+
+
+def funnel(reasons: np.ndarray, spans: pd.DataFrame, built: pa.Table) -> pd.DataFrame:
     """The rows of leakage.csv for one split: the dialogs that left for each reason, and what was kept after it."""
-    rows, stay = [], pd.Series(True, reasons.index)
+    rows, stay = [], np.ones(len(reasons), bool)
     for step in ("read", EXACT, NEAR, DUPLICATE, NO_SPAN, TOO_MANY):
         stay &= reasons != step
         rows.append({"reason": step, "dialogs_dropped": (reasons == step).sum(), "dialogs_kept": stay.sum(),
-                     "spans": spans["dialog_id"].map(stay).sum()})
-    table = pd.DataFrame([*rows, rows[-1] | {"reason": "built", "dialogs_dropped": 0}]).astype({"spans": np.int64})
+                     "spans": stay[spans["dialog"]].sum()})
+    table = pd.DataFrame([*rows, rows[-1] | {"reason": "built", "dialogs_dropped": 0}])
     table["mask_instances"] = pd.array([pd.NA] * len(rows) + [pc.sum(built["label"]).as_py() or 0], "Int64")
     table["candidates"] = pd.array([pd.NA] * len(rows) + [len(built)], "Int64")
     return table
@@ -296,14 +317,14 @@ def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame,
                 where: str) -> tuple[pa.Table, pd.DataFrame]:
     """The dataset of one split (schema cloze) and its funnel(). Raises UserError when no span or too small a pool is left.
 
-    dialogs: of ordered(). spans: of placed(). asked: with_keys() of challenge_turns(). most: dialogs to keep.
+    dialogs: of ordered(). spans: of placed(). asked: of challenge_turns(). most: dialogs to keep.
     """
     reasons = reasons_to_leave(dialogs, asked)
-    initial = spans["before"].str.contains(r"(?:^|[.?!…])[\s\"'“‘]*$")
-    left = spans.assign(initial=initial)[spans["dialog_id"].map(reasons) == ""].reset_index(drop=True)
+    left = spans[reasons[spans["dialog"]] == ""].reset_index(drop=True)
     if left.empty:
         raise UserError(f"{where}: no temporal expression is left: the dialogs have none, or all that do are sources of the "
                         "challenge or occur before; use another source of dialogs")
+    left["initial"] = pc.match_substring_regex(pa.array(left["before"], pa.string()), SENTENCE_START).to_numpy(False)
     by_kind = options["negatives_of"] == "same_kind"
     pool, places = pool_of(left, by_kind)
     small = places[places["meanings"] <= options["negatives"]]
@@ -312,34 +333,44 @@ def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame,
                         f"{' of kind ' + small['kind'].iloc[0] if by_kind else ''}, but there are only "
                         f"{small['meanings'].iloc[0] - 1}; ask for fewer negatives{', or any_kind,' if by_kind else ''} or "
                         "give more dialogs")
-    reasons = cut(reasons, left, most)
-    stay = (left["dialog_id"].map(reasons) == "").to_numpy()
+    reasons = cut(reasons, dialogs.loc[dialogs["turn"] == 0, "dialog_id"], left, most)
+    stay = reasons[left["dialog"]] == ""
     built = cloze(left[stay].reset_index(drop=True), dialogs, pool, places[stay], options)
-    return built, funnel(dialogs, spans, reasons, built)
+    counts = funnel(reasons, spans, built)
+    counts.loc[counts.index[-1], ["pool", "right_by_frequency"]] = [left["text"].str.lower().nunique(),
+                                                                   round(right_by_frequency(left, built), 4)]
+    return built, counts.astype({"pool": "Int64"})
 
 
 def main(given: argparse.Namespace) -> None:
     options = json.loads(given.options)
-    measured = {split: read_table(given.challenge / f"{split}.parquet", CHALLENGE.names).to_pandas() for split in given.measured}
-    asked = with_keys(challenge_turns(pd.concat(measured.values(), ignore_index=True), str(given.challenge)), "instance_id")
+    if not set(LEARNT).isdisjoint(given.measured):
+        raise UserError(f"--measured {' '.join(given.measured)}: {' and '.join(LEARNT)} are the names of what is learnt from "
+                        "and held out; rename the challenge's split")
+    measured = {split: read_table(given.challenge / f"{split}.parquet", CHALLENGE.names).to_pandas()
+                for split in given.measured}
+    asked = challenge_turns(pd.concat(measured.values(), ignore_index=True), str(given.challenge))
     most, rows = options["max_dialogs"], []
-    for name, split in zip(("train", "validation"), given.splits):
+    for name, split in zip(LEARNT, given.splits):
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.cleaned, given.spans))
         dialogs = ordered(read_table(file, DIALOGS.names).to_pandas(), str(file))
         spans = placed(read_table(spans_file, SPANS.names).to_pandas(), dialogs, str(spans_file))
         built, counts = build_split(dialogs, spans, asked, options, most, str(spans_file))
         most = None if most is None else -(-most // HELD_OUT)
-        write_table(built, given.output / f"{name}.parquet", CLOZE, provenance_of(file) | {"split": split, "options": options})
+        write_table(built, given.output / f"{name}.parquet", CLOZE,
+                    provenance_of(file) | {"split": split, "options": options})
         rows.append(counts.assign(source=dialogs["source"].iloc[0], split=split))
         log.info("%s %s: %s", given.output, split, "; ".join(
             f"{reason} {dropped:,}" for reason, dropped in zip(counts["reason"], counts["dialogs_dropped"]) if dropped))
-        log.info("%s %s: %d candidates for %d masks in %d dialogs", given.output, name, *counts.iloc[-1][
-            ["candidates", "mask_instances", "dialogs_kept"]])
+        log.info("%s %s: %d candidates for %d masks in %d dialogs, from a pool of %d texts; the most frequent candidate is "
+                 "right in %.1f %%", given.output, name, *counts.iloc[-1][
+                     ["candidates", "mask_instances", "dialogs_kept", "pool"]], 100 * counts["right_by_frequency"].iloc[-1])
     for split, challenge in measured.items():
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.challenge, given.challenge_spans))
         built, found = challenge_cloze(challenge, read_table(spans_file, SPANS.names).to_pandas(), options["context_scope"],
                                        str(file))
-        write_table(built, given.output / f"{split}.parquet", CLOZE, provenance_of(file) | {"split": split, "options": options})
+        write_table(built, given.output / f"{split}.parquet", CLOZE,
+                    provenance_of(file) | {"split": split, "options": options})
         log.info("%s %s: %d candidates for %d masks; among the spans: %s", given.output, split, len(built), found.sum(),
                  ", ".join(f"{how} {count:,}" for how, count in found.items()))
     with whole(given.output / "leakage.csv") as beside:

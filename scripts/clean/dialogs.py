@@ -81,8 +81,8 @@ def from_jsonl(file: Path) -> Iterator[pd.DataFrame]:
                 places.append(number)
             if ids:
                 sizes = [len(some) for some in texts]
-                lines_of = np.repeat(np.array(places), sizes)
-                yield pd.DataFrame({"dialog_id": np.repeat(np.array(ids, object), sizes), "dialog": lines_of, "place": lines_of,
+                place = np.repeat(np.array(places), sizes)
+                yield pd.DataFrame({"dialog_id": np.repeat(np.array(ids, object), sizes), "dialog": place, "place": place,
                                     "text": [text for some in texts for text in some]})
 
 
@@ -130,8 +130,8 @@ def sorted_by_turn(read: pd.DataFrame, file: Path) -> pd.DataFrame:
     read = read.assign(dialog=begins.astype(np.int64))
     if (twice := read.duplicated(["dialog", "turn"])).any():
         wrong = read[twice].iloc[0]
-        raise UserError(f"{file}: row {wrong['place']}: dialog {wrong['dialog_id']} has turn {wrong['turn']} a second time; number "
-                        "the turns of a dialog without repeats, and give each dialog an id of its own")
+        raise UserError(f"{file}: row {wrong['place']}: dialog {wrong['dialog_id']} has turn {wrong['turn']} a second time; "
+                        "number the turns of a dialog without repeats, and give each dialog an id of its own")
     return read.sort_values(["dialog", "turn"], kind="stable").drop(columns="turn")
 
 
@@ -165,8 +165,8 @@ def listed(file: Path) -> pd.DataFrame:
     if (twice := found["dialog_id"].duplicated()).any():
         wrong = found[twice].iloc[0]
         row = "line" if file.suffix == ".jsonl" else "row"
-        raise UserError(f"{file}: {row} {wrong['place']}: dialog_id {wrong['dialog_id']} was there before; give each dialog an id "
-                        "of its own, and keep its turns together")
+        raise UserError(f"{file}: {row} {wrong['place']}: dialog_id {wrong['dialog_id']} was there before; give each dialog "
+                        "an id of its own, and keep its turns together")
     draw = keyed_uniform(found["dialog_id"])
     return found.assign(split=np.where(draw < VALIDATION_SHARE, "validation", "train"))
 
@@ -197,8 +197,8 @@ def main(given: argparse.Namespace) -> None:
     dialogs = listed(file)
     sizes = dialogs["split"].value_counts()
     if missing := [split for split in SPLITS if not sizes.get(split)]:
-        raise UserError(f"{file}: none of its {len(dialogs)} dialogs falls to {missing[0]} (a tenth is validation, by hash of the "
-                        "id); give some fifty dialogs or more")
+        raise UserError(f"{file}: none of its {len(dialogs)} dialogs falls to {missing[0]} (a tenth is validation, by hash "
+                        "of the id); give some fifty dialogs or more")
     split_of = dialogs.set_index("dialog_id")["split"]
     first_of = duplicates(dialogs)
     tally: dict[tuple[str, str, str, str], int] = {}

@@ -1,9 +1,9 @@
 """Write small corpora of dialogs in the formats of DailyDialog and TimeDial, quirks of the real files included.
 
 The dialogs are our own: two people talk about how long things take, when they happen, how often, and how old somebody is.
-What can be said in each place follows from what is talked about (an egg takes minutes, a degree years), in that turn or in the
-one before, so that a model can learn it. The same arguments give the same bytes on every machine, and the same --dialogs and
---seed the same dialogs in both formats: the challenge is made from some of those that the corpus holds, as the real one is.
+What can be said in each place follows from what is talked about (an egg takes minutes, a degree years), in that turn or in
+the one before, so that a model can learn it. The same arguments give the same bytes on every machine, and the same --dialogs
+and --seed the same dialogs in both formats: the challenge is made from some that the corpus holds, as the real one is.
 
 --format dailydialog   writes train.zip, validation.zip, test.zip: ten, one and one parts of --dialogs
 --format timedial      writes test.json: an eighth as many instances with two right options, a fortieth as many with one

@@ -1,0 +1,408 @@
+"""Dialogs cleaned: DailyDialog's and TimeDial's real files as they are counted, repairs, corpora of one's own, wrong input."""
+
+import io
+import json
+import re
+import zipfile
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from scripts.clean import dailydialog, dialogs
+from scripts.common.tables import CHALLENGE, DIALOGS, provenance_of, read_table
+from tests.conftest import ROOT
+
+DAILYDIALOG = "yanran.li/files/ijcnlp_dailydialog.zip"
+TIMEDIAL = "raw.githubusercontent.com/google-research-datasets/TimeDial/main"
+
+
+def call(program, name, fetched, output, provenance="{}", ok=True):
+    done = program(f"scripts.clean.{name}", "--source", name, "--fetched", fetched, "--output", output, "--provenance", provenance)
+    assert (done.returncode == 0) == ok, done.stderr
+    assert ok or done.stderr.startswith("error: ") and "Traceback" not in done.stderr and done.stderr.count("\n") == 1, done.stderr
+    assert ok or not list(output.glob("*")), "nothing half done is left"
+    return output if ok else done.stderr
+
+
+def counted(folder):
+    return pd.read_csv(folder / "cleaning.csv", keep_default_na=False).set_index(["split", "unit", "action", "reason"])["count"]
+
+
+# DailyDialog
+
+
+@pytest.fixture(scope="module")
+def daily(mirror, program, tmp_path_factory):
+    if not (mirror / DAILYDIALOG).is_file():
+        pytest.skip(f"the mirror has no {DAILYDIALOG}")
+    fetched = tmp_path_factory.mktemp("fetched")
+    with zipfile.ZipFile(mirror / DAILYDIALOG) as archive:
+        for split in dailydialog.SPLITS:
+            (fetched / f"{split}.zip").write_bytes(archive.read(f"ijcnlp_dailydialog/{split}.zip"))
+    return call(program, "dailydialog", fetched, tmp_path_factory.mktemp("daily"), '{"licence": "CC"}')
+
+
+def test_dailydialog_is_counted(daily):
+    """The numbers were counted from the raw files by other code."""
+    counts = counted(daily)
+    assert [counts[split, "dialogs", "kept", ""] for split in dailydialog.SPLITS] == [11118, 1000, 1000]
+    assert [counts[split, "turns", "kept", ""] for split in dailydialog.SPLITS] == [87170, 8069, 7740]
+    before = "the same words as one of an earlier split"
+    assert [counts[split, "dialogs", "noted", before] for split in dailydialog.SPLITS] == [0, 118, 159]
+    assert [counts[split, "turns", "changed", "full-width characters: made plain"] for split in dailydialog.SPLITS] == [22, 2, 2]
+    turns = pd.concat([read_table(daily / f"{split}.parquet").to_pandas() for split in dailydialog.SPLITS])
+    first = turns[turns["turn"] == 0]
+    assert len(first) == 13118 and (first["duplicate_of"] == "").sum() == 11963
+    assert set(first.loc[first["duplicate_of"] != "", "duplicate_of"]) <= set(first.loc[first["duplicate_of"] == "", "dialog_id"])
+    assert pq.read_schema(daily / "train.parquet").names == DIALOGS.names
+    assert provenance_of(daily / "train.parquet") == {"licence": "CC"}
+
+
+def test_dailydialog_keeps_its_words_and_speakers(daily, mirror):
+    """Letters and digits of every turn stand as in the raw file; A and B alternate."""
+    with zipfile.ZipFile(mirror / DAILYDIALOG) as archive:
+        with zipfile.ZipFile(io.BytesIO(archive.read("ijcnlp_dailydialog/test.zip"))) as inner:
+            lines = inner.read("test/dialogues_test.txt").decode().splitlines()
+    turns = read_table(daily / "test.parquet").to_pandas()
+    raw = [turn for line in lines for turn in line.split("__eou__")[:-1]]
+    bare = [re.sub(r"[\W_]", "", text) for text in raw]
+    assert turns["text"].map(lambda text: re.sub(r"[\W_]", "", text)).tolist() == bare
+    assert turns.loc[turns["dialog_id"] == "test:3", "text"].size == lines[3].count("__eou__")
+    assert (turns["speaker"] == turns["turn"].map(lambda turn: "AB"[turn % 2])).all()
+    assert not turns["text"].str.contains("’|  |。").any()
+
+
+@pytest.mark.parametrize(("raw", "clean"), [
+    ("I don ’ t know , it ' s late .", "I don't know , it's late ."),
+    ("I ’ Ve seen them , we ' re late", "I'Ve seen them , we're late"),
+    ("at ten o ’ clock , ma ' am", "at ten o'clock , ma'am"),
+    ("in two hours ' time", "in two hours' time"),
+    ("five minutes ’ walk", "five minutes' walk"),
+    ("the articles ' a ' and ' the '", "the articles ' a ' and ' the '"),
+    ("They are the ' in ' things here", "They are the ' in ' things here"),
+    ("You are right.But when?Now", "You are right. But when? Now"),
+    ("I can ’ t.It ’ s late", "I can't. It's late"),
+    ("Yes.I know.A car", "Yes. I know. A car"),
+    ("at 8 p.m.Any more ? In the U.S. , at 10.30 , www.x.com", "at 8 p.m. Any more ? In the U.S. , at 10.30 , www.x.com"),
+    ("a@b.com , ebay.com , L.A.Hank , Ph.D , 7.45RMB", "a@b.com , ebay.com , L.A.Hank , Ph.D , 7.45RMB"),
+    ("It is 15.The rest is ours", "It is 15. The rest is ours"),
+    ("Good morning 。", "Good morning ."),
+    ("ＡＢＣ　１２！ café ½", "ABC 12! café ½"),
+    (" so  much \x7f ", "so much"),
+    ("Hello . How are you ?", "Hello . How are you ?"),
+])
+def test_repairs(raw, clean):
+    texts, counts = dailydialog.repaired(pd.Series([raw]))
+    assert texts[0] == clean
+    assert (sum(counts.values()) > 0) == (raw.strip() != clean)
+
+
+def archived(folder, **texts):
+    """train.zip and so on, with one line of dialog where nothing else is given."""
+    folder.mkdir(exist_ok=True)
+    for split in dailydialog.SPLITS:
+        with zipfile.ZipFile(folder / f"{split}.zip", "w") as archive:
+            archive.writestr(f"{split}/dialogues_{split}.txt", texts.get(split, "Hi . __eou__ Hello . __eou__\n"))
+    return folder
+
+
+def test_dailydialog_in_small(program, tmp_path):
+    """Empty lines and turns are counted and the lines keep their numbers; the same words are marked, whatever the signs."""
+    text = "Hi ! __eou__ It ’ s late . __eou__\n\nA . __eou__  __eou__ B . __eou__\nopen __eou__ end\nhi__eou__it ' s LATE__eou__\n"
+    output = call(program, "dailydialog", archived(tmp_path / "in", train=text, test="Hi ? __eou__ It's late __eou__\n"),
+                  tmp_path / "out")
+    train = read_table(output / "train.parquet").to_pandas()
+    assert train["dialog_id"].tolist() == ["train:0"] * 2 + ["train:2"] * 2 + ["train:3"] * 2 + ["train:4"] * 2
+    assert train["turn"].tolist() == [0, 1] * 4 and train["text"].tolist()[1:6] == ["It's late .", "A .", "B .", "open", "end"]
+    assert train["duplicate_of"].tolist() == [""] * 6 + ["train:0"] * 2
+    assert set(read_table(output / "test.parquet")["duplicate_of"].to_pylist()) == {"train:0"}
+    counts = counted(output)
+    assert counts["train", "dialogs", "dropped", "no turn is left"] == 1 and counts["train", "turns", "dropped", "text is empty"] == 1
+    assert counts["train", "dialogs", "noted", "the line does not end with __eou__: its last text is a turn"] == 1
+    assert counts["train", "dialogs", "noted", "the same words as one before in its split"] == 1
+    assert counts["test", "dialogs", "noted", "the same words as one of an earlier split"] == 1
+
+
+def broken(file, how):
+    """One archive made wrong in a way that users meet."""
+    if how == "truncated":
+        file.write_bytes(file.read_bytes()[:-40])
+    elif how == "damaged":
+        content = bytearray(file.read_bytes())
+        content[60] ^= 0xFF
+        file.write_bytes(bytes(content))
+    elif how == "missing":
+        file.unlink()
+    else:
+        member, text = {"absolute": ("/etc/x", b""), "above": ("../x", b""), "drive": ("C:\\x", b""),
+                        "other": ("test/dialogues_train.txt", b""), "latin": ("train/dialogues_train.txt", b"caf\xe9 __eou__\n"),
+                        "empty": ("train/dialogues_train.txt", b"\n\n"),
+                        "large": ("train/dialogues_train.txt", b"x" * (dailydialog.LARGEST + 1))}[how]
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            archive.writestr(member, text)
+
+
+@pytest.mark.parametrize(("how", "said"), [
+    ("truncated", "not a whole zip"), ("damaged", "not a whole zip"), ("missing", "no such file; fetch"),
+    ("absolute", "/etc/x leads out"), ("above", "../x leads out"), ("drive", "leads out of the archive"),
+    ("other", "has no train/dialogues_train.txt, but test/dialogues_train.txt"), ("latin", "is not UTF-8 text at byte 3"),
+    ("empty", "holds no dialog"), ("large", "opens to more than 200,000,000 bytes"),
+])
+def test_a_wrong_archive_is_refused(program, tmp_path, how, said):
+    fetched = archived(tmp_path / "in")
+    broken(fetched / "train.zip", how)
+    error = call(program, "dailydialog", fetched, tmp_path / "out", ok=False)
+    assert said in error and "train.zip" in error
+
+
+# TimeDial
+
+
+@pytest.fixture(scope="module")
+def timedial(mirror, program, tmp_path_factory):
+    if not (mirror / TIMEDIAL / "test.json").is_file():
+        pytest.skip(f"the mirror has no {TIMEDIAL}/test.json")
+    return call(program, "timedial", mirror / TIMEDIAL, tmp_path_factory.mktemp("timedial"))
+
+
+def test_timedial_is_counted(timedial):
+    counts = counted(timedial)
+    assert counts["test", "instances", "kept", ""] == 1104 and counts["extras", "instances", "kept", ""] == 342
+    both = counts.groupby(level=["unit", "action", "reason"]).sum()
+    assert both["options", "changed", "white space at an end: removed"] == 898
+    assert both["turns", "dropped", "text is empty, at the end of the dialog"] == 1056
+    assert both["turns", "dropped", "text is empty, before the end of the dialog"] == 0
+    assert both["turns", "changed", "no space after the speaker's prefix: put in"] == 1446
+    rules = [both["options", "noted", f"wrong by rule: {rule}"] for rule in ("phrase", "numeral", "open_ended")]
+    assert rules == [464, 1257, 1171]
+
+
+def test_timedial_as_rows(timedial, mirror):
+    raw = {str(one["id"]): one for one in json.loads((mirror / TIMEDIAL / "test.json").read_text())}
+    for split, right in (("test", 2), ("extras", 1)):
+        table = read_table(timedial / f"{split}.parquet")
+        assert table.schema.names == CHALLENGE.names
+        rows = table.to_pandas()
+        each = rows.groupby("instance_id", sort=False)
+        assert (each["label"].sum() == right).all() and (each["label"].size() == right + 2).all()
+        assert (each["is_original"].sum() == 1).all() and rows.loc[rows["is_original"], "label"].eq(1).all()
+        assert rows.loc[rows["is_original"], "option"].tolist() == [raw[name]["correct1"].strip() for name in each.groups]
+        assert (rows["dialog"].str.count("<MASK>") == 1).all() and (rows["option"] == rows["option"].str.strip()).all()
+        assert rows["dialog"].str.fullmatch(r"[AB]: \S.*(\n[AB]: \S.*)*").all()
+        assert ((rows["rule"] == "") == (rows["label"] == 1)).all()
+        first = rows["dialog"].iloc[0].split("\n")
+        said = [turn[2:].strip() for turn in raw[rows["instance_id"].iloc[0]]["conversation"] if turn]
+        assert [turn[3:] for turn in first] == said
+
+
+def test_the_original_option_is_dailydialogs(timedial, daily):
+    """With the original option in place an instance is a dialog of DailyDialog; the authors rewrote 44 times of the day."""
+    turns = pd.concat([read_table(daily / f"{split}.parquet").to_pandas() for split in dailydialog.SPLITS])
+    known = set(turns.groupby("dialog_id")["text"].agg("".join).map(lambda text: re.sub(r"[\W_]", "", text).lower()))
+    found = {True: 0, False: 0}
+    for split in ("test", "extras"):
+        for row in read_table(timedial / f"{split}.parquet").to_pandas().itertuples():
+            text = re.sub(r"^[AB]: ", "", row.dialog, flags=re.MULTILINE).replace("<MASK>", row.option)
+            found[row.is_original] += re.sub(r"[\W_]", "", text).lower() in known
+    assert found == {True: 1402, False: 0}
+
+
+INSTANCE = {"conversation": ["A:How long ?", "B: About <MASK> .", ""], "id": 7, "correct1": "two hours ", "correct2": "none",
+            "incorrect1": "two years", "incorrect1_rule": "Rule 1", "incorrect2": "ten days", "incorrect2_rule": "Rule 3"}
+
+
+def test_timedial_in_small(program, tmp_path):
+    """Odd prefixes, a line break, an empty turn in the middle and a speaker who goes on are counted."""
+    one = INSTANCE | {"conversation": [" A:  How\nlong ?", "B:", "A: About <MASK> .", "B: "], "correct2": "3 hours"}
+    (tmp_path / "test.json").write_text(json.dumps([one, INSTANCE | {"id": "x"}]))
+    output = call(program, "timedial", tmp_path, tmp_path / "out")
+    rows = read_table(output / "test.parquet").to_pandas()
+    assert rows["dialog"].unique().tolist() == ["A: How long ?\nA: About <MASK> ."]
+    assert rows["option"].tolist() == ["two hours", "3 hours", "two years", "ten days"]
+    assert rows["rule"].tolist() == ["", "", "phrase", "open_ended"] and rows["label"].tolist() == [1, 1, 0, 0]
+    assert read_table(output / "extras.parquet")["instance_id"].to_pylist() == ["x"] * 3
+    counts = counted(output)
+    assert counts["test", "turns", "dropped", "text is empty, before the end of the dialog"] == 1
+    assert counts["test", "turns", "dropped", "text is empty, at the end of the dialog"] == 1
+    assert counts["test", "turns", "noted", "the same speaker as the turn before"] == 1
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({"conversation": ["A:How long ?", "B: About two ."]}, "instance 7: its dialog has no <MASK>"),
+    ({"conversation": ["A:<MASK> ?", "B: About <MASK> ."]}, "instance 7: its dialog has more than one <MASK>"),
+    ({"conversation": ["A:<MASK> ?", "Well ."]}, "instance 7: the turn 'Well .' opens with neither A: nor B:"),
+    ({"incorrect1": " two hours"}, "instance 7: the option 'two hours' repeats"),
+    ({"incorrect2": "Two  Years"}, "instance 7: the option 'Two  Years' repeats"),
+    ({"incorrect2": " "}, "instance 7: incorrect2 is empty"),
+    ({"correct2": None}, "instance 7: Object missing required field `correct2`"),
+    ({"conversation": "A: <MASK>"}, "instance 7: Expected `array`, got `str` - at `$.conversation`"),
+    ({"incorrect2_rule": "Rule 4"}, "instance 7: incorrect2_rule is 'Rule 4', not one of Rule 1"),
+    ({"id": None}, "the instance at place 1: Object missing required field `id`"),
+    ({"id": 8}, "instance 8: its id occurs a second time"),
+])
+def test_a_wrong_instance_is_refused(program, tmp_path, change, said):
+    wrong = {key: value for key, value in (INSTANCE | change).items() if value is not None}
+    (tmp_path / "test.json").write_text(json.dumps([wrong, INSTANCE | {"id": 8}]))
+    error = call(program, "timedial", tmp_path, tmp_path / "out", ok=False)
+    assert said in error and "test.json" in error and "fetch the file again" in error
+
+
+@pytest.mark.parametrize(("content", "said"), [
+    (None, "no such file; fetch"), (b"[]", "holds no list of instances"), (b'{"id": 1}', "holds no list of instances"),
+    (b"\xff", "not UTF-8 text at byte 0"), (b"[1]", "the instance at place 1: Expected `object`"),
+    (json.dumps([INSTANCE, INSTANCE])[:-30].encode(), "broken JSON at line 1"),
+])
+def test_a_wrong_challenge_file_is_refused(program, tmp_path, content, said):
+    if content is not None:
+        (tmp_path / "test.json").write_bytes(content)
+    error = call(program, "timedial", tmp_path, tmp_path / "out", ok=False)
+    assert said in error
+    assert "broken" not in said or "in or just behind instance 7" in error
+
+
+# Dialogs of one's own
+
+
+SAID = [[f"Is it {number} o'clock ?", " No ,  it is later .", "Thanks .", ""] for number in range(120)]
+NAMED = '{"sha256": {"own.%s": null}}'
+
+
+def own(folder, form, dialogs_said=SAID, speakers=None, order=1):
+    """A corpus of one's own in one of the two forms."""
+    folder.mkdir(exist_ok=True)
+    if form == "jsonl":
+        lines = [json.dumps({"dialog_id": f"d{number}", "dialog": some, "more": 1}) for number, some in enumerate(dialogs_said)]
+        (folder / "own.jsonl").write_text("\n".join(lines) + "\n")
+    else:
+        rows = [{"dialog_id": f"d{number}", "turn": turn, "text": text, **({"speaker": speakers[turn]} if speakers else {})}
+                for number, some in enumerate(dialogs_said) for turn, text in list(enumerate(some))[::order]]
+        pq.write_table(pa.Table.from_pylist(rows), folder / "own.parquet")
+    return folder
+
+
+def test_both_forms_are_the_same(program, tmp_path):
+    """Also with the rows of a dialog backwards; a tenth is validation; the first of equal dialogs is train's."""
+    said = SAID + SAID[:60]
+    tables = []
+    for form, order in (("jsonl", 1), ("parquet", 1), ("parquet", -1)):
+        output = call(program, "dialogs", own(tmp_path / f"{form}{order}", form, said, order=order), tmp_path / f"out{form}{order}",
+                      NAMED % form)
+        tables.append([read_table(output / f"{split}.parquet").to_pandas() for split in dialogs.SPLITS])
+    for pair in tables[1:]:
+        for left, right in zip(tables[0], pair):
+            pd.testing.assert_frame_equal(left, right)
+    train, validation = tables[0]
+    both = pd.concat([train, validation])
+    assert 5 <= validation["dialog_id"].nunique() <= 35 and both["dialog_id"].nunique() == 180
+    assert both[both["dialog_id"] == "d5"]["text"].tolist() == ["Is it 5 o'clock ?", "No , it is later .", "Thanks ."]
+    assert both[both["dialog_id"] == "d5"]["speaker"].tolist() == ["A", "B", "A"]
+    marked = both[both["duplicate_of"] != ""].drop_duplicates("dialog_id")
+    assert len(marked) == 60, "one of each pair"
+    split = both.drop_duplicates("dialog_id").set_index("dialog_id")["split"]
+    twin = {f"d{one}": f"d{one + 120}" for one in range(60)} | {f"d{one + 120}": f"d{one}" for one in range(60)}
+    for row in marked.itertuples():
+        assert row.duplicate_of == twin[row.dialog_id]
+        assert (split[row.duplicate_of], int(row.duplicate_of[1:])) < (row.split, int(row.dialog_id[1:]))
+    counts = counted(output)
+    assert counts.xs(("turns", "dropped", "text is empty"), level=[1, 2, 3]).sum() == 180
+    assert counts.xs(("dialogs", "noted", "the same words as one before"), level=[1, 2, 3]).sum() == 60
+
+
+def test_small_pieces_give_the_same(tmp_path, monkeypatch):
+    """A dialog that the reading cuts in two is put together."""
+    whole_file = [pd.concat(list(dialogs.turns_of(own(tmp_path / form, form) / f"own.{form}")), ignore_index=True)
+                  for form in ("jsonl", "parquet")]
+    monkeypatch.setattr(dialogs, "CHUNK", 100)
+    monkeypatch.setattr(dialogs, "ROWS", 3)
+    for form, wanted in zip(("jsonl", "parquet"), whole_file):
+        pieces = list(dialogs.turns_of(tmp_path / form / f"own.{form}"))
+        assert len(pieces) > 30
+        pd.testing.assert_frame_equal(pd.concat(pieces, ignore_index=True), wanted)
+        assert all(not set(one["dialog_id"]) & set(other["dialog_id"]) for one, other in zip(pieces, pieces[1:]))
+
+
+def test_speakers_are_told_apart(program, tmp_path):
+    output = call(program, "dialogs", own(tmp_path / "in", "parquet", speakers=["Eve", "Eve", "Bob", "Joe"]), tmp_path / "out",
+                  NAMED % "parquet")
+    train = read_table(output / "train.parquet").to_pandas()
+    assert train["speaker"].tolist()[:3] == ["A", "A", "B"], "the fourth turn is empty"
+    crowd = [some[:3] + ["Hi ."] for some in SAID]
+    output = call(program, "dialogs", own(tmp_path / "more", "parquet", crowd, speakers=["Eve", "Eve", "Bob", "Joe"]),
+                  tmp_path / "out2", NAMED % "parquet")
+    assert read_table(output / "train.parquet").to_pandas()["speaker"].tolist()[:4] == ["A", "A", "B", "A"]
+    counts = counted(output)
+    assert counts["train", "dialogs", "noted", "more than two speakers: every other one is A"] == \
+        counts["train", "dialogs", "kept", ""]
+
+
+def test_lines_without_id_are_called_after_their_line(program, tmp_path):
+    (tmp_path / "own.jsonl").write_text("\n" + "".join(json.dumps({"dialog": [f"turn {number}"]}) + "\n" for number in range(80)))
+    output = call(program, "dialogs", tmp_path, tmp_path / "out", NAMED % "jsonl")
+    both = pd.concat([read_table(output / f"{split}.parquet").to_pandas() for split in dialogs.SPLITS]).set_index("dialog_id")
+    assert both.loc["line:2", "text"] == "turn 0" and both.loc["line:81", "text"] == "turn 79" and len(both) == 80
+
+
+GOOD = json.dumps({"dialog_id": 1, "dialog": ["Hi ."]}) + "\n"
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    (GOOD + '{"dialog": ["Hi ."\n', "line 2: "), (GOOD + "\n" + '{"turns": ["Hi ."]}\n', "line 3: Object missing required field `dialog`"),
+    (GOOD + '{"dialog": "Hi ."}\n', "line 2: Expected `array`, got `str`"), (GOOD + '{"dialog": [1]}\n', "line 2: Expected `str`"),
+    (GOOD + '{"dialog": []}\n', "line 2: its dialog has no turn"), (GOOD * 2, "line 2: dialog_id 1 was there before"),
+    ("", "holds no dialog"), ("\n\n", "holds no dialog"), (None, "no such file"), (GOOD, "none of its 1 dialogs falls to"),
+    (b'{"dialog": ["caf\xe9"]}\n', "line 1: "),
+])
+def test_wrong_lines_are_refused(program, tmp_path, text, said):
+    if text is not None:
+        (tmp_path / "own.jsonl").write_bytes(text if isinstance(text, bytes) else text.encode())
+    error = call(program, "dialogs", tmp_path, tmp_path / "out", NAMED % "jsonl", ok=False)
+    assert said in error and "own.jsonl" in error
+
+
+ROWS = {"dialog_id": ["a", "a", "b"], "turn": [0, 1, 0], "text": ["x", "y", "z"]}
+
+
+@pytest.mark.parametrize(("columns", "said"), [
+    ({"text": None}, "no column text; it has dialog_id, turn: rename or add it"),
+    ({"dialog_id": ["a", None, "b"]}, "row 2 has no dialog_id"), ({"turn": [0, None, 0]}, "row 2 has no turn"),
+    ({"turn": [0, 0, 0]}, "row 2: dialog a has turn 0 a second time"),
+    ({"turn": ["0", "one", "0"]}, "column turn cannot be read as int64"),
+    ({"text": [["x"], ["y"], ["z"]]}, "column text cannot be read as string"),
+    ({"dialog_id": ["a", "b", "a"]}, "row 3: dialog_id a was there before"),
+    ({"dialog_id": [], "turn": [], "text": []}, "holds no dialog"),
+])
+def test_wrong_columns_are_refused(program, tmp_path, columns, said):
+    table = {name: values for name, values in (ROWS | columns).items() if values is not None}
+    pq.write_table(pa.table(table), tmp_path / "own.parquet")
+    error = call(program, "dialogs", tmp_path, tmp_path / "out", NAMED % "parquet", ok=False)
+    assert said in error and "own.parquet" in error
+
+
+def test_other_bytes_are_no_parquet(program, tmp_path):
+    (tmp_path / "own.parquet").write_bytes(b"PAR1 and no more")
+    assert "own.parquet: not a Parquet file" in call(program, "dialogs", tmp_path, tmp_path / "out", NAMED % "parquet", ok=False)
+
+
+@pytest.mark.parametrize("names", [{}, {"sha256": {"a.csv": None}}, {"sha256": {"a.jsonl": None, "b.parquet": None}}])
+def test_the_file_must_be_named(program, tmp_path, names):
+    assert "but one file is cleaned: name it" in call(program, "dialogs", tmp_path, tmp_path / "out", json.dumps(names), ok=False)
+
+
+def test_the_documentation_holds(program, tmp_path):
+    """docs/add.md, followed: its example lines are read, and its entry has what the rules and the study need."""
+    text = (ROOT / "docs/add.md").read_text()
+    [entry] = [value["my_dialogs"] for piece in re.findall(r"```yaml\n(.*?)```", text, re.S)
+               if "my_dialogs" in (value := yaml.safe_load(piece))]
+    real = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["dailydialog"]
+    assert set(real) - {"homepage", "downloads"} | {"local", "cleaner"} == set(entry)
+    assert entry["splits"] == list(dialogs.SPLITS) and entry["domain"] == "out" and entry["cleaner"] == "dialogs"
+    [lines] = re.findall(r"```json\n(.*?)```", text, re.S)
+    more = "".join(json.dumps({"dialog": some}) + "\n" for some in SAID)
+    (tmp_path / "dialogs.jsonl").write_text(lines + more)
+    [provenance] = re.findall(r"--provenance '(\{\"sha256\".*)'", text)
+    output = call(program, "dialogs", tmp_path, tmp_path / "out", provenance)
+    ids = {name for split in dialogs.SPLITS for name in read_table(output / f"{split}.parquet")["dialog_id"].to_pylist()}
+    assert {"line:1", "forum-17", "line:3"} <= ids
