@@ -2,8 +2,9 @@
 
 The dialogs that the challenge was made from leave, exact and near (scripts/build/dialog_leakage.py), then those that
 occur before. Every span of those that stay gives one instance: its own text is right, and `negatives` candidates drawn
-from the pool are wrong. The pool holds each different span text of the split once: the paper's is of 2,153 spans for 14.5
-thousand masks (table 4), so a text that is frequent is not drawn more often. A candidate never equals the right one or
+from the pool are wrong. The pool holds each different text of the split's spans once: the paper's is of 2,153 spans for
+14.5 thousand masks (table 4), so a text that is frequent is not drawn more often. What is held out is drawn for from the
+texts that are learnt from besides its own, which may be too few of a kind. A candidate never equals the right one or
 another candidate in value ("two weeks", "14 days"), and is written as its place asks: with a capital at the start of a
 sentence, as in the midst of one elsewhere, so that writing does not tell right from wrong. Drawn candidates may still
 fit by chance; the paper leaves them, too.
@@ -146,7 +147,7 @@ def joined(one: pd.Series, other: pd.Series) -> np.ndarray:
 
 
 def pool_of(spans: pd.DataFrame, by_kind: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The pool of different texts, and for each span where to draw from.
+    """The pool of the different texts of spans, and for each span where to draw from.
 
     pool: kind (one for all unless by_kind), form, meaning. A meaning is a number that texts share when any of their spans
     share a value, and a text with itself in another case.
@@ -314,10 +315,11 @@ def funnel(reasons: np.ndarray, spans: pd.DataFrame, built: pa.Table) -> pd.Data
 
 
 def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame, options: dict, most: int | None,
-                where: str) -> tuple[pa.Table, pd.DataFrame]:
-    """The dataset of one split (schema cloze) and its funnel(). Raises UserError when no span or too small a pool is left.
+                where: str, learnt: pd.DataFrame | None = None) -> tuple[pa.Table, pd.DataFrame, pd.DataFrame]:
+    """The dataset of one split (schema cloze), its funnel(), and the spans left, for the pool of another split.
 
-    dialogs: of ordered(). spans: of placed(). asked: of challenge_turns(). most: dialogs to keep.
+    dialogs: of ordered(). spans: of placed(). asked: of challenge_turns(). most: dialogs to keep. learnt: spans whose texts
+    are in the pool, too. Raises UserError when no span is left, or too small a pool.
     """
     reasons = reasons_to_leave(dialogs, asked)
     left = spans[reasons[spans["dialog"]] == ""].reset_index(drop=True)
@@ -326,7 +328,9 @@ def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame,
                         "challenge or occur before; use another source of dialogs")
     left["initial"] = pc.match_substring_regex(pa.array(left["before"], pa.string()), SENTENCE_START).to_numpy(False)
     by_kind = options["negatives_of"] == "same_kind"
-    pool, places = pool_of(left, by_kind)
+    pooled = left if learnt is None else pd.concat([left, learnt], ignore_index=True)
+    pool, places = pool_of(pooled, by_kind)
+    places = places[: len(left)]
     small = places[places["meanings"] <= options["negatives"]]
     if len(small):
         raise UserError(f"{where}: {options['negatives']} wrong candidates for each span need as many other values"
@@ -337,9 +341,9 @@ def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame,
     stay = reasons[left["dialog"]] == ""
     built = cloze(left[stay].reset_index(drop=True), dialogs, pool, places[stay], options)
     counts = funnel(reasons, spans, built)
-    counts.loc[counts.index[-1], ["pool", "right_by_frequency"]] = [left["text"].str.lower().nunique(),
-                                                                   round(right_by_frequency(left, built), 4)]
-    return built, counts.astype({"pool": "Int64"})
+    counts.loc[counts.index[-1], ["pool", "right_by_frequency"]] = [pooled["text"].str.lower().nunique(),
+                                                                   round(right_by_frequency(pooled, built), 4)]
+    return built, counts.astype({"pool": "Int64"}), left
 
 
 def main(given: argparse.Namespace) -> None:
@@ -350,12 +354,12 @@ def main(given: argparse.Namespace) -> None:
     measured = {split: read_table(given.challenge / f"{split}.parquet", CHALLENGE.names).to_pandas()
                 for split in given.measured}
     asked = challenge_turns(pd.concat(measured.values(), ignore_index=True), str(given.challenge))
-    most, rows = options["max_dialogs"], []
+    most, rows, learnt = options["max_dialogs"], [], None
     for name, split in zip(LEARNT, given.splits):
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.cleaned, given.spans))
         dialogs = ordered(read_table(file, DIALOGS.names).to_pandas(), str(file))
         spans = placed(read_table(spans_file, SPANS.names).to_pandas(), dialogs, str(spans_file))
-        built, counts = build_split(dialogs, spans, asked, options, most, str(spans_file))
+        built, counts, learnt = build_split(dialogs, spans, asked, options, most, str(spans_file), learnt)
         most = None if most is None else -(-most // HELD_OUT)
         write_table(built, given.output / f"{name}.parquet", CLOZE,
                     provenance_of(file) | {"split": split, "options": options})

@@ -299,6 +299,18 @@ def test_the_smallest_pool_gives_every_other_value(corpus):
     assert "other values of kind duration" in said and "any_kind" in said
 
 
+def test_held_out_spans_draw_from_the_learnt_texts_too(corpus):
+    """One value of a kind is held out; the texts that are learnt from give the others, and never the other way round."""
+    keep = corpus.validation_spans["text"] == "May"
+    corpus.validation_spans = corpus.validation_spans[keep].assign(text="May", value="may")
+    corpus.spans = corpus.spans[(corpus.spans["kind"] != "time") & (corpus.spans["text"] != "May")]
+    built = corpus.build(negatives_of="same_kind")
+    held_out = built["validation"]
+    assert set(held_out["candidate"][held_out["label"] == 1]) == {"May"} and (held_out.groupby("instance_id").size() == 4).all()
+    assert set(held_out["candidate"].str.lower()) <= {"may", "june", "friday", "tomorrow", "next week", "next year"}
+    assert "May" not in set(built["train"]["candidate"])
+
+
 def test_candidates_are_written_as_their_place_asks(corpus):
     built = corpus.build(negatives=6)["train"]
     before = built["context"].str.split("<MASK>", regex=False).str[0]
