@@ -23,7 +23,8 @@ from scripts.publish import style
 from scripts.publish.names import load
 from scripts.publish.table import percent
 from scripts.publish.timedial_metrics import (
-    drawn, human, over_seeds, published_beside, same_system, systems_of, timedial_metrics, title_of, widest)
+    context_told, drawn, human, over_seeds, published_beside, same_system, systems_of, timedial_metrics, title_of,
+    widest)
 from scripts.publish.timedial_rows import Block, Column, figure_of, handles_of, marks_of, paper_marks
 
 
@@ -50,11 +51,9 @@ def block_of(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Bl
     texts = {"here": [here.get(number, "") for number in range(len(systems))]}
     if len(published):
         texts["paper"] = [percent(some.iloc[0]) if len(some) else "" for some in paper]
-    context = set(points.loc[points["paradigm"] != "baseline", "context_scope"]) or {"full"}
-    return Block(
-        title_of(first["measured_on"], sources), f"{first['split']}, {first['n']:,} instances, {' or '.join(sorted(context))} "
-        "dialog context", systems, sample=bool(first["sample"]), texts=texts,
-        columns=[Column("2-best accuracy (% of instances)", marks_of(points, systems), paper_marks(published, systems), lines)])
+    column = Column("2-best accuracy (% of instances)", marks_of(points, systems), paper_marks(published, systems), lines)
+    told = f"{first['split']}, {first['n']:,} instances, {context_told(points)}"
+    return Block(title_of(first["measured_on"], sources), told, systems, [column], bool(first["sample"]), texts)
 
 
 def main(given: argparse.Namespace) -> None:

@@ -22,7 +22,8 @@ from scripts.common.files import whole
 from scripts.common.program import UserError, log, parser, run
 from scripts.publish import style
 from scripts.publish.names import load
-from scripts.publish.timedial_metrics import drawn, over_seeds, systems_of, timedial_metrics, title_of, widest
+from scripts.publish.timedial_metrics import (
+    context_told, drawn, over_seeds, systems_of, timedial_metrics, title_of, widest)
 from scripts.publish.timedial_rows import Block, Column, figure_of, handles_of, marks_of
 
 PANELS = {"kind": "by kind of the masked span", "turns": "by number of turns of the dialog"}
@@ -52,9 +53,8 @@ def block_of(points: pd.DataFrame, panel: str, sources: dict) -> Block | None:
         marks = marks_of(some[some["paradigm"] != "baseline"], systems)
         columns.append(Column(f"{NAMES.get(part, part)}\nn = {some['n'].max():,}", marks,
                               lines={chance: ((0, (1, 1.5)), "" if columns else "chance")}))
-    context = sorted(set(models["context_scope"]))
     return Block(f"{title_of(first['measured_on'], sources)}: {PANELS[panel]}",
-                 f"2-best accuracy (% of instances), {first['split']}, {' or '.join(context)} dialog context", systems, columns,
+                 f"2-best accuracy (% of instances), {first['split']}, {context_told(models)}", systems, columns,
                  bool(first["sample"]))
 
 

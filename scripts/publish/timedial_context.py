@@ -1,4 +1,4 @@
-"""Draw 2-best accuracy on TimeDial by how much of the dialog is seen, beside the published numbers (Qin et al. 2021, table 7).
+"""Draw 2-best accuracy on TimeDial by how much of the dialog is seen, beside the published one (Qin et al. 2021, table 7).
 
 A row for each system with a mark for each context: the target turn alone, the local turns (the one before and the one
 after as well), the full dialog. Means over the seeds with 95 % bootstrap intervals over instances. The numbers at the
@@ -83,8 +83,8 @@ def main(given: argparse.Namespace) -> None:
     blocks = [block_of(some, paper[(paper["measured_on"] == name) & (not some["sample"].any())], sources)
               for name, some in points.groupby("measured_on", sort=False)
               if (some["paradigm"] != "baseline").any()]
-    handles = [Line2D([], [], color=look["colour"], marker=look["marker"], markersize=4.6, linestyle="", label=SCOPE_TITLES[scope])
-               for scope, look in LOOKS.items()]
+    handles = [Line2D([], [], color=look["colour"], marker=look["marker"], markersize=4.6, linestyle="", label=title)
+               for look, title in zip(LOOKS.values(), SCOPE_TITLES.values())]
     one = "No model was measured with more than one context: run an experiment with context_scope: [target, local, full]."
     style.save(figure_of(blocks, handles + paper_handle(blocks)) if blocks else style.nothing(one), given.output)
     real = points.loc[~points["sample"], "measured_on"]

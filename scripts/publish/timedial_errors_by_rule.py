@@ -24,7 +24,7 @@ from scripts.publish import style
 from scripts.publish.beside import settings_of
 from scripts.publish.names import load
 from scripts.publish.timedial_metrics import (
-    RULES, drawn, over_seeds, published_beside, systems_of, timedial_metrics, title_of, widest)
+    RULES, context_told, drawn, over_seeds, published_beside, systems_of, timedial_metrics, title_of, widest)
 from scripts.publish.timedial_rows import Block, Column, figure_of, handles_of, marks_of, paper_marks
 
 SLICES = {f"rule={name}": title for name, title in RULES.items()}
@@ -55,9 +55,8 @@ def block_of(points: pd.DataFrame, published: pd.DataFrame, counts: dict, source
         if len(published) and (first["measured_on"], name) in counts:
             told += f"\npaper: n = {counts[first['measured_on'], name]:,}"
         columns.append(Column(told, marks_of(some, systems), paper_marks(published[published["slice"] == name], systems)))
-    context = sorted(set(points.loc[points["paradigm"] != "baseline", "context_scope"])) or ["full"]
     return Block(title_of(first["measured_on"], sources),
-                 f"wrong options that score as high as a right one, {' or '.join(context)} dialog context", systems, columns,
+                 f"wrong options that score as high as a right one, {context_told(points)}", systems, columns,
                  bool(first["sample"]))
 
 
@@ -65,7 +64,7 @@ def main(given: argparse.Namespace) -> None:
     sources = load(given.sources)
     points = error_points(timedial_metrics(given.metrics, load(given.models), sources))
     if points.empty:
-        raise UserError(f"{given.metrics}: no wrong_above_right by rule; measure timedial on a challenge with two right options")
+        raise UserError(f"{given.metrics}: no wrong_above_right by rule; measure timedial where two options are right")
     published = published_beside(given.sources)
     figure_2, counts = published[published["table"] == "Figure 2"], denominators(given.sources.parent / "published.csv")
     blocks = [block_of(some, figure_2[(figure_2["measured_on"] == name) & (not some["sample"].any())], counts, sources)

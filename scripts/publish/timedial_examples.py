@@ -38,9 +38,9 @@ from scripts.publish.timedial_metrics import (
 EACH = {"wrong": 2, "right": 2}  # of each rule; in all
 SHORT = 700  # characters
 WORDS = ["Corpus", "Models", "Category", "Outcome", "Question", "Candidate", "Label", "Rule"]
-CAPTION = ("Dialogs of TimeDial with every option, whether it is right, and the rule that made a wrong one; for the best model of "
-           "each paradigm the option's score with its rank, × where the model is mistaken. Wrong: a wrong option ranks above a "
-           "right one. Right: no mistake.")
+CAPTION = ("Dialogs of TimeDial with every option, whether it is right, and the rule that made a wrong one; for the best "
+           "model of each paradigm the option's score with its rank, × where the model is mistaken. Wrong: a wrong option "
+           "ranks above a right one. Right: no mistake.")
 
 
 def best_systems(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -123,7 +123,8 @@ def shown(systems: pd.DataFrame, options: pd.DataFrame, models: list[pd.DataFram
     kind = told["kind"].fillna("").replace("", "unknown kind")
     return pd.DataFrame({
         "Corpus": title_of(first["measured_on"], sources) + (" [sample data]" if systems["sample"].any() else ""),
-        "Models": "; ".join(f"{name}: {named[name]}" for name in sorted(named, key=place_of)), "Category": (told["what"] + ", ").where(told["what"] != "", "") + kind,
+        "Models": "; ".join(f"{name}: {named[name]}" for name in sorted(named, key=place_of)),
+        "Category": (told["what"] + ", ").where(told["what"] != "", "") + kind,
         "Outcome": told["outcome"], "Question": told["context"].str.replace("<MASK>", "____"), "Candidate": told["candidate"],
         "Label": told["label"].map({1: "right", 0: "wrong"}), "Rule": told["rule"].map(RULES).fillna(""),
         **{name: told[name] for name in cells}})

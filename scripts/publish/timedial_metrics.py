@@ -48,9 +48,9 @@ def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
 def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     """The timedial rows of a metrics table, with columns `paradigm`, `title` (of model or baseline) and `origin`.
 
-    Real data first, in the order of PARADIGMS, then models as in models.yaml, then DOMAINS. What two experiments share stands once;
-    where they measured the same setting differently, the title carries the experiment's name. What did not learn, and
-    baselines, stand once for each challenge and context, whatever training data they were measured beside.
+    Real data first, in the order of PARADIGMS, then models as in models.yaml, then DOMAINS. What two experiments share
+    stands once; where they measured the same setting differently, the title carries the experiment's name. What did not
+    learn, and baselines, stand once for each challenge and context, whatever training data they were measured beside.
     """
     metrics = read_table(path).to_pandas()
     metrics = metrics[metrics["study"] == "timedial"].copy()
@@ -94,7 +94,14 @@ def widest(metrics: pd.DataFrame) -> pd.DataFrame:
 def label_of(row) -> str:
     """A system within its paradigm: `BERT-base, in-domain`; with less than the full dialog, its context too."""
     domain = "" if row["paradigm"] == "baseline" and row["domain"] == "zero_shot" else f", {DOMAINS[row['domain']]}"
-    return row["title"] + domain
+    less = row["paradigm"] != "baseline" and row["context_scope"] != "full"
+    return row["title"] + domain + (f", {row['context_scope']} context" if less else "")
+
+
+def context_told(points: pd.DataFrame) -> str:
+    """What the systems of a panel saw of the dialog, in words."""
+    full = points.loc[points["paradigm"] != "baseline", "context_scope"].eq("full").all()
+    return "full dialog context" if full else "each with the most context it was measured with"
 
 
 def paradigm_title(name: str) -> str:
@@ -155,9 +162,13 @@ def human(published: pd.DataFrame, measured_on: str) -> float | None:
 def systems_of(points: pd.DataFrame, published: pd.DataFrame) -> list[dict]:
     """The systems of one challenge in the order of the page, those of the paper alone last in their paradigm.
 
-    Each: measured_on, paradigm, title, domain, model, sample, and here (whether it was run).
+    Each: measured_on, paradigm, title, domain, model, sample, context_scope (full, where there are several), and here
+    (whether it was run).
     """
-    columns = [*SYSTEM, "model", "sample"]
+    columns = [*SYSTEM, "model", "sample", "context_scope"]
+    several = points.groupby(SYSTEM)["context_scope"].transform("nunique") > 1
+    points = points.assign(context_scope=points["context_scope"].mask(several, "full"))
+    published = published.assign(context_scope="full")
     here = points.drop_duplicates(SYSTEM)[columns].assign(here=True)
     own = set(map(tuple, here[["paradigm", "model", "domain"]].to_numpy()))
     known = published[published["paradigm"].isin(PARADIGMS)].drop_duplicates(["paradigm", "model", "domain"])

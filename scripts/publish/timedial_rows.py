@@ -149,8 +149,8 @@ def draw_block(figure: Figure, block: Block, top: float, width: float) -> None:
     for number, (head, texts) in enumerate(block.texts.items()):
         x = 1 + (0.42 + 0.48 * number) / each
         across = blended_transform_factory(axes.transAxes, axes.transData)
-        axes.annotate(head, (x, 0), (0, 2), xycoords=across, textcoords="offset points", ha="right", va="bottom", fontsize=6.5,
-                      color=style.GREY, annotation_clip=False)
+        axes.annotate(head, (x, 0), (0, 2), xycoords=across, textcoords="offset points", ha="right", va="bottom",
+                      fontsize=6.5, color=style.GREY, annotation_clip=False)
         for y, text in zip(at, texts):
             axes.text(x, y, text, transform=across, ha="right", va="center", fontsize=7, linespacing=1.0)
     above = 1 - top / height
@@ -184,6 +184,6 @@ def figure_of(blocks: list[Block], handles: list[Line2D]) -> Figure:
     for block, height in zip(blocks, heights):
         draw_block(figure, block, top, width)
         top += height
-    figure.legend(handles=handles, loc="lower center", ncols=len(handles), handlelength=1.2, columnspacing=1.6, borderaxespad=0,
-                  bbox_to_anchor=(0.5, 0.1 / figure.get_figheight()))
+    figure.legend(handles=handles, loc="lower center", ncols=len(handles), handlelength=1.2, columnspacing=1.6,
+                  borderaxespad=0, bbox_to_anchor=(0.5, 0.1 / figure.get_figheight()))
     return figure

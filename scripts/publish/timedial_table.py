@@ -1,4 +1,4 @@
-"""Tabulate TimeDial: 2-best accuracy of every system and context beside the published numbers (Qin et al. 2021, tables 5 and 7).
+"""Tabulate TimeDial: 2-best accuracy of every system and context, beside tables 5 and 7 of Qin et al. 2021.
 
 Means over the seeds, their sd over the seeds, 95 % bootstrap intervals over instances; 1-best accuracy on the released
 extras, which the paper leaves out. Baselines break ties at random, in expectation. What the paper measured with the full
@@ -26,8 +26,8 @@ from scripts.publish.timedial_metrics import (
 WORDS = ["Corpus", "Paradigm", "Model", "Domain", "Learnt from", "Context"]
 METRICS = {"2-best": "two_best_accuracy", "1-best": "one_best_accuracy"}
 COUNTS = {"two_best_accuracy": "Instances", "one_best_accuracy": "Extras"}
-CAPTION = ("TimeDial: 2-best accuracy on instances with two right options of four, and 1-best accuracy on the released extras "
-           "with one right option of three. Means over the seeds, sd over the seeds, 95 % bootstrap intervals over "
+CAPTION = ("TimeDial: 2-best accuracy on instances with two right options of four, and 1-best accuracy on the released "
+           "extras with one right option of three. Means over the seeds, sd over the seeds, 95 % bootstrap intervals over "
            "instances; a tie of a right and a wrong option counts as wrong. Baselines: expected values, ties broken at "
            "random. Paper: tables 5 (full dialog) and 7 (target and local) of Qin et al. 2021; its other domain is the "
            "Meena corpus, which was never public.")

@@ -1,0 +1,397 @@
+"""Figures and tables of timedial: what they hold, each program run as the rule does; hostile text stays text."""
+
+import json
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scripts.common.tables import CLOZE, PREDICTIONS, read_table, write_table
+from scripts.evaluate.timedial import SCHEMA, measure
+from scripts.publish.timedial_context import as_table_7
+from scripts.publish.timedial_errors_by_rule import denominators
+from scripts.publish.timedial_examples import chosen, judged
+from scripts.publish.timedial_metrics import human, published_beside, timedial_metrics
+from tests.conftest import ROOT
+
+HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | $x$ <img src=x onerror=alert(1)>"
+FIGURES = ["timedial_accuracy", "timedial_errors_by_rule", "timedial_context", "timedial_by_kind"]
+PROGRAMS = [*FIGURES, "timedial_table", "timedial_examples"]
+SOURCES = {
+    "dailydialog": {"title": "DailyDialog", "measured_on": "timedial", "domain": "in"},
+    "forum": {"title": "Forum dialogs", "measured_on": "timedial", "domain": "out"},
+    "timedial": {"title": "TimeDial", "evaluate": ["test", "extras"]},
+    "sample_dialogs": {"title": "Sample dialogs", "measured_on": "sample_challenge", "domain": "in", "sample": {}},
+    "sample_challenge": {"title": "Sample challenge", "evaluate": ["test", "extras"], "sample": {}},
+}
+MODELS = {"minilm": {"title": "MiniLM-L6"}, "bert_base": {"title": "BERT-base"}, "bert_large": {"title": "BERT-large"},
+          "t5_base": {"title": "T5-base"}, "t5_large": {"title": "T5-large"}, "hostile": {"title": HOSTILE}}
+# Source, context, model, method: how many of ten dialogs it gets right.
+REAL = {("dailydialog", scope, model, method): right + more
+        for scope, more in (("target", 0), ("local", 1), ("full", 2))
+        for (model, method), right in {
+            ("minilm", "classify"): 3, ("bert_base", "fill"): 6, ("bert_base", "fill_zero_shot"): 4,
+            ("bert_base", "pseudo_log_likelihood"): 5}.items()}
+REAL |= {("forum", "full", "bert_base", "fill"): 5, ("forum", "full", "bert_base", "fill_zero_shot"): 6}
+SAMPLE = {("sample_dialogs", "full", "hostile", "classify"): 3, ("sample_dialogs", "full", "hostile", "generate"): 4}
+MANY = 40
+
+
+def cloze(split: str, scope: str) -> list[dict]:
+    """40 instances with four options (test) or three (extras); wrong ones by each rule in turn; one kind is rare."""
+    rows = []
+    for number in range(MANY):
+        right = 2 if split == "test" else 1
+        rules = [("phrase", "numeral", "open_ended")[(number + place) % 3] for place in range(2)]
+        turns = [f"A: {HOSTILE}", f"B: It takes <MASK>, number {number}.", *["A: Well."] * (number % 18)]
+        for place, rule in enumerate([""] * right + rules):
+            name = f"{split}-{number}"
+            rows.append({"example_id": f"{name}:{place}", "instance_id": name, "dialog_id": name, "context_scope": scope,
+                         "context": "\n".join(turns if scope == "full" else turns[1:2]), "label": int(place < right),
+                         "candidate": f"{place + 1} hours {HOSTILE if place == 3 else ''}".strip(), "rule": rule,
+                         "is_original": place == 0, "has_numeral": number % 2 == 0, "turns": len(turns),
+                         "kind": "age" if number == 0 else "duration" if number % 2 else "date"})
+    return rows
+
+
+def scores(rows: list[dict], right: int, seed: int) -> list[float]:
+    """Of ten dialogs `right` are right (one more or less by seed); in the others the first wrong option is the highest."""
+    made, first = [], 2 if rows[0]["example_id"].startswith("test") else 1
+    for row in rows:
+        number, place = (int(some) for some in row["example_id"].split("-")[1].split(":"))
+        mistaken = (number * 7 + seed) % 10 >= right
+        made.append(-1.0 - 0.1 * place - 0.001 * number + (2 + 0.01 * number if mistaken and place == first else 0))
+    return made
+
+
+class Study:
+    """A made-up study in a folder, evaluated; `call` runs a publish program on it as the rule does."""
+
+    def __init__(self, folder, program, systems: dict, seeds=(1, 2)):
+        self.folder, self.program, self.results, self.runs = folder, program, folder / "results", []
+        self.metrics, self.publish = self.results / "evaluate/metrics.parquet", self.results / "publish"
+        self.resources, self.train, self.build = folder / "resources", self.results / "train", self.results / "build"
+        self.resources.mkdir(parents=True)
+        for name, content in (("sources", SOURCES), ("models", MODELS)):
+            (self.resources / f"{name}.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+        shutil.copy(ROOT / "resources/published.csv", self.resources / "published.csv")
+        for (source, scope, model, method), right in systems.items():
+            learns = method in ("classify", "fill", "generate")
+            for seed in seeds if learns else (0,):
+                self.make_run(source, scope, model, method, right, seed, "held_out" if learns else "direct")
+        self.write(measure("tried", self.train, self.runs, self.build, SOURCES, 50).to_pylist())
+
+    def make_run(self, source, scope, model, method, right, seed, selection) -> None:
+        name = f"{source}-{scope}-{model}-{method}-{seed}"
+        folder, predictions = self.build / source / ("default" if scope == "full" else scope), []
+        for split in ("train", "test", "extras"):
+            table = pa.Table.from_pylist(cloze(split, scope), schema=CLOZE)
+            write_table(table, folder / f"{split}.parquet", CLOZE, {})
+        for split in ("test", "extras"):
+            rows = cloze(split, scope)
+            predictions += [{"run": name, "split": split, "selection": selection, "epoch": 1, "example_id": row["example_id"],
+                             "group_id": row["dialog_id"], "label": row["label"], "score": [score]}
+                            for row, score in zip(rows, scores(rows, right, seed))]
+        table = pa.Table.from_pylist(predictions, schema=PREDICTIONS)
+        write_table(table, self.train / name / "predictions.parquet", PREDICTIONS, {})
+        (self.train / name / "run.json").write_text(json.dumps({
+            "run": name, "study": "timedial", "source": source, "dataset": folder.name, "model": model, "method": method,
+            "seed": seed, "train_examples": 41116, "held_out_examples": 3596,
+            "data_options": {"context_scope": scope, "negatives": 3, "negatives_of": "any_kind", "negative_seed": 0,
+                             "max_dialogs": None}}))
+        self.runs.append(name)
+
+    def write(self, rows: list[dict]) -> None:
+        write_table(pa.Table.from_pylist(rows, schema=SCHEMA), self.metrics, SCHEMA, {})
+
+    def call(self, name: str):
+        kind = "figures" if name in FIGURES else "tables"
+        given = ["--metrics", self.metrics, "--sources", self.resources / "sources.yaml",
+                 "--models", self.resources / "models.yaml", "--output", self.publish / kind / name]
+        if name == "timedial_examples":
+            given += ["--train", self.train, "--runs", *self.runs, "--build", self.build]
+        return self.program(f"scripts.publish.{name}", *given)
+
+    def points(self, name: str) -> pd.DataFrame:
+        return pd.read_csv(self.publish / f"figures/{name}.csv")
+
+    def table(self, name: str) -> pd.DataFrame:
+        return pd.read_csv(self.publish / f"tables/{name}.csv", dtype=str, keep_default_na=False)
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory, program) -> Study:
+    """Two training corpora of the real challenge, three contexts, beside a sample with a model of a hostile name."""
+    made = Study(tmp_path_factory.mktemp("study"), program, REAL | SAMPLE)
+    for name in PROGRAMS:
+        done = made.call(name)
+        assert done.returncode == 0, done.stderr
+        assert len(done.stderr.splitlines()) == 1
+    return made
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory, program) -> Study:
+    """One seed of one model on the real challenge with the full dialog."""
+    return Study(tmp_path_factory.mktemp("small"), program, {("dailydialog", "full", "bert_base", "fill"): 8}, [1])
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_comes_in_every_form_and_says_sample_on_its_face(study, name):
+    files = {suffix: (study.publish / f"figures/{name}.{suffix}").read_bytes() for suffix in ("svg", "png", "pdf", "csv")}
+    assert files["png"][:4] == b"\x89PNG" and files["pdf"][:4] == b"%PDF"
+    # The sample was measured with one context only.
+    assert (b"SAMPLE DATA" in files["svg"]) == (name != "timedial_context")
+    assert b"<script" not in files["svg"]
+
+
+def test_a_figure_again_is_the_same_bytes_and_real_data_carries_no_sample_mark(small):
+    files = []
+    for _ in range(2):
+        assert small.call("timedial_accuracy").returncode == 0
+        files.append([(small.publish / f"figures/timedial_accuracy.{suffix}").read_bytes()
+                      for suffix in ("svg", "png", "pdf", "csv")])
+    assert files[0] == files[1] and b"SAMPLE DATA" not in files[0][0]
+
+
+def test_accuracy_is_that_of_the_metrics_beside_table_5(study):
+    drawn = study.points("timedial_accuracy")
+    here = drawn[(drawn["origin"] == "here") & (drawn["measured_on"] == "timedial")]
+    models = here[here["paradigm"] != "baseline"]
+    assert models[["paradigm", "title", "domain", "context_scope"]].to_numpy().tolist() == [
+        ["classify", "MiniLM-L6", "in", "full"], ["fill", "BERT-base", "zero_shot", "full"],
+        ["fill", "BERT-base", "out", "full"], ["fill", "BERT-base", "in", "full"],
+        ["pseudo_log_likelihood", "BERT-base", "zero_shot", "full"]]
+    assert models["value"].tolist() == pytest.approx([0.5, 0.6, 0.5, 0.8, 0.7]), "zero-shot stands once, of DailyDialog"
+    assert models["n"].eq(MANY).all() and (models["ci_low"] <= models["value"]).all()
+    assert set(here.loc[here["paradigm"] == "baseline", "title"]) == {
+        "random", "stands in the dialog", "most frequent span", "shares most numbers"}
+    published = drawn[drawn["origin"] == "published"]
+    assert set(published["measured_on"]) == {"timedial"} and len(published) == 17
+
+
+def test_the_table_holds_tables_5_and_7_beside_the_published_numbers(study):
+    rows = study.table("timedial_table")
+    real = rows[rows["Corpus"] == "TimeDial"].set_index(["Paradigm", "Model", "Domain", "Context"]).sort_index()
+    fill = real.loc[("mask filling", "BERT-base", "in-domain")]
+    assert fill["2-best in the paper"].to_dict() == {"target": "57.8", "local": "63.2", "full": "67.4"}
+    assert fill["2-best (%)"].to_dict() == {"target": "60.0", "local": "70.0", "full": "80.0"}
+    assert fill.loc["full", ["Training examples", "Seeds", "Instances", "Learnt from"]].tolist() == ["41,116", "2", "40",
+                                                                                                     "DailyDialog"]
+    zero = real.loc[("mask filling", "BERT-base", "zero-shot", "full")]
+    assert zero[["2-best in the paper", "Seeds", "Learnt from"]].tolist() == ["44.8", "", ""]
+    assert real.loc[("mask filling", "BERT-base", "out-of-domain", "full"), "2-best in the paper"] == "47.4"
+    assert real.loc[("baselines", "random", "", ""), ["2-best (%)", "1-best (%)", "2-best 95 % interval"]].tolist() == [
+        "16.7", "33.3", "16.7–16.7"]
+    only = real[real.index.get_level_values("Model").str.endswith("(in the paper only)")]
+    assert len(only) == 17 - 3 and (only["2-best (%)"] == "").all()
+    assert only.loc[("people", "human (in the paper only)", "", "full"), "2-best in the paper"] == "97.8"
+    assert only.loc[("generation", "T5-large (in the paper only)", "in-domain", "full"), "2-best in the paper"] == "74.8"
+
+
+def test_sample_numbers_never_stand_beside_published_ones(study):
+    rows = study.table("timedial_table")
+    sample = rows[rows["Corpus"] == "Sample challenge [sample data]"]
+    assert len(sample) == 4 + 2 and (sample["2-best in the paper"] == "").all()
+    for name in FIGURES[:3]:
+        drawn = study.points(name)
+        assert set(drawn.loc[drawn["origin"] == "published", "measured_on"]) == {"timedial"}
+
+
+def test_tables_are_escaped(study):
+    for name in ("timedial_table", "timedial_examples"):
+        tex, md = ((study.publish / f"tables/{name}.{suffix}").read_text() for suffix in ("tex", "md"))
+        assert r"a\_b" in tex and r"\{\{ 7 * 7 \}\}" in tex and "<script" not in tex
+        assert re.search(r"(?<!\\)[%#]", tex.split("\n", 1)[1]) is None
+        lines = md.splitlines()
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines[: lines.index("")]}) == 1
+        assert "\\<script>" in md and re.search(r"(?<!\\)<script", md) is None
+
+
+def test_errors_by_rule_stand_beside_figure_2(study):
+    drawn = study.points("timedial_errors_by_rule")
+    metrics = read_table(study.metrics).to_pandas()
+    here = drawn[(drawn["origin"] == "here") & (drawn["title"] == "MiniLM-L6")]
+    wanted = metrics[(metrics["model"] == "minilm") & metrics["seed"].isna() & (metrics["split"] == "test")
+                     & (metrics["context_scope"] == "full") & metrics["slice"].str.startswith("rule=")]
+    assert here.set_index("slice")["value"].to_dict() == pytest.approx(wanted.set_index("slice")["value"].to_dict())
+    assert here["n"].sum() == 2 * MANY and set(here["slice"]) == {"rule=phrase", "rule=numeral", "rule=open_ended"}
+    published = drawn[drawn["origin"] == "published"]
+    assert len(published) == 18 and set(published["model"]) == {"bert_large", "t5_large"}
+
+
+def test_the_figure_of_contexts_has_three_and_their_changes(study):
+    drawn = study.points("timedial_context")
+    fill = drawn[(drawn["origin"] == "here") & (drawn["paradigm"] == "fill") & (drawn["domain"] == "in")]
+    assert fill.set_index("context_scope")["value"].to_dict() == pytest.approx({"target": 0.6, "local": 0.7, "full": 0.8})
+    assert not drawn["title"].isin(["random", "most frequent span"]).any() and "out" not in set(
+        drawn.loc[drawn["origin"] == "here", "domain"]), "measured with one context only"
+    assert len(drawn[drawn["origin"] == "published"]) == 36
+
+
+def test_one_context_is_said_instead_of_an_empty_picture(small):
+    done = small.call("timedial_context")
+    assert done.returncode == 0, done.stderr
+    svg = (small.publish / "figures/timedial_context.svg").read_bytes()
+    assert b"No model was measured with more than one context" in svg
+
+
+@pytest.mark.parametrize(("values", "wanted"), [
+    ({"target": 0.505, "local": 0.539, "full": 0.499}, "50.5\n+3.4\n−0.6"), ({"local": 0.5, "full": 0.6}, "\n50.0\n60.0"),
+    ({"target": 0.5, "full": 0.5}, "50.0\n\n+0.0"), ({}, "\n\n"),
+])
+def test_changes_are_told_as_in_table_7(values, wanted):
+    assert as_table_7(pd.Series(values, dtype=float)) == wanted
+
+
+def test_by_kind_has_every_slice_in_the_csv(study):
+    drawn = study.points("timedial_by_kind")
+    some = drawn[(drawn["title"] == "MiniLM-L6")].set_index("slice")["n"]
+    assert some[["kind=age", "kind=date", "kind=duration"]].tolist() == [1, 19, 20]
+    assert some[some.index.str.startswith("turns=")].sum() == MANY
+
+
+# ---- Dialogs to read.
+
+
+def test_dialogs_to_read_show_every_score_and_rank(study):
+    rows = study.table("timedial_examples")
+    real = rows[rows["Corpus"] == "TimeDial"]
+    assert real["Models"].iloc[0] == ("classification: MiniLM-L6, in-domain, seed 1; mask filling: BERT-base, in-domain, "
+                                      "seed 1; pseudo-log-likelihood: BERT-base, zero-shot")
+    assert list(rows)[8:] == ["classification", "mask filling", "generation", "pseudo-log-likelihood"]
+    first = real[real["Question"] == real["Question"].iloc[0]]
+    assert first["Outcome"].eq("wrong").all() and first["Category"].str.startswith("phrase matching, ").all()
+    assert first["Label"].tolist() == ["right", "right", "wrong", "wrong"] and "____" in first["Question"].iloc[0]
+    assert first["Rule"].iloc[2] == "phrase matching"
+    cells = first["mask filling"].str.extract(r"^(−?\d+\.\d\d) \((\d)\)( ×)?$")
+    assert sorted(cells[1]) == ["1", "2", "3", "4"] and cells[1].iloc[2] == "1"
+    assert cells[2].notna().tolist() == [False, True, True, False]
+    right = real[real["Outcome"] == "right"]
+    assert len(right) == 8 and not right["mask filling"].str.contains("×").any()
+    assert rows.loc[rows["Corpus"].str.contains("sample data"), "mask filling"].eq("").all()
+
+
+EIGHT = st.lists(st.integers(-3, 3).map(float), min_size=8, max_size=8)
+OPTIONS = st.lists(st.tuples(st.permutations(["", "", "phrase", "open_ended"]), EIGHT), min_size=1, max_size=10)
+
+
+@settings(max_examples=60, deadline=None)
+@given(OPTIONS)
+def test_no_dialog_is_chosen_twice_and_each_is_what_it_is_said_to_be(instances):
+    options = pd.DataFrame([{"instance": number, "rule": rule, "label": int(rule == ""), "context": "x" * (number * 200)}
+                            for number, (rules, _) in enumerate(instances) for rule in rules])
+    both = [np.array([score for _, some in instances for score in some[part]]) for part in (slice(4), slice(4, 8))]
+    models = [judged(options, score) for score in both]
+    for table in models:
+        assert table.groupby("instance")["rank"].apply(lambda rank: sorted(rank) == [1, 2, 3, 4]).all()
+        # A dialog without mistake is one in which no wrong option scores as high as a right one.
+        assert (table.groupby("instance")["mistaken"].any() == table.groupby("instance")["above"].any()).all()
+    taken = chosen(options, models)
+    assert taken["instance"].is_unique and taken.groupby(["outcome", "what"]).size().le(2).all()
+    titles = {"phrase matching": "phrase", "numeral matching": "numeral", "open-ended": "open_ended"}
+    for _, one in taken.iterrows():
+        some = models[0][models[0]["instance"] == one["instance"]]
+        if one["outcome"] == "wrong":
+            assert some.loc[some["rule"] == titles[one["what"]], "above"].any()
+        else:
+            assert not some["mistaken"].any()
+
+
+# ---- What is refused, and what is told apart.
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_no_rows_of_the_study_is_one_clear_sentence(tmp_path, program, name):
+    empty = Study(tmp_path, program, {("dailydialog", "full", "bert_base", "fill"): 8}, [1])
+    empty.write([row | {"study": "other"} for row in read_table(empty.metrics).to_pylist()[:3]])
+    done = empty.call(name)
+    assert done.returncode == 1 and "no rows of study timedial" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not list(empty.publish.glob("*/*"))
+
+
+def test_a_run_that_is_not_there_is_one_clear_sentence(small):
+    kept, small.runs = small.runs, []
+    other = small.train / "other"
+    other.mkdir()
+    facts = json.loads((small.train / kept[0] / "run.json").read_text())
+    (other / "run.json").write_text(json.dumps(facts | {"model": "minilm"}))
+    small.runs = ["other"]
+    done = small.call("timedial_examples")
+    small.runs = kept
+    assert done.returncode == 1 and "none of the runs named is of bert_base" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    (lambda text: text.replace("two_best_accuracy,67.4", "two_best_accuracy,about 67"), "value is not a number"),
+    (None, "published.csv: no such file"),
+])
+def test_wrong_published_numbers_are_one_clear_sentence(small, change, said):
+    file = small.resources / "published.csv"
+    kept = file.read_text()
+    file.unlink()
+    if change:
+        file.write_text(change(kept))
+    done = small.call("timedial_table")
+    file.write_text(kept)
+    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def titles(study: Study, rows: list[dict]) -> set[str]:
+    """The titles of trained systems, of these rows of metrics."""
+    kept = read_table(study.metrics).to_pylist()
+    study.write(rows)
+    metrics = timedial_metrics(study.metrics, MODELS, SOURCES)
+    study.write(kept)
+    return set(metrics.loc[metrics["method"] == "fill", "title"])
+
+
+def test_what_two_experiments_share_stands_once_and_other_settings_are_told_apart(small):
+    rows = read_table(small.metrics).to_pylist()
+    assert titles(small, rows + [row | {"experiment": "again"} for row in rows]) == {"BERT-base"}
+    other = [row | {"experiment": "again", "value": row["value"] / 2} for row in rows]
+    assert titles(small, rows + other) == {"BERT-base (tried)", "BERT-base (again)"}
+    harder = [row | {"negatives_of": "same_kind", "dataset": "same_kind"} for row in rows]
+    assert titles(small, rows + harder) == {"BERT-base, negatives of any kind", "BERT-base, negatives of same kind"}
+    fewer = [row | {"max_dialogs": 200, "dataset": "max_dialogs-200"} for row in rows]
+    assert titles(small, rows + fewer) == {"BERT-base, all dialogs", "BERT-base, 200 dialogs"}
+    forum = [row | {"source": "forum"} for row in rows]
+    assert titles(small, rows + forum) == {"BERT-base, DailyDialog", "BERT-base, Forum dialogs"}
+
+
+def test_the_published_numbers_of_the_project_are_those_of_the_paper():
+    """Tables 5 and 7: the paper's own words on them; figure 2: shares of whole numbers of options."""
+    published = published_beside(ROOT / "resources/sources.yaml")
+    key = ["paradigm", "model", "domain"]
+    table_5 = published[published["table"] == "Table 5"].set_index(key)["value"] * 100
+    assert len(table_5) == 17 and human(published, "timedial") == pytest.approx(0.978)
+    assert table_5.drop(index=("", "human", "")).idxmax() == ("generate", "t5_large", "in")
+    assert table_5["generate", "t5_large", "in"] == pytest.approx(74.8)
+    wide = published[published["table"] == "Table 7"].pivot(index=key, columns="context_scope", values="value") * 100
+    assert len(wide) == 12 and (wide["local"] - wide["full"] > -0.01).sum() == 5, "equal or higher in 5 of the 12 cases"
+    apart = (wide["full"] - table_5.reindex(wide.index)).round(1)
+    assert apart[apart.abs() > 0.1].to_dict() == {("classify", "bert_base", "in"): -1.2,
+                                                  ("classify", "bert_base", "out"): -3.2}, "the paper's own tables differ"
+    figure_2, counts = published[published["table"] == "Figure 2"], denominators(ROOT / "resources/published.csv")
+    assert len(figure_2) == 18 and [counts["timedial", f"rule={name}"] for name in ("phrase", "numeral", "open_ended")] == [
+        446, 1225, 1379]
+    many = figure_2["value"] * [counts["timedial", name] for name in figure_2["slice"]]
+    assert (abs(many - many.round()) < 0.0005 * 1379).all()
+
+
+def test_a_system_with_less_than_the_full_dialog_says_so(tmp_path, program):
+    made = Study(tmp_path, program, {("dailydialog", "local", "bert_base", "fill"): 8,
+                                     ("dailydialog", "full", "minilm", "classify"): 5}, [1])
+    for name in FIGURES:
+        done = made.call(name)
+        assert done.returncode == 0, done.stderr
+    svg = (made.publish / "figures/timedial_accuracy.svg").read_text()
+    assert "BERT-base, in-domain, local" in svg and "each with the most context it was measured with" in svg
+    assert "MiniLM-L6, in-domain -->" in svg
