@@ -106,13 +106,13 @@ OPENINGS = [
 ]
 LEADS = ["", "", "By the way , {name} , ", "Tell me , {name} , ", "I see . ", "Really ? ", "That's good to know . ",
          "Well , {name} , ", "One more question , {name} . ", "I'm curious . ", "Oh , that's right . ",
-         "Now something else , {name} . ", "And "]
+         "Something else , {name} . ", "And "]
 FIRST_LEADS = ["", "Tell me , {name} , ", "Listen , {name} . ", "Excuse me , {name} . ", "I'm curious , {name} . ",
                "Hi , {name} . "]
 TAILS = ["", "", "", "", "", " I think", " as far as I know", " to be honest", " so {name} told me", " as you can guess",
          " if I'm right", " just as my friend {name} said", " at least at our place", " believe it or not"]
 CLOSINGS = [
-    "Thanks , {name} . See you tomorrow .", "All right . I have to go now , {name} .",
+    "Thanks , {name} . See you tomorrow .", "All right . I have to go , {name} .",
     "Great . Let's talk about it next week , {name} .",
     "Thank you so much for your help , {name} .", "I must hurry . {name} is waiting for me .",
     "OK , {name} . I'll call you tonight .",
@@ -124,16 +124,16 @@ ASIDES = ["I only have {n} minutes left . ", "I've known you for {n} years . ", 
 SCENES = {
     "task": [
         ("how long does it take to {do} ?", "It usually takes {TIME} ,{tail} ."),
-        ("how long do you need to {do} ?", "I need about {TIME} to {do} ,{tail} ."),
+        ("how long do you need to {do} ?", "I need {TIME} to {do} ,{tail} ."),
         ("are you going to {do} ?", "Yes , and I'll be done in {TIME} ,{tail} ."),
-        ("do you want to {do} ?", "I do , but it takes more than {TIME} ,{tail} ."),
-        ("I'm going to {do} now .", "You know that you can't {do} in less than {TIME} ,{tail} ."),
+        ("do you want to {do} ?", "I do , but it takes {TIME} ,{tail} ."),
+        ("I'm going to {do} .", "You know that you can't {do} faster than in {TIME} ,{tail} ."),
         ("what did {name} do ?", "{name} had to {do} . It took {TIME} ,{tail} ."),
         ("is it hard to {do} ?", "No , {name} managed to {do} in {TIME} ,{tail} ."),
     ],
     "age": [
-        ("how old is your {who} now ?", "My {who} is {TIME} ,{tail} ."),
-        ("is that a picture of your {who} ?", "Yes , {he} is {TIME} now ,{tail} ."),
+        ("how old is your {who} ?", "My {who} is {TIME} ,{tail} ."),
+        ("is that a picture of your {who} ?", "Yes , {he} is {TIME} ,{tail} ."),
         ("I met your {who} and {name} at the party .", "Did you know that {he} is only {TIME} ?"),
     ],
     "clock": [
@@ -142,13 +142,13 @@ SCENES = {
         ("does {name} {do} at {TIME} ?", "Yes , but I {do} at {TIME} ,{tail} ."),
     ],
     "place": [
-        ("is the {place} open today ?", "Yes , the {place} opens at {OPEN} and closes at {CLOSE} ,{tail} ."),
+        ("is the {place} still open ?", "I think so . The {place} opens at {OPEN} and closes at {CLOSE} ,{tail} ."),
         ("when does the {place} open ?", "It opens at {OPEN} ,{tail} , and {name} closes it at {CLOSE} ."),
     ],
     "habit": [
         ("how often do you {do} ?", "I {do} {TIME} ,{tail} ."),
         ("do you really {do} {TIME} ?", "No , but {name} has to {do} {TIME} ,{tail} ."),
-        ("who is going to {do} this year ?", "{name} will do it {TIME} ,{tail} ."),
+        ("who is going to {do} ?", "{name} will do it {TIME} ,{tail} ."),
     ],
     "run": [
         ("how often does the {bus} run ?", "The {bus} leaves {TIME} ,{tail} ."),
