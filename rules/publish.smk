@@ -40,12 +40,10 @@ def read_options(item):
     """The options by which an item's program is told of them."""
     runs = runs_of(item["study"])
     dialogs, challenges = map(" ".join, dialog_sources(item["study"]))
-    leakage = " ".join(sorted({f"{run.dataset.folder}/leakage.csv" for run in runs}))
     options = {
         "runs": f"--train results/train/{item['study']} --runs {' '.join(run.name for run in runs)}",
         "datasets": f"--build results/build/{item['study']}",
         "spans": f"--cleaned results/clean --spans results/build/temporal_spans --dialogs {dialogs} --challenges {challenges}",
-        "leakage": f"--leakage {leakage}",
     }
     return " ".join(text for name, text in options.items() if name in item["reads"])
 

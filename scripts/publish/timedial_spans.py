@@ -152,6 +152,8 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     made = parser(__doc__)
+    made.add_argument("--metrics", type=Path, help="results/evaluate/metrics.parquet, which every program is given; not read")
+    made.add_argument("--models", type=Path, help="resources/models.yaml, likewise")
     made.add_argument("--cleaned", type=Path, required=True, help="results/clean: a folder for each source")
     made.add_argument("--spans", type=Path, required=True, help="results/build/temporal_spans: a folder for each source")
     made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml")
