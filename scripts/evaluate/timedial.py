@@ -144,7 +144,7 @@ def rates(counted: list[np.ndarray], of: np.ndarray, resamples: int) -> list[dic
 
 def slices(instances: pd.DataFrame) -> dict[str, np.ndarray]:
     """The slices of the instances, by name: which of them belong to it; instances: kind, has_numeral and turns."""
-    kind = instances["kind"].fillna("").replace("", "unknown")
+    kind = instances["kind"].fillna("").replace("", "other")
     parts = {"all": np.full(len(instances), True)}
     parts |= {f"kind={name}": (kind == name).to_numpy() for name in sorted(set(kind))}
     parts |= {f"has_numeral={str(some).lower()}": (instances["has_numeral"] == some).to_numpy(bool) for some in (True, False)}

@@ -1,7 +1,7 @@
 """Draw 2-best accuracy on TimeDial by the kind of the masked span and by the length of the dialog.
 
 For each challenge two panels, a row for each system and a column for each kind (as the rules of
-scripts/build/temporal_spans.py tell it; unknown: spans that they do not find) or each number of turns. Means over the
+scripts/build/temporal_spans.py tell it; other: spans that they do not find) or each number of turns. Means over the
 seeds with 95 % bootstrap intervals over instances; n is the instances. The dotted line is chance. Kinds with fewer than 10
 instances and the other baselines are left out of the figure, not of the CSV.
 
@@ -27,7 +27,7 @@ from scripts.publish.timedial_metrics import (
 from scripts.publish.timedial_rows import Block, Column, figure_of, handles_of, marks_of
 
 PANELS = {"kind": "by kind of the masked span", "turns": "by number of turns of the dialog"}
-NAMES = {"date": "date", "time": "time", "duration": "duration", "set": "set", "age": "age", "unknown": "unknown",
+NAMES = {"date": "date", "time": "time", "duration": "duration", "set": "set", "age": "age", "other": "other",
          "1-6": "up to 6 turns", "7-10": "7 to 10 turns", "11-15": "11 to 15 turns", "16+": "16 or more"}
 LEAST = 10  # instances
 

@@ -120,7 +120,7 @@ def shown(systems: pd.DataFrame, options: pd.DataFrame, models: list[pd.DataFram
              for name, table in zip(systems["paradigm"], models)}
     told = taken.merge(options.assign(**cells), on="instance").sort_values("place", kind="stable")
     first = systems.iloc[0]
-    kind = told["kind"].fillna("").replace("", "unknown kind")
+    kind = told["kind"].fillna("").replace("", "other")
     return pd.DataFrame({
         "Corpus": title_of(first["measured_on"], sources) + (" [sample data]" if systems["sample"].any() else ""),
         "Models": "; ".join(f"{name}: {named[name]}" for name in sorted(named, key=place_of)),

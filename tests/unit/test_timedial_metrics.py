@@ -221,7 +221,7 @@ def test_slices_hold_every_instance_once(experiment, tmp_path):
     metrics = read_table(tmp_path / "metrics.parquet").to_pandas()
     rows = metrics[(metrics["method"] == "classify") & metrics["seed"].isna() & (metrics["split"] == "test")]
     n = rows[rows["metric"] == "two_best_accuracy"].set_index("slice")["n"]
-    assert n[["kind=date", "kind=time", "kind=duration", "kind=unknown"]].tolist() == [10] * 4
+    assert n[["kind=date", "kind=time", "kind=duration", "kind=other"]].tolist() == [10] * 4
     assert n[["has_numeral=true", "has_numeral=false"]].tolist() == [20, 20]
     assert n[["turns=1-6", "turns=7-10", "turns=11-15", "turns=16+"]].sum() == n["all"] == 40
     n = rows[rows["metric"] == "wrong_above_right"].set_index("slice")["n"]
