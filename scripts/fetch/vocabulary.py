@@ -16,7 +16,7 @@ from scripts.build.temporal_nli import DAYS, LISTS, NAMES
 from scripts.clean.event_templates import SIDES
 from scripts.common.files import whole
 from scripts.common.program import log, parser, run
-from scripts.fetch import sample, sample_questions
+from scripts.fetch import sample, sample_dialogs, sample_questions
 
 
 def words_of(texts: list[str]) -> set[str]:
@@ -33,7 +33,7 @@ def vocabulary(templates: Path) -> list[str]:
     prepositions = ["at", "on", "in", "before", "after", "from", "to", "for", "less", "than"]
     numbers = [str(number) for number in range(101)]
     return sorted(set(sample.vocabulary()) | words_of([*forms, *times, *DAYS, *units, *prepositions, *numbers,
-                                                       *sample_questions.texts()]))
+                                                       *sample_questions.texts(), *sample_dialogs.texts()]))
 
 
 def main(given: argparse.Namespace) -> None:

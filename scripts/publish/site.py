@@ -80,14 +80,18 @@ def is_made(item: dict, runs: list[dict]) -> bool:
 
 
 def question_groups(file: Path) -> list[dict]:
-    """Questions to read, each with its candidates, in groups by the columns before Category."""
-    of_candidate = ["P(likely)", "Candidate", "Read as", "Label", "Judged", "Right"]
+    """Questions to read, each with its candidates, in groups by the columns before Category; those after Question are of a
+    candidate, and shown where they hold anything."""
     table = pd.read_csv(file, dtype=str, keep_default_na=False)
+    of_candidate = list(table)[list(table).index("Question") + 1:]
     about = [name for name in table if name not in ("Category", "Outcome", "Question", *of_candidate)]
     groups: dict[str, list] = {}
     for key, rows in table.groupby([*about, "Category", "Outcome", "Question"], sort=False):
         facts = dict(zip(["Category", "Outcome", "Question"], key[len(about):]))
-        groups.setdefault(" · ".join(key[: len(about)]), []).append(facts | {"candidates": rows.to_dict("records")})
+        columns = [name for name in of_candidate if name not in ("Read as", "Right") and (rows[name] != "").any()]
+        columns.sort(key=lambda name: name == "P(likely)")  # last
+        groups.setdefault(" · ".join(key[: len(about)]), []).append(
+            facts | {"columns": columns, "candidates": rows.to_dict("records")})
     return [{"title": title, "questions": questions} for title, questions in groups.items()]
 
 

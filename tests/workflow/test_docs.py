@@ -10,7 +10,7 @@ from scripts.common.tables import read_table
 from tests.conftest import ROOT
 
 PIECES = re.findall(r"```(yaml|python)\n(.*?)```", (ROOT / "docs/add.md").read_text(), re.S)
-EXPERIMENT, MODEL, SOURCE, EVENTS = (yaml.safe_load(text) for kind, text in PIECES if kind == "yaml")
+EXPERIMENT, MODEL, SOURCE, DIALOGS, EVENTS = (yaml.safe_load(text) for kind, text in PIECES if kind == "yaml")
 [CLEANER] = (text for kind, text in PIECES if kind == "python")
 
 
