@@ -49,7 +49,7 @@ def masked_spans(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd
     pairs["found"] = [text[int(start) : int(end)] for text, start, end in zip(pairs["text"], pairs["start"], pairs["end"])]
     by = pairs.groupby("dialog_id").agg(exact=("exact", "any"), kind=("kind", "first"), found=("found", " | ".join))
     masked = masked.join(by, on="dialog_id")
-    masked["exact"] = masked["exact"].eq(True).astype(bool)
+    masked["exact"] = masked["exact"].fillna(False).astype(bool)
     masked["kind"] = masked["kind"].fillna("")
     masked["shown"] = [f"{'…' if start > AROUND else ''}{text[max(start - AROUND, 0) : start]}[{text[start:end]}]"
                        f"{text[end : end + AROUND]}{'…' if len(text) > end + AROUND else ''} → "
