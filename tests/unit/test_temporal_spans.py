@@ -1,4 +1,4 @@
-"""Temporal expressions: sentences judged by a person, values, the program on tables, the released TimeDial."""
+"""Temporal expressions: sentences read and corrected, values, the program on tables, the released TimeDial."""
 
 import json
 import re
