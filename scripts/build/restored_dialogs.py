@@ -19,8 +19,8 @@ def restored_turns(challenge: pd.DataFrame, where: str) -> pd.DataFrame:
     count = originals.groupby("instance_id").size().reindex(challenge["instance_id"].unique(), fill_value=0)
     wrong = count[count != 1]
     if len(wrong):
-        raise UserError(f"{where}: instance {wrong.index[0]} has {wrong.iloc[0]} original options, not one, so its dialog cannot "
-                        "be restored; clean the challenge again")
+        raise UserError(f"{where}: instance {wrong.index[0]} has {wrong.iloc[0]} original options, not one, so its dialog "
+                        "cannot be restored; clean the challenge again")
     masks = originals["dialog"].str.count(MASK)
     if (masks != 1).any():
         raise UserError(f"{where}: the dialog of instance {originals.loc[masks != 1, 'instance_id'].iloc[0]} has "

@@ -107,16 +107,25 @@ def to_the_hour(found: re.Match) -> str:
     return f"{hour}:{minutes:02}" if found["side"] != "to" else f"{(hour - 2) % 12 + 1}:{60 - minutes:02}"
 
 
+def with_half(found: re.Match) -> str:
+    """The time of "5:00 in morning" and "8:00 at night" with am or pm."""
+    time, part = found["time"], found["part"]
+    after_noon = part in ("afternoon", "evening") or part == "night" and 5 < int(time.split(":")[0]) < 12
+    return f"{time} {'pm' if after_noon else 'am'}"
+
+
 def with_clock_times(words: str) -> str:
     """Every time of the day in words of one form as a clock time; the day it is on first."""
-    words = re.sub(r"\b(?P<minutes>half|quarter|\d+)(?: minutes)? (?P<side>past|after) (?P<hour>\d+)\b(?!:)", to_the_hour, words)
-    words = re.sub(r"\b(?P<minutes>half|quarter|5|10|20|25) (?:minutes )?(?P<side>to) (?P<hour>\d+)\b(?!:| am| pm| in )", to_the_hour, words)
+    words = re.sub(r"\b(?P<minutes>half|quarter|\d+)(?: minutes)? (?P<side>past|after) (?P<hour>\d+)\b(?!:)", to_the_hour,
+                   words)
+    # "10 to 8" is a time, "9 to 5" and "5 to 8 pm" are two.
+    words = re.sub(r"\b(?P<minutes>half|quarter|5|10|20|25) (?:minutes )?(?P<side>to) (?P<hour>\d+)\b(?!:| am| pm| in )",
+                   to_the_hour, words)
     words = re.sub(r"\b(\d{1,2}) (\d\d)\b(?!:)", r"\1:\2", words)
-    words = re.sub(r"(?<![:\d])(\d{1,2})(?![:\d]|st|nd|rd|th| (?:january|february|march|april|may|june|july|august|september|october|"
-                   r"november|december))(?: oclock)?", r"\1:00", words)
-    words = re.sub(r"^12:00 noon$|\b(?:noon|midday)\b", "12:00 pm", words).replace("midnight", "12:00 am").replace(" oclock", "")
-    words = re.sub(r"(\d+:\d\d) in (morning|afternoon|evening)", lambda found: f"{found[1]} {'a' if found[2] == 'morning' else 'p'}m", words)
-    words = re.sub(r"(\d+):(\d\d) at night", lambda found: f"{found[0][:-9]} {'p' if 5 < int(found[1]) < 12 else 'a'}m", words)
+    words = re.sub(rf"(?<![:\d])(\d{{1,2}})(?![:\d]|st|nd|rd|th| {MONTH})(?: oclock)?", r"\1:00", words)
+    words = re.sub(r"^12:00 noon$|\b(?:noon|midday)\b", "12:00 pm", words)
+    words = words.replace("midnight", "12:00 am").replace(" oclock", "")
+    words = re.sub(r"(?P<time>\d+:\d\d) (?:in|at) (?P<part>morning|afternoon|evening|night)", with_half, words)
     times = re.findall(r"(\d+):(\d\d)(?: (am|pm))?", words)
     if not times:
         return words
@@ -171,7 +180,7 @@ def template_of(read: list[Piece], kind: str) -> tuple[str, str]:
 
 def seconds(texts: pd.Series) -> pd.Series:
     """Durations as "1800 s" or "300 s to 600 s"; missing where there is not exactly one."""
-    texts = texts.str.replace(r"\b(?:a|one|1) fortnight\b", "2 weeks", regex=True).str.replace(r" (?:and )?(?=- )|(?<= -) ", "", regex=True)
+    texts = texts.str.replace(r"\b(?:a|one|1) fortnight\b", "2 weeks", regex=True).str.replace(r" *- *", "-", regex=True)
     found = quantities(texts)
     low, high = (found[name].map(lambda value: f"{value:.10g} s", na_action="ignore").astype(object)
                  for name in ("seconds_low", "seconds_high"))

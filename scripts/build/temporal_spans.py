@@ -77,8 +77,10 @@ def token_patterns(written: str, groups: dict[str, list[str]]) -> list[list[dict
 
 def ruler_patterns(rules: Rules) -> list[dict]:
     """The patterns of spaCy's span ruler, with their contexts; id is a rule's place in the file."""
-    return [{"label": rule["kind"], "id": str(place), "pattern": pattern} for place, rule in enumerate(rules.patterns)
-            for pattern in token_patterns(" ".join([rule.get("before", ""), rule["pattern"], rule.get("after", "")]), rules.groups)]
+    with_contexts = [" ".join([rule.get("before", ""), rule["pattern"], rule.get("after", "")]) for rule in rules.patterns]
+    return [{"label": rule["kind"], "id": str(place), "pattern": pattern}
+            for place, (rule, written) in enumerate(zip(rules.patterns, with_contexts))
+            for pattern in token_patterns(written, rules.groups)]
 
 
 class Reader:
@@ -113,9 +115,9 @@ def statistical_pipeline(name: str | None) -> Language | None:
     except OSError:
         raise UserError(f"--spacy-model {name}: not installed; install it (`python -m spacy download {name}`), or leave the "
                         "option out: the rules do without it") from None
-    if not any(nlp.get_pipe_meta(pipe).assigns and "doc.ents" in nlp.get_pipe_meta(pipe).assigns for pipe in nlp.pipe_names):
-        raise UserError(f"--spacy-model {name}: it finds no entities (its parts: {', '.join(nlp.pipe_names) or 'none'}); name a "
-                        "pipeline with an entity recognizer, or leave the option out")
+    if not any("doc.ents" in nlp.get_pipe_meta(pipe).assigns for pipe in nlp.pipe_names):
+        raise UserError(f"--spacy-model {name}: it finds no entities (its parts: {', '.join(nlp.pipe_names) or 'none'}); name "
+                        "a pipeline with an entity recognizer, or leave the option out")
     return nlp
 
 
@@ -188,7 +190,6 @@ def span_table(turns: pd.DataFrame, nlp: Language, rules: Rules, statistical: La
 
 def turns_in(file: Path) -> Iterator[pd.DataFrame]:
     """The turns of a cleaned table in chunks. Raises UserError when it holds neither dialogs nor a challenge."""
-    read_table(file, [])  # tells what is wrong with the file
     present = set(pq.read_schema(file).names)
     if set(CHALLENGE.names) <= present:
         turns = restored_turns(read_table(file, CHALLENGE.names).to_pandas(), str(file))
@@ -240,14 +241,16 @@ def main(given: argparse.Namespace) -> None:
                  "spacy_model": given.spacy_model}
     for split in given.splits:
         file, begun, turns, kinds = given.cleaned / f"{split}.parquet", time.perf_counter(), 0, Counter()
+        read_table(file, [])  # tells what is wrong with the file
         chunks = turns_in(file)
-        with table_writer(given.output / f"{split}.parquet", SPANS, provenance_of(file) | {"split": split} | made_with) as writer:
+        provenance = provenance_of(file) | {"split": split} | made_with
+        with table_writer(given.output / f"{split}.parquet", SPANS, provenance) as writer:
             for count, table in span_tables(chunks, given.processes, given.spacy_model, given.rules):
                 writer.write_table(table)
                 turns += count
                 kinds.update(table["kind"].to_pylist())
-        log.info("%s %s: %d temporal expressions in %d turns (%s), %.0f turns/s", given.output, split, kinds.total(), turns,
-                 ", ".join(f"{kind} {kinds[kind]}" for kind in KINDS), turns / (time.perf_counter() - begun))
+        log.info("%s %s: %d temporal expressions in %d turns (%s), %.0f turns/s", given.output, split, kinds.total(),
+                 turns, ", ".join(f"{kind} {kinds[kind]}" for kind in KINDS), turns / (time.perf_counter() - begun))
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -255,7 +258,8 @@ def arguments() -> argparse.ArgumentParser:
     made.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
     made.add_argument("--splits", nargs="+", required=True, help="its splits")
     made.add_argument("--processes", type=int, default=1, help="how many processes work at the same time (default 1)")
-    made.add_argument("--spacy-model", metavar="NAME", help="an installed spaCy pipeline whose DATE and TIME entities join in")
+    made.add_argument("--spacy-model", metavar="NAME",
+                      help="an installed spaCy pipeline whose DATE and TIME entities join in")
     made.add_argument("--rules", type=Path, default=RULES, help="the rules (default resources/temporal_patterns.yaml)")
     made.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return made

@@ -22,9 +22,11 @@ PLAIN = str.maketrans({0xFF01 + sign: 0x21 + sign for sign in range(94)} | {
 # ---- Numbers. unit_normalization reads their values; here only what is one number: "five fifteen" are two.
 
 GAP = r"(?:\s*-\s*|\s+)"
-ONE, TEEN, TEN, SCALE = ("(?:" + "|".join(sorted(words, key=len, reverse=True)) + ")" for words in (ONES, TEENS, TENS, SCALES))
+ONE, TEEN, TEN, SCALE = ("(?:" + "|".join(sorted(words, key=len, reverse=True)) + ")"
+                         for words in (ONES, TEENS, TENS, SCALES))
 BELOW_100 = rf"(?:{TEN}{GAP}{ONE}|{TEN}|{TEEN}|{ONE})"
-NUMBER_WORDS = rf"(?:(?:{BELOW_100}|an?)\s+{SCALE}|{BELOW_100}|(?:hundred|thousand|dozen))(?:\s+{SCALE}|(?<=d)\s+(?:and\s+)?{BELOW_100})*"
+NUMBER_WORDS = (rf"(?:(?:{BELOW_100}|an?)\s+{SCALE}|{BELOW_100}|(?:hundred|thousand|dozen))"
+                rf"(?:\s+{SCALE}|(?<=d)\s+(?:and\s+)?{BELOW_100})*")  # d: the end of hundred and thousand
 ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
             "tenth": 10, "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16,
             "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20, "thirtieth": 30}

@@ -2,8 +2,8 @@
 
 Of each challenge the share of its masked spans that are found with exact bounds in the restored dialogs, in all, by kind,
 and up to 30 that are not. Of each corpus of dialogs how many temporal expressions there are, by kind, and how many dialogs
-are such as the paper makes a challenge of (duplicates apart): more than three expressions, at least one with a numeral. Beside them
-what the paper counts in DailyDialog with SUTime (sections 3 and 4).
+(duplicates apart) are such as the paper makes a challenge of: more than three expressions, at least one with a numeral.
+Beside them what the paper counts in DailyDialog with SUTime (sections 3 and 4).
 
 Reads  <cleaned>/<source>/<split>.parquet (schemas challenge, dialogs), <spans>/<source>/<split>.parquet (schema spans),
        resources/sources.yaml for titles and splits
@@ -32,9 +32,9 @@ MISSES, AROUND = 30, 40  # misses listed for a challenge; characters shown on ea
 MORE_THAN = 3  # expressions in a dialog of the paper's challenge
 PAPER = {"dailydialog": {"dialogs": 1127, "numeric": 1526, "distinct": 2153}}
 CAPTION = ("Temporal expressions found by rules. Masked spans of a challenge: those found with exactly the bounds that were "
-           "masked, in the dialogs with the original option restored; a miss has the kind of the expression that overlaps it. "
-           "Misses are listed, the masked span in brackets, then what was found there. Candidate dialogs: more than three "
-           "expressions, at least one with a numeral, duplicates apart. In the paper: sections 3 and 4 of Qin et al. 2021, found by SUTime.")
+           "masked, in the dialogs with the original option restored; a miss has the kind of what overlaps it. Misses are "
+           "listed, the masked span in brackets, then what was found there. Candidate dialogs: more than three expressions, "
+           "at least one with a numeral, duplicates apart. In the paper: sections 3 and 4 of Qin et al. 2021, by SUTime.")
 
 
 def masked_spans(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd.DataFrame:
@@ -49,12 +49,12 @@ def masked_spans(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd
     pairs["found"] = [text[int(start) : int(end)] for text, start, end in zip(pairs["text"], pairs["start"], pairs["end"])]
     by = pairs.groupby("dialog_id").agg(exact=("exact", "any"), kind=("kind", "first"), found=("found", " | ".join))
     masked = masked.join(by, on="dialog_id")
-    masked["exact"] = masked["exact"].eq(True).astype(bool)
+    masked["exact"] = masked["exact"].fillna(False).astype(bool)
     masked["kind"] = masked["kind"].fillna("")
+    masked["found"] = masked["found"].fillna("nothing")
     masked["shown"] = [f"{'…' if start > AROUND else ''}{text[max(start - AROUND, 0) : start]}[{text[start:end]}]"
-                       f"{text[end : end + AROUND]}{'…' if len(text) > end + AROUND else ''} → "
-                       f"{found if isinstance(found, str) else 'nothing'}"
-                       for text, start, end, found in zip(masked["text"], masked["mask_start"], masked["mask_end"], masked["found"])]
+                       f"{text[end : end + AROUND]}{'…' if len(text) > end + AROUND else ''} → {found}"
+                       for text, start, end, found in masked[["text", "mask_start", "mask_end", "found"]].to_numpy()]
     return masked[["split", "dialog_id", "exact", "kind", "shown"]].reset_index(drop=True)
 
 
@@ -84,7 +84,8 @@ def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int
     dialogs: split, dialog_id and duplicate_of, one row a dialog.
     """
     numeric, unique = spans["has_numeral"], dialogs[dialogs["duplicate_of"] == ""]
-    by_dialog = spans.merge(unique, on=["split", "dialog_id"]).groupby(["split", "dialog_id"]).agg(spans=("kind", "size"), numeric=("has_numeral", "sum"))
+    by_dialog = spans.merge(unique, on=["split", "dialog_id"]).groupby(["split", "dialog_id"])
+    by_dialog = by_dialog.agg(spans=("kind", "size"), numeric=("has_numeral", "sum"))
     candidates = by_dialog[(by_dialog["spans"] > MORE_THAN) & (by_dialog["numeric"] > 0)]
 
     def beside(name: str) -> dict:
@@ -99,10 +100,12 @@ def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int
     return [{**row, "Split": "all"} for row in [
         *rows, {"What": "temporal expressions with a numeral", "Number": f"{numeric.sum():,}", "Of": f"{len(spans):,}",
                 "Share (%)": percent(numeric.mean() if len(spans) else None)},
-        {"What": "different expressions (case apart)", "Number": f"{spans['text'].str.lower().nunique():,}"} | beside("distinct"),
+        {"What": "different expressions (case apart)", "Number": f"{spans['text'].str.lower().nunique():,}"}
+        | beside("distinct"),
         {"What": "different values", "Number": f"{spans['value'].nunique():,}"},
-        {"What": f"candidate dialogs (more than {MORE_THAN} expressions, one with a numeral)", "Number": f"{len(candidates):,}",
-         "Of": f"{len(unique):,}", "Share (%)": percent(len(candidates) / len(unique) if len(unique) else None)} | beside("dialogs"),
+        {"What": f"candidate dialogs (more than {MORE_THAN} expressions, one with a numeral)",
+         "Number": f"{len(candidates):,}", "Of": f"{len(unique):,}",
+         "Share (%)": percent(len(candidates) / len(unique) if len(unique) else None)} | beside("dialogs"),
         {"What": "expressions with a numeral in candidate dialogs", "Number": f"{candidates['numeric'].sum():,}"}
         | beside("numeric"),
     ]]
@@ -122,12 +125,13 @@ def tabulate(given: argparse.Namespace) -> pd.DataFrame:
         made = []
         for split in splits_of(source, sources, given.sources):
             file = given.cleaned / source / f"{split}.parquet"
-            made.append(masked_spans(read_table(file, CHALLENGE.names).to_pandas(),
-                                     read_table(given.spans / source / f"{split}.parquet", SPANS.names).to_pandas(), str(file)))
+            spans = read_table(given.spans / source / f"{split}.parquet", SPANS.names).to_pandas()
+            made.append(masked_spans(read_table(file, CHALLENGE.names).to_pandas(), spans, str(file)))
         rows += [{"Corpus": source} | row for row in challenge_rows(pd.concat(made, ignore_index=True))]
     for source in given.dialogs:
         splits = splits_of(source, sources, given.sources)
-        spans = pd.concat([read_table(given.spans / source / f"{split}.parquet", SPANS.names).to_pandas() for split in splits])
+        spans = pd.concat([read_table(given.spans / source / f"{split}.parquet", SPANS.names).to_pandas()
+                           for split in splits])
         dialogs = pd.concat([read_table(given.cleaned / source / f"{split}.parquet", ["split", "dialog_id", "duplicate_of"])
                              .to_pandas().drop_duplicates("dialog_id") for split in splits])
         rows += [{"Corpus": source} | row for row in dialog_rows(spans, dialogs, PAPER.get(source, {}))]
