@@ -56,7 +56,7 @@ def bring(name: str, entry: dict, pin: str, partial: Path, mirror: str | None) -
 
 
 def vocabulary(words: Path) -> list[str]:
-    """Pieces: each printable ASCII character alone and inside a word, and the words of a file.
+    """Pieces: special tokens, each printable ASCII character alone and inside a word, and the words of a file.
 
     Capitals are left out, since the tokenizer lower-cases.
     """
@@ -67,13 +67,13 @@ def vocabulary(words: Path) -> list[str]:
     characters = [character for character in string.printable if character.isprintable() and character != " "
                   and not character.isupper()]
     inside = [f"##{character}" for character in characters]
-    return list(dict.fromkeys([*characters, *inside, *listed]))
+    return list(dict.fromkeys([*SPECIAL, *characters, *inside, *listed]))
 
 
 def word_pieces(words: Path, sentinel: bool) -> Tokenizer:
     """A WordPiece tokenizer that splits and lower-cases as BERT's does: [CLS] a [SEP], [CLS] a [SEP] b [SEP] for a pair."""
     special = [*SPECIAL, SENTINEL] if sentinel else SPECIAL
-    pieces = {piece: number for number, piece in enumerate(dict.fromkeys([*special, *vocabulary(words)]))}
+    pieces = {piece: number for number, piece in enumerate(dict.fromkeys([*vocabulary(words), *special]))}
     tokenizer = Tokenizer(models.WordPiece(pieces, unk_token="[UNK]", continuing_subword_prefix="##"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -141,9 +141,11 @@ def write_esim(name: str, entry: dict, pin: str, folder: Path, fetched: Path, mi
     else:
         words, files = {"encoder": True}, {}
         for file in DEFAULT_FILES:
-            place = folder / "encoder" / file
+            place, from_where = folder / "encoder" / file, fetched / entry["encoder"] / file
+            if not from_where.exists():
+                raise UserError(f"{name}: {from_where} is not there; fetch the model {entry['encoder']} first")
             place.parent.mkdir(exist_ok=True)
-            shutil.copyfile(fetched / entry["encoder"] / file, place)
+            shutil.copyfile(from_where, place)
             files[f"encoder/{file}"] = place
     config = folder / "config.json"
     config.write_text(json.dumps({"model_type": "esim"} | entry["esim"] | words, indent=2, sort_keys=True) + "\n", encoding="utf-8")

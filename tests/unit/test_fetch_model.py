@@ -10,8 +10,9 @@ import numpy
 import pytest
 import yaml
 from safetensors.numpy import save_file
+from tokenizers import Tokenizer
 
-from scripts.common.models import DEFAULT_FILES, SCRATCH_FILES, check_model, model_files
+from scripts.common.models import DEFAULT_FILES, SCRATCH_FILES, check_model, kind_of, model_files
 from scripts.common.program import UserError
 from scripts.fetch import download, model
 from tests.conftest import ROOT
@@ -61,7 +62,7 @@ def folder(tmp_path) -> Path:
     """A small whole model with weights, made without torch."""
     made = tmp_path / "my_model"
     made.mkdir()
-    for name, place in model.write_scratch(TINY, made).items():
+    for name, place in model.write_scratch("mine", TINY, "", made, None).items():
         assert place == made / name
     save_file({"bert.pooler.dense.bias": numpy.zeros(128, "float32")}, made / "model.safetensors")
     return made
@@ -88,8 +89,9 @@ def mend(file: Path, **changes) -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_every_model_of_the_project(name):
     check_model(name, MODELS[name])
-    assert {"config.json", "tokenizer.json"} < set(model_files(MODELS[name]))
-    assert ("model.safetensors" in model_files(MODELS[name])) == ("init" not in MODELS[name])
+    if kind_of(MODELS[name]) not in ("esim", "mlm"):
+        assert {"config.json", "tokenizer.json"} < set(model_files(MODELS[name]))
+        assert ("model.safetensors" in model_files(MODELS[name])) == ("init" not in MODELS[name])
     if "hub" in MODELS[name] and name != "minilm":  # whose revision is the one that mirrors have
         assert len(MODELS[name]["revision"]) == 40
 
@@ -98,8 +100,14 @@ HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
 
 
 @pytest.mark.parametrize(("entry", "said"), [
-    ({"licence": "MIT"}, "exactly one of hub, folder and init"),
-    (HUB | {"folder": "there"}, "exactly one of hub, folder and init"),
+    ({"licence": "MIT"}, "exactly one of hub, folder, init, esim, mlm"),
+    (HUB | {"folder": "there"}, "exactly one of hub, folder, init, esim, mlm"),
+    (TINY | {"tokenizer": {}}, "has one of vocabulary and tokenizer"),
+    ({"esim": {"hidden_size": 3}, "licence": "MIT"}, "has one of vectors and encoder"),
+    ({"esim": {"hidden_size": 3}, "encoder": "nowhere", "licence": "MIT"}, "fetch the model nowhere first"),
+    ({"esim": {"hidden_size": 3}, "vectors": {"file": "glove.txt"}, "licence": "MIT"}, "vectors must have file, sha256, urls"),
+    ({"mlm": {"model": "minilm"}, "licence": "MIT"}, "mlm must have experiment, model"),
+    ({"mlm": {"model": "minilm", "experiment": "mine"}, "licence": "MIT"}, "made by an MLM stage, not fetched"),
     ({"hub": "me/mine", "licence": "MIT"}, "revision is missing"),
     (HUB | {"revison": "main"}, "unknown key revison"),
     ({"init": {"model_type": "bert"}, "vocabulary": "no/words.txt", "licence": "MIT"}, "no/words.txt: no such file"),
@@ -277,3 +285,45 @@ def test_the_real_encoder_loads(program, mirror, tmp_path):
                    "--output", tmp_path / "minilm", "--partial", tmp_path / "partial")
     assert done.returncode == 0, done.stderr
     loads(tmp_path / "minilm")
+
+
+# ---- models that decode, and ESIM
+
+
+def test_a_model_that_decodes_has_the_sentinel_and_starts_from_padding(fetch):
+    made = fetch(MODELS["tiny_t5"])
+    config = json.loads((made / "config.json").read_text())
+    pieces = json.loads((made / "tokenizer.json").read_text())["model"]["vocab"]
+    assert config["decoder_start_token_id"] == config["pad_token_id"] == pieces["[PAD]"]
+    assert config["vocab_size"] == len(pieces) and "<extra_id_0>" in pieces and config["eos_token_id"] == pieces["[SEP]"]
+
+
+def test_the_released_tokenizer_of_t5(fetch, mirror):
+    made = fetch(MODELS["small_t5_scratch"], mirror)
+    tokenizer = Tokenizer.from_file(str(made / "tokenizer.json"))
+    assert tokenizer.get_vocab_size() == json.loads((made / "config.json").read_text())["vocab_size"] == 32_100
+    assert tokenizer.encode("<extra_id_0> forty-eight hours").tokens == [
+        "<extra_id_0>", "▁forty", "-", "e", "ight", "▁hours", "</s>"]
+
+
+def test_a_tokenizer_of_t5_that_is_none(refused, tmp_path):
+    place = tmp_path / "mirror/huggingface.co/me/t5/resolve/main/spiece.model"
+    place.parent.mkdir(parents=True)
+    place.write_bytes(b"no sentence pieces")
+    entry = MODELS["small_t5_scratch"] | {"tokenizer": {"hub": "me/t5", "revision": "main", "file": "spiece.model", "sha256": None}}
+    assert "no SentencePiece model of T5" in refused(entry, tmp_path / "mirror")
+
+
+def test_esim_over_vectors_and_over_an_encoder(fetch, folder, tmp_path):
+    (tmp_path / "glove.txt").write_text("two 0.1 0.2\nhours 0.3 0.4\n")
+    vectors = {"urls": [(tmp_path / "glove.txt").as_uri()], "file": "glove.txt", "sha256": None}
+    made = fetch({"esim": {"hidden_size": 3, "lower_case": False}, "vectors": vectors, "licence": "MIT"})
+    assert json.loads((made / "config.json").read_text()) == {
+        "model_type": "esim", "hidden_size": 3, "lower_case": False, "vectors": "glove.txt"}
+    assert (made / "glove.txt").read_text().startswith("two ")
+    (tmp_path / "out/encoder").mkdir()
+    for file in folder.iterdir():
+        (tmp_path / "out/encoder" / file.name).write_bytes(file.read_bytes())
+    made = fetch({"esim": {"hidden_size": 3}, "encoder": "encoder", "licence": "MIT"})
+    assert json.loads((made / "config.json").read_text()) == {"model_type": "esim", "hidden_size": 3, "encoder": True}
+    assert {file.name for file in (made / "encoder").iterdir()} == set(DEFAULT_FILES)
