@@ -252,7 +252,7 @@ def test_refusals_say_why(models, tmp_path):
             paradigm.encode(pa.Table.from_pylist([broken[0] | change, *broken[1:]]))
     with pytest.raises(UserError, match="leaves no room"):
         fill.Paradigm(models / "bert", job(True, 8), {}).encode(pa.Table.from_pylist(
-            [broken[0] | {"candidate": "ten days and ten nights"}]))
+            [broken[0] | {"candidate": "ten days and ten nights and then some more"}]))
 
 
 def test_an_encoder_without_a_head_for_masks_is_refused_but_in_an_mlm_stage(models, tmp_path):

@@ -1,0 +1,118 @@
+"""The fourth study through the workflow: its paradigms, an MLM stage, dialogs of one's own, and refusals."""
+
+import copy
+import json
+
+import pytest
+
+from scripts.common.tables import read_table
+from tests.workflow.test_docs import DIALOGS
+
+TRAINING = {"epochs": 1, "learning_rate": 1.0e-3, "batch_size": 32, "max_length": 96}
+SMALL = {"source": "sample_dialogs", "max_dialogs": 24, "context_scope": "target"}
+
+
+@pytest.fixture
+def timedial(study):
+    """Every paradigm on a few dialogs; one experiment makes the model of another."""
+    def mend(config):
+        same = {"study": "timedial", "data": SMALL, "seeds": [1], "training": TRAINING}
+        made = {
+            "sample_dialogs_mlm": same | {"models": ["tiny_bert"], "methods": ["mlm"]},
+            "bert": same | {"models": ["tiny_bert"], "methods": ["classify"]},
+            "filled": same | {"models": ["tiny_bert_dialogs"], "methods": ["fill_zero_shot", "fill", "pseudo_log_likelihood"]},
+            "written": same | {"models": ["tiny_t5"], "methods": ["generate"]}}
+        config["experiments"].update((name, copy.deepcopy(entry)) for name, entry in made.items())
+        config.update(run=["bert", "filled", "written"])
+
+    study.change("config.yaml", mend)
+    return study
+
+
+def test_every_paradigm_to_the_page_and_what_runs_again(timedial):
+    timedial.run()
+    metrics = read_table(timedial / "results/evaluate/metrics.parquet").to_pandas()
+    whole = metrics[(metrics["slice"] == "all") & metrics["seed"].isna() & (metrics["metric"] == "two_best_accuracy")]
+    assert set(whole["method"]) == {"baseline", "classify", "fill", "fill_zero_shot", "generate", "pseudo_log_likelihood"}
+    assert set(whole.loc[whole["method"].isin(["fill_zero_shot", "pseudo_log_likelihood"]), "domain"]) == {"zero_shot"}
+    assert whole["sample"].all() and (whole["n"] == 150).all()
+    page = (timedial / "results/publish/site/index.html").read_text()
+    for text in ("tiny BERT after an MLM stage", "an MLM stage of tiny BERT", "Temporal expressions that were found",
+                 "What left the dialogs to learn from", "pseudo-log-likelihood"):
+        assert text in page, text
+    assert timedial.jobs() == {}
+    # The stage is a run of its own, trained once for all that start from it.
+    timedial.change("config.yaml", lambda config: config["experiments"]["filled"]["training"].update(batch_size=16))
+    assert timedial.jobs()["train_run"] == 1 and "train_model" not in timedial.jobs(), "zero-shot has no batch to learn from"
+    timedial.change("config.yaml", lambda config: config["experiments"]["sample_dialogs_mlm"]["training"].update(epochs=2))
+    jobs = timedial.jobs()
+    assert jobs["train_model"] == 1 and jobs["train_run"] == 3
+    # A paradigm's code concerns its runs and those that build on it.
+    timedial.change("config.yaml", lambda config: config["experiments"]["sample_dialogs_mlm"]["training"].update(epochs=1))
+    timedial.change("config.yaml", lambda config: config["experiments"]["filled"]["training"].update(batch_size=32))
+    assert timedial.jobs() == {}
+    timedial.edit("scripts/train/generate.py", "room = np.full(n, self.max_length - 1", "room = np.full(n, -1 + self.max_length")
+    assert timedial.jobs()["train_run"] == 1
+
+
+def test_dialogs_of_ones_own_as_the_docs_say(timedial):
+    """Out of the domain: the piece of docs/add.md, with a file of sixty dialogs."""
+    [name] = DIALOGS
+    entry = DIALOGS[name] | {"measured_on": "sample_challenge", "local": "mine.jsonl"}
+    lines = [{"dialog": [f"When do we meet , at {hour} o'clock ?", f"No , {hour + 1} days later , number {number} .", "See you on Monday ."]}
+             for number, hour in ((number, number % 11 + 1) for number in range(60))]
+    (timedial / "mine.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    timedial.change("resources/sources.yaml", lambda sources: sources.update({name: entry}))
+    timedial.change("config.yaml", lambda config: (
+        config["experiments"]["bert"]["data"].update(source=name, max_dialogs=None), config.update(run=["bert"])))
+    timedial.run()
+    metrics = read_table(timedial / "results/evaluate/metrics.parquet").to_pandas()
+    assert set(metrics.loc[metrics["method"] == "classify", "domain"]) == {"out"}
+    assert entry["title"] in (timedial / "results/publish/site/index.html").read_text()
+    (timedial / "mine.jsonl").write_text('{"dialog": ["Hello ."]}\n{"turns": []}\n')
+    done = timedial.snakemake("--cores", "2")
+    said = done.stdout + done.stderr
+    assert done.returncode != 0 and "line 2" in said and "Traceback" not in said
+
+
+@pytest.mark.parametrize(("mend", "said"), [
+    (lambda config: config.update(run=["sample_dialogs_mlm"]), "makes models and measures nothing"),
+    (lambda config: config["experiments"].pop("sample_dialogs_mlm"), "is made by the experiment sample_dialogs_mlm"),
+    (lambda config: config["experiments"]["sample_dialogs_mlm"].update(seeds=[1, 2]), "must be one run of tiny_bert"),
+    (lambda config: config["experiments"]["bert"].update(methods=["filling"]), "timedial has no method filling"),
+    (lambda config: config["experiments"]["bert"]["data"].update(context_scope="half"), "context_scope"),
+    (lambda config: config["experiments"]["bert"]["data"].update(source="sample_challenge"), "holds challenge"),
+])
+def test_configurations_that_are_refused(timedial, mend, said):
+    timedial.change("config.yaml", mend)
+    done = timedial.snakemake("--dry-run")
+    assert done.returncode != 0 and said in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({"conversation": ["A: now ?", "B: no mask"]}, "<MASK>"),
+    ({"conversation": ["A: <MASK> ?", "B: or <MASK> ."]}, "<MASK>"),
+    ({"incorrect1": "Two hours "}, "two hours"),
+])
+def test_a_broken_challenge_is_refused_with_its_instance(timedial, change, said):
+    instance = {"id": 7, "conversation": ["A: how long ?", "B: <MASK> ."], "correct1": "two hours", "correct2": "three hours",
+                "incorrect1": "two days", "incorrect1_rule": "Rule 1", "incorrect2": "a year", "incorrect2_rule": "Rule 2"}
+    (timedial / "test.json").write_text(json.dumps([instance | change]))
+    timedial.change("resources/sources.yaml", lambda sources: (
+        [sources["sample_challenge"].pop(key) for key in ("sampler", "sample", "files")],
+        sources["sample_challenge"].update(local="test.json")))
+    done = timedial.snakemake("--cores", "2", "clean")
+    told = done.stdout + done.stderr
+    assert done.returncode != 0 and "test.json" in told and "7" in told and said in told.lower() + told
+    assert "Traceback" not in told and not (timedial / "results/clean/sample_challenge/test.parquet").exists()
+
+
+def test_options_of_mctaco_are_checked(study):
+    experiment = {"study": "mctaco", "models": ["tiny_bert"], "data": {"source": "sample_mctaco", "train_question": 5}}
+    study.change("config.yaml", lambda config: (config["experiments"].update(mine=experiment), config.update(run=["mine"])))
+    done = study.snakemake("--dry-run")
+    assert done.returncode != 0 and "unknown key train_question; did you mean train_questions?" in done.stdout + done.stderr
+    study.change("config.yaml", lambda config: config["experiments"]["mine"].update(
+        data={"source": "sample_mctaco", "train_questions": 5000}))
+    done = study.snakemake("--cores", "2")
+    assert done.returncode != 0 and "train_questions is 5000, but there are" in done.stdout + done.stderr
