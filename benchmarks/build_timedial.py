@@ -16,7 +16,8 @@ import pandas as pd
 from scripts.build.dialog_leakage import LONG, MASK, challenge_turns
 from scripts.build.timedial import build_split, ordered, placed
 
-OPTIONS = {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negative_seed": 0, "max_dialogs": None}
+OPTIONS = {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negatives_by": "text", "negative_seed": 0,
+           "max_dialogs": None}
 TURNS = 8  # a dialog, as DailyDialog has on average
 INSTANCES = 1446
 

@@ -3,7 +3,8 @@
 The dialogs that the challenge was made from leave, exact and near (scripts/build/dialog_leakage.py), then those that
 occur before. Every span of those that stay gives one instance: its own text is right, and `negatives` candidates drawn
 from the pool are wrong. The pool holds each different text of the split's spans once: the paper's is of 2,153 spans for
-14.5 thousand masks (table 4), so a text that is frequent is not drawn more often. What is held out is drawn for from the
+14.5 thousand masks (table 4), so a text that is frequent is not drawn more often, and the more frequent candidate tends to be
+the right one. With negatives_by: occurrence a text is drawn as often as it occurs, which takes that hint away. What is held out is drawn for from the
 texts that are learnt from besides its own, which may be too few of a kind. A candidate never equals the right one or
 another candidate in value ("two weeks", "14 days"), and is written as its place asks: with a capital at the start of a
 sentence, as in the midst of one elsewhere, so that writing does not tell right from wrong. Drawn candidates may still
@@ -18,8 +19,8 @@ Writes <output>/train.parquet, validation.parquet and <measured>.parquet (schema
     python -m scripts.build.timedial --cleaned results/clean/dailydialog --spans results/build/temporal_spans/dailydialog \\
         --splits train validation --challenge results/clean/timedial \\
         --challenge-spans results/build/temporal_spans/timedial --measured test extras \\
-        --options '{"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negative_seed": 0,
-                    "max_dialogs": null}' --output /tmp/timedial
+        --options '{"context_scope": "full", "negatives": 3, "negatives_of": "any_kind",
+                    "negatives_by": "text", "negative_seed": 0, "max_dialogs": null}' --output /tmp/timedial
 
 max_dialogs keeps that many dialogs of the first split and a fifth as many of the second, of those with a span, whose ids
 hash lowest: a larger number keeps the dialogs of a smaller one, and their candidates, since the pool is not cut.
@@ -146,34 +147,38 @@ def joined(one: pd.Series, other: pd.Series) -> np.ndarray:
     return number
 
 
-def pool_of(spans: pd.DataFrame, by_kind: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
+def pool_of(spans: pd.DataFrame, by_kind: bool, by_occurrence: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The pool of the different texts of spans, and for each span where to draw from.
 
-    pool: kind (one for all unless by_kind), form, meaning. A meaning is a number that texts share when any of their spans
-    share a value, and a text with itself in another case.
-    spans: first and size (the rows of the pool of its kind), meaning, meanings (how many the pool of its kind has).
+    pool: kind (one for all unless by_kind), form, meaning, end. A meaning is a number that texts share when any of their
+    spans share a value, and a text with itself in another case. Texts lie on a line, each as wide as it is likely to be drawn
+    (1, or its occurrences), and end where `end` says.
+    spans: first and size (the piece of that line for its kind), meaning, meanings (how many the pool of its kind has).
     """
     key = spans["text"].str.lower()
     each = pd.DataFrame({"kind": spans["kind"] if by_kind else "", "key": key, "meaning": joined(key, spans["value"])})
+    each["width"] = each.groupby(["kind", "key"])["key"].transform("size") if by_occurrence else 1
     pool = each.drop_duplicates(["kind", "key"]).sort_values(["kind", "key"], ignore_index=True)
-    kinds = pool.groupby("kind").agg(size=("key", "size"), meanings=("meaning", "nunique"))
+    kinds = pool.groupby("kind").agg(size=("width", "sum"), meanings=("meaning", "nunique"))
     kinds["first"] = kinds["size"].cumsum() - kinds["size"]
     pool["form"] = pool["key"].map(words_as_written(spans, key))
-    return pool[["kind", "form", "meaning"]], each[["kind", "meaning"]].join(kinds, on="kind")
+    pool["end"] = pool["width"].cumsum()
+    return pool[["kind", "form", "meaning", "end"]], each[["kind", "meaning"]].join(kinds, on="kind")
 
 
-def drawn(ids: pd.Series, places: pd.DataFrame, meanings: np.ndarray, wanted: int, seed: int) -> np.ndarray:
+def drawn(ids: pd.Series, places: pd.DataFrame, pool: pd.DataFrame, wanted: int, seed: int) -> np.ndarray:
     """Rows of the pool for every instance, shape (instances, wanted), from its id and the seed alone.
 
-    Draws are uniform over the pool of places (first, size); one whose meaning is the instance's own, or that of an earlier
+    Draws are uniform over the piece of the line (first, size) that places give; one whose meaning is the instance's own, or that of an earlier
     draw, is passed over. Instances that still lack some are drawn for again, with twice as many draws.
     """
     taken = np.zeros((len(ids), wanted), np.int64)
     left, draws = np.arange(len(ids)), 2 * wanted + 2
     first, size, own = (places[name].to_numpy() for name in ("first", "size", "meaning"))
+    ends, meanings = pool["end"].to_numpy(), pool["meaning"].to_numpy()
     while len(left):
         share = keyed_uniform(ids.iloc[left], seed, DRAW, np.arange(draws)[:, None]).T
-        rows = first[left, None] + (share * size[left, None]).astype(np.int64)
+        rows = np.searchsorted(ends, first[left, None] + (share * size[left, None]).astype(np.int64), side="right")
         meant = meanings[rows]
         order = np.argsort(meant, axis=1, kind="stable")
         inorder = np.take_along_axis(meant, order, 1)
@@ -213,7 +218,7 @@ def contexts(lines: np.ndarray, first: np.ndarray, length: np.ndarray, turn: np.
 def cloze(spans: pd.DataFrame, dialogs: pd.DataFrame, pool: pd.DataFrame, places: pd.DataFrame, options: dict) -> pa.Table:
     """The instances of the spans with their candidates (schema cloze); places: of the same spans, from pool_of()."""
     ids = spans["dialog_id"] + ":" + spans["turn"].astype(str) + ":" + spans["start"].astype(str)
-    rows = drawn(ids, places, pool["meaning"].to_numpy(), options["negatives"], options["negative_seed"])
+    rows = drawn(ids, places, pool, options["negatives"], options["negative_seed"])
     wrong = pool["form"].to_numpy()[rows]
     at_start = (spans["initial"] & ~spans["text"].str[:1].str.islower()).to_numpy()
     wrong[at_start] = capital(wrong[at_start].ravel()).reshape(-1, options["negatives"])
@@ -329,7 +334,7 @@ def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame,
     left["initial"] = pc.match_substring_regex(pa.array(left["before"], pa.string()), SENTENCE_START).to_numpy(False)
     by_kind = options["negatives_of"] == "same_kind"
     pooled = left if learnt is None else pd.concat([left, learnt], ignore_index=True)
-    pool, places = pool_of(pooled, by_kind)
+    pool, places = pool_of(pooled, by_kind, options["negatives_by"] == "occurrence")
     places = places[: len(left)]
     small = places[places["meanings"] <= options["negatives"]]
     if len(small):

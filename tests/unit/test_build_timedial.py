@@ -190,8 +190,8 @@ class Corpus:
             save(spans, at / f"spans/{split}.parquet", SPANS)
         save(self.challenge, at / "challenge/test.parquet", CHALLENGE)
         save(self.challenge_spans, at / "challenge_spans/test.parquet", SPANS)
-        chosen = {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negative_seed": 0,
-                  "max_dialogs": None} | options
+        chosen = {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negatives_by": "text",
+                  "negative_seed": 0, "max_dialogs": None} | options
         done = self.program("scripts.build.timedial", "--cleaned", at / "dialogs", "--spans", at / "spans", "--splits",
                             "train", "validation", "--challenge", at / "challenge", "--challenge-spans",
                             at / "challenge_spans", "--measured", "test", "--options", json.dumps(chosen), "--output",
@@ -402,12 +402,25 @@ def test_draws_are_uniform_over_texts():
     """Not over spans: 2,000 instances, a pool of 20 texts of which one has the meaning of the instance."""
     ids = pd.Series([f"train:{number}:0:0" for number in range(2000)])
     places = pd.DataFrame({"first": 0, "size": 20, "meaning": np.arange(2000) % 20})
-    rows = drawn(ids, places, np.arange(20), 3, 0)
+    pool = pd.DataFrame({"meaning": np.arange(20), "end": np.arange(1, 21)})
+    rows = drawn(ids, places, pool, 3, 0)
     assert all(len({*row, own}) == 4 for row, own in zip(rows.tolist(), places["meaning"]))
     counts = np.array([count for _, count in sorted(Counter(rows.ravel().tolist()).items())])
     assert len(counts) == 20 and ((counts - 300) ** 2 / 300).sum() < 43.8  # chi-square, 19 degrees, p = 0.001
     # A draw depends on its instance alone.
-    assert (drawn(ids[500:501], places[500:501], np.arange(20), 3, 0) == rows[500:501]).all()
+    assert (drawn(ids[500:501], places[500:501], pool, 3, 0) == rows[500:501]).all()
+
+
+def test_draws_by_occurrence_are_as_frequent_as_the_texts(corpus):
+    """A text that occurs more often is drawn more often, and so does not tell the right candidate."""
+    ids = pd.Series([f"train:{number}:0:0" for number in range(4000)])
+    widths = np.array([40, 30, 20, 10])  # the instance's own meaning is none of these
+    places = pd.DataFrame({"first": 0, "size": widths.sum(), "meaning": np.full(4000, 9)})
+    rows = drawn(ids, places, pd.DataFrame({"meaning": np.arange(4), "end": widths.cumsum()}), 1, 0)
+    counts = np.bincount(rows[:, 0])
+    assert ((counts - 40 * widths) ** 2 / (40 * widths)).sum() < 16.3  # chi-square, 3 degrees, p = 0.001
+    by_text, by_occurrence = (corpus.build(name=by, negatives_by=by)["train"] for by in ("text", "occurrence"))
+    assert (by_text["example_id"] == by_occurrence["example_id"]).all() and not by_text.equals(by_occurrence)
 
 
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=12))
