@@ -129,7 +129,7 @@ def measured(values: dict[str, list[np.ndarray]], parts: dict[str, np.ndarray], 
 def accepted_by(folder: Path, split: str, answers: pd.DataFrame) -> np.ndarray:
     """A run's judgement of each answer, in the order of the answers: 1 accepted, 0 not."""
     table = read_table(folder / "predictions.parquet", ["split", "selection", "example_id", "score"]).to_pandas()
-    table = table[(table["split"] == split) & (table["selection"] == "held_out")].set_index("example_id")
+    table = table[(table["split"] == split) & (table["selection"] != "peak")].set_index("example_id")
     if set(table.index) != set(answers["example_id"]):
         raise UserError(f"{folder}: its predictions are not of the answers that were built; run it again")
     return np.stack(table.loc[answers["example_id"], "score"].to_numpy()).argmax(1)

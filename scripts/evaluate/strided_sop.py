@@ -30,7 +30,7 @@ from scripts.common.program import UserError, log, parser, run
 from scripts.common.tables import read_table, write_table
 from scripts.evaluate.bootstrap import grouped_interval
 
-METRIC = {"held_out": "accuracy", "peak": "peak_accuracy"}
+METRIC = {"held_out": "accuracy", "last": "accuracy", "peak": "peak_accuracy"}
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("dataset", pa.string()), ("stride", pa.int32()), ("size_matched", pa.int32()), ("seed", pa.int64()),

@@ -106,7 +106,7 @@ def predictions(folder: Path, split: str, pairs: pd.DataFrame) -> tuple[dict, np
     """A run's facts, and its predicted score column for each pair, in the order of the pairs."""
     facts = json.loads((folder / "run.json").read_text())
     table = read_table(folder / "predictions.parquet", ["split", "selection", "example_id", "score"]).to_pandas()
-    table = table[(table["split"] == split) & table["selection"].isin(["held_out", "direct"])].set_index("example_id")
+    table = table[(table["split"] == split) & (table["selection"] != "peak")].set_index("example_id")
     if set(table.index) != set(pairs["example_id"]):
         raise UserError(f"{folder}: its predictions are not of the pairs that were built; run it again")
     return facts, np.stack(table.loc[pairs["example_id"], "score"].to_numpy()).argmax(1)

@@ -186,7 +186,7 @@ def checked(options: pd.DataFrame, where: Path) -> pd.DataFrame:
 def scores_of(folder: Path, split: str, options: pd.DataFrame) -> tuple[np.ndarray, bool]:
     """A run's (n,) scores of the options, in their order, and whether it learnt."""
     table = read_table(folder / "predictions.parquet", ["split", "selection", "example_id", "score"])
-    table = table.filter((pc.field("split") == split) & pc.field("selection").isin(["held_out", "direct"])).combine_chunks()
+    table = table.filter((pc.field("split") == split) & (pc.field("selection") != "peak")).combine_chunks()
     ids = pd.Index(table["example_id"].to_pandas())
     if len(ids) != len(options) or set(ids) != set(options["example_id"]):
         raise UserError(f"{folder}: its predictions on {split} are not of the options that were built; run it again")
@@ -195,7 +195,7 @@ def scores_of(folder: Path, split: str, options: pd.DataFrame) -> tuple[np.ndarr
     if np.isnan(score).any():
         raise UserError(f"{folder}: the score of {options['example_id'][np.isnan(score)].iloc[0]} is not a number; lower the "
                         "learning rate or set precision: fp32, then run it again")
-    return score, table["selection"][0].as_py() == "held_out"
+    return score, table["selection"][0].as_py() != "direct"
 
 
 def of_dataset(options: pd.DataFrame, learnt: pd.Series, tested: dict[tuple, list[dict]], trained: Path, split: str,

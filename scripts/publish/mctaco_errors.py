@@ -66,7 +66,7 @@ def judgements(folder: Path, split: str, answers_file: Path) -> pd.DataFrame:
     a range the middle on a log scale), order (in the data).
     """
     table = read_table(folder / "predictions.parquet", ["split", "selection", "example_id", "score"])
-    table = table.filter((pc.field("split") == split) & (pc.field("selection") == "held_out")).combine_chunks()
+    table = table.filter((pc.field("split") == split) & (pc.field("selection") != "peak")).combine_chunks()
     scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
     frame = pd.DataFrame({"example_id": table["example_id"].to_pandas(), "likely": np.exp(scores[:, 1]),
                           "accepted": scores.argmax(1)})

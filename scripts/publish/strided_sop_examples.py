@@ -33,7 +33,7 @@ CAPTION = ("Pairs in the order of the video, with the probability that the model
 def answers(run_folder: Path, build: Path, split: str, facts: dict) -> pd.DataFrame:
     """Every pair of a split: first, second (in true order), right_probability, example_id."""
     table = read_table(run_folder / "predictions.parquet", ["split", "selection", "example_id", "label", "score"])
-    table = table.filter((pc.field("split") == split) & (pc.field("selection") == "held_out")).combine_chunks()
+    table = table.filter((pc.field("split") == split) & (pc.field("selection") != "peak")).combine_chunks()
     scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
     right = np.exp(scores[np.arange(len(table)), table["label"].to_numpy()])
     frame = pd.DataFrame({"example_id": table["example_id"].to_pandas(), "right_probability": right})

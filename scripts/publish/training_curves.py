@@ -54,7 +54,9 @@ def look(split: str, splits: list[str]) -> dict:
 
 
 def chosen(lines: pd.DataFrame) -> int:
-    """The epoch with the best held-out accuracy, the lower loss where two are equal."""
+    """The epoch with the best held-out accuracy, the lower loss where two are equal; the last where nothing is held out."""
+    if "held_out" not in set(lines["split"]):
+        return int(lines["epoch"].max())
     held = lines[lines["split"] == "held_out"].sort_values(["accuracy", "loss"], ascending=[False, True])
     return int(held["epoch"].iloc[0])
 

@@ -2,9 +2,10 @@
 
 What is learnt and how examples are scored is the paradigm's part (scripts/train/paradigm.py). One epoch follows another
 over the training groups that are not held out; after each the held-out groups (or the split that the study holds out) are
-scored, and the evaluation splits where the epoch is the best so far: its scores are reported, an honest choice. Where the
-study reports the peak as well (Jain et al. 2020 do), each epoch scores the evaluation splits, and the one best on that very
-split is reported besides. A method that does not learn scores the evaluation splits once, with the model as it is.
+scored, and the evaluation splits where the epoch is the best so far: its scores are reported, an honest choice. Where
+nothing is held out, those of the last epoch are. Where the study reports the peak as well (Jain et al. 2020 do), each epoch
+scores the evaluation splits, and the one best on that very split is reported besides. A method that does not learn scores the
+evaluation splits once, with the model as it is.
 
 The order of examples and every dropout mask follow from seed, epoch and step alone, so a run that was killed goes on
 from its checkpoint to the same numbers. Processes share each batch; the gradient is that of the whole batch.
@@ -108,7 +109,7 @@ def read_split(data: Path, split: str, job: dict) -> pa.Table:
 
 
 def read_tables(job: dict, data: Path) -> dict[str, pa.Table]:
-    """The splits by name: learned, held_out and each evaluation split.
+    """The splits by name: learned, held_out (unless the share to hold out is 0) and each evaluation split.
 
     The training split is `learned` without its held-out groups; a method that does not learn has evaluation splits only.
     """
@@ -120,6 +121,8 @@ def read_tables(job: dict, data: Path) -> dict[str, pa.Table]:
         table = read_split(data, train_split, job)
         groups = table["group_id"].to_pandas()
         held_out = keyed_uniform(groups, HELD_OUT) < training["held_out_fraction"]
+        if training["held_out_fraction"] == 0:
+            return tables | {"learned": table}
         if held_out.all() or not held_out.any():
             raise UserError(f"{data / train_split}.parquet: {groups.nunique()} groups are too few to hold "
                             f"{training['held_out_fraction']:.0%} of them out; use more data or another held_out_fraction")
@@ -166,7 +169,9 @@ def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerat
         return
 
     learned = examples["learned"]
-    scored = {"held_out": examples["held_out"]} | {split: examples[split] for split in job["splits"][1:]}
+    # In this order: what is held out says whether the epoch is to be reported. Where nothing is, the last one is.
+    scored = {split: examples[split] for split in ("held_out", *job["splits"][1:]) if split in examples}
+    selection = "held_out" if "held_out" in scored else "last"
     steps_an_epoch = -(-len(learned) // training["batch_size"])
     steps = steps_an_epoch * training["epochs"]
     optimizer = torch.optim.AdamW(parameter_groups(network, training["weight_decay"]),
@@ -245,10 +250,10 @@ def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerat
                             f"({training['learning_rate']}) or set precision: fp32")
         trained_seconds = time.time() - epoch_started
         rows = [{"split": "train", "loss": totals[0] / len(learned), "accuracy": totals[1] / len(learned), "n": len(learned)}]
-        better = False
+        better = selection == "last" and epoch + 1 == training["epochs"]
         for split, some in scored.items():
             if split != "held_out" and not better and not job["peak"]:
-                continue  # only the epoch best on the held-out groups is reported
+                continue  # only the chosen epoch is reported
             scores = scorer.scores(some)
             loss, accuracy, n = paradigm.measure(scores, some)
             rows.append({"split": split, "loss": loss, "accuracy": accuracy, "n": n})
@@ -262,7 +267,7 @@ def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerat
                     state["waited"] += 1
             else:
                 if better:
-                    state["kept"]["held_out"][split] = scored_now
+                    state["kept"].setdefault(selection, {})[split] = scored_now
                 peaks = state["kept"].setdefault("peak", {}) if job["peak"] else {}
                 if split not in peaks or accuracy > peaks[split]["accuracy"]:
                     peaks[split] = scored_now
@@ -316,7 +321,7 @@ def write_result(job: dict, state: dict, tables: dict[str, pa.Table], paradigm, 
         "train_examples": len(examples.get("learned", [])), "held_out_examples": len(examples.get("held_out", [])),
         "truncated_examples": examples["learned"].truncated if job["learns"] else 0,
         "epochs": state["epoch"],
-        "best_epoch": state["kept"]["held_out"]["held_out"]["epoch"] if job["learns"] else 0,
+        "best_epoch": next(iter(next(chosen for name, chosen in state["kept"].items() if name != "peak").values()))["epoch"],
         "seconds": round(seconds, 1), "tokens": state["tokens"], "tokens_per_second": round(state["tokens"] / seconds, 1),
         "hardware": {
             "device": torch.cuda.get_device_name() if cuda else (platform.processor() or platform.machine()),

@@ -1,4 +1,4 @@
-"""The fourth study through the workflow: its paradigms, an MLM stage, dialogs of one's own, and refusals."""
+"""The third and fourth studies through the workflow: paradigms, an MLM stage, dialogs of one's own, and refusals."""
 
 import copy
 import json
@@ -107,7 +107,8 @@ def test_a_broken_challenge_is_refused_with_its_instance(timedial, change, said)
     assert "Traceback" not in told and not (timedial / "results/clean/sample_challenge/test.parquet").exists()
 
 
-def test_options_of_mctaco_are_checked(study):
+def test_without_held_out_questions_the_last_epoch_is_reported(study):
+    """MC-TACO's authors choose no epoch; options that cannot be are refused before and while building."""
     experiment = {"study": "mctaco", "models": ["tiny_bert"], "data": {"source": "sample_mctaco", "train_question": 5}}
     study.change("config.yaml", lambda config: (config["experiments"].update(mine=experiment), config.update(run=["mine"])))
     done = study.snakemake("--dry-run")
@@ -116,3 +117,13 @@ def test_options_of_mctaco_are_checked(study):
         data={"source": "sample_mctaco", "train_questions": 5000}))
     done = study.snakemake("--cores", "2")
     assert done.returncode != 0 and "train_questions is 5000, but there are" in done.stdout + done.stderr
+    study.change("config.yaml", lambda config: config["experiments"]["mine"].update(
+        data={"source": "sample_mctaco", "train_questions": 30}, seeds=[1],
+        training={"held_out_fraction": 0, "epochs": 2, "batch_size": 32, "learning_rate": 1.0e-3, "max_length": 64}))
+    study.run()
+    [folder] = (study / "results/train/mctaco").glob("*train_questions-30*")
+    predictions = read_table(folder / "predictions.parquet").to_pandas()
+    assert set(predictions["selection"]) == {"last"} and set(predictions["epoch"]) == {2} and set(predictions["split"]) == {"test"}
+    facts = json.loads((folder / "run.json").read_text())
+    assert facts["held_out_examples"] == 0 and facts["best_epoch"] == facts["epochs"] == 2
+    assert study.jobs() == {}
