@@ -48,5 +48,6 @@ if __name__ == "__main__":
         twos.append(two)
         alls.append(every * len(chunks) / min(5, len(chunks)))
     print(f"{count} turns, {found} expressions: one process {count / min(ones):.0f} turns/s, two "
-          f"{count / min(twos):.0f} turns/s (ratio {min(ones) / min(twos):.2f}); every pattern on every turn {count / min(alls):.0f} turns/s "
+          f"{count / min(twos):.0f} turns/s (ratio {min(ones) / min(twos):.2f}); "
+          f"every pattern on every turn {count / min(alls):.0f} turns/s "
           f"(ratio {min(alls) / min(ones):.2f})")

@@ -4,9 +4,9 @@ The dialogs that the challenge was made from leave, exact and near (scripts/buil
 occur before. Every span of those that stay gives one instance: its own text is right, and `negatives` candidates drawn
 from the pool are wrong. The pool holds each different text of the split's spans once: the paper's is of 2,153 spans for
 14.5 thousand masks (table 4), so a text that is frequent is not drawn more often, and the more frequent candidate tends to be
-the right one. With negatives_by: occurrence a text is drawn as often as it occurs, which takes that hint away. What is held out is drawn for from the
-texts that are learnt from besides its own, which may be too few of a kind. A candidate never equals the right one or
-another candidate in value ("two weeks", "14 days"), and is written as its place asks: with a capital at the start of a
+the right one. With negatives_by: occurrence a text is drawn as often as it occurs, which takes that hint away. What is held
+out is drawn for from the texts that are learnt from besides its own, which may be too few of a kind. A candidate never equals
+the right one or another candidate in value ("two weeks", "14 days"), and is written as its place asks: with a capital at the start of a
 sentence, as in the midst of one elsewhere, so that writing does not tell right from wrong. Drawn candidates may still
 fit by chance; the paper leaves them, too.
 
@@ -169,8 +169,8 @@ def pool_of(spans: pd.DataFrame, by_kind: bool, by_occurrence: bool) -> tuple[pd
 def drawn(ids: pd.Series, places: pd.DataFrame, pool: pd.DataFrame, wanted: int, seed: int) -> np.ndarray:
     """Rows of the pool for every instance, shape (instances, wanted), from its id and the seed alone.
 
-    Draws are uniform over the piece of the line (first, size) that places give; one whose meaning is the instance's own, or that of an earlier
-    draw, is passed over. Instances that still lack some are drawn for again, with twice as many draws.
+    Draws are uniform over the piece of the line (first, size) that places give; one whose meaning is the instance's own, or
+    that of an earlier draw, is passed over. Instances that still lack some are drawn for again, with twice as many draws.
     """
     taken = np.zeros((len(ids), wanted), np.int64)
     left, draws = np.arange(len(ids)), 2 * wanted + 2

@@ -17,7 +17,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from scripts.clean.captions import Count, cleaner_arguments, write_cleaning
+from scripts.clean.captions import cleaner_arguments, write_cleaning
 from scripts.clean.columns import mapped
 from scripts.common.program import UserError, log, run
 from scripts.common.tables import QUESTIONS, write_table
@@ -61,7 +61,8 @@ def main(given: argparse.Namespace) -> None:
                                                           .any(axis=1).sum())) for reason, sign in ODD.items()]
         tables[split] = table.assign(
             source=given.source, split=split, question_id=[f"{split}:{some}" for some in number],
-            label=mapped(table, "label", LABELS, file, first_line=1), category=mapped(table, "category", CATEGORIES, file, first_line=1), asked=asked)
+            label=mapped(table, "label", LABELS, file, first_line=1),
+            category=mapped(table, "category", CATEGORIES, file, first_line=1), asked=asked)
     shared = set(tables["train"]["asked"]) & set(tables["test"]["asked"])
     counts.append(("test", "questions", "noted", "train has the question too", len(shared)))
     for split, table in tables.items():

@@ -32,9 +32,9 @@ cloze         one row a candidate for a masked span: example_id, instance_id, di
               a line, with one <MASK>), context_scope (full, local, target), candidate, label (1 right), rule,
               is_original, kind and has_numeral (of the span that was masked), turns (of the whole dialog)
 predictions   run, split, selection (held_out: the epoch best on the held-out groups; last: the last epoch, where nothing is
-              held out; peak: the epoch best on this very split; direct: of a model that did not learn), epoch, example_id, group_id, label, score
-              (the log-probability of each label, a list in label order; a list of one, the mean log-likelihood of the
-              candidate's tokens, where the candidate itself is scored)
+              held out; peak: the epoch best on this very split; direct: of a model that did not learn), epoch,
+              example_id, group_id, label, score (the log-probability of each label, a list in label order; a list of one,
+              the mean log-likelihood of the candidate's tokens, where the candidate itself is scored)
 history       run, epoch (from 1), split (train, held_out, or an evaluation split), loss, accuracy, n
 metrics       experiment, study, model, source, the study's own variant columns, seed (missing: over
               all seeds), split, slice, metric, value, sd (over seeds), ci_low, ci_high, n

@@ -11,8 +11,9 @@ On a file of predictions, one yes or no a line, in the order of the gold file; p
     python -m scripts.evaluate.mctaco --gold test_9442.tsv --predictions FILE
 
 On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, beside always_yes, always_no, random
-(its expected value) and, for consistency, the data's own labels (gold), with 95 % bootstrap intervals over questions, for the epoch that was best on held-out training
-questions. A row without seed is the mean over the seeds; its sd is over the seeds.
+(its expected value) and, for consistency, the data's own labels (gold), with 95 % bootstrap intervals over questions, for the
+last epoch, or the one best on held-out training questions where some are held out. A row without seed is the mean over the
+seeds; its sd is over the seeds.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run, <build>/<source>/<dataset>/<split>.parquet
 Writes a Parquet file (schema metrics: scripts/common/tables.py)

@@ -1,7 +1,8 @@
 """Draw F1 and exact match of MC-TACO against the number of training pairs (Zhou et al. 2019, figure 3).
 
 Small marks: single draws of training questions and single seeds. Lines: the mean over the draws of a size, from random
-guessing at no training data on, with the 95 % bootstrap interval over questions (the mean of the draws' intervals, which is wider than that of their mean).
+guessing at no training data on, with the 95 % bootstrap interval over questions (the mean of the draws' intervals, which is
+wider than that of their mean).
 Dotted: random. Dashed: where the paper says that the curve goes flat, on the corpus of the paper only. Drawn are the
 systems that were run with more than one size; all of them, where none was.
 
@@ -61,7 +62,8 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
         sd=("value", "std"), n=("n", "max"), draws=("draw", "nunique"), sample=("sample", "any")).reset_index()
     guessed = rows.loc[rows["model"] == "random", ["source", "split", "slice", "metric", "value", "ci_low", "ci_high", "n"]]
     systems = made.drop_duplicates(["source", "split", "system", "slice", "metric"])
-    untrained = systems.drop(columns=["value", "ci_low", "ci_high", "n", "sd"]).merge(guessed, on=["source", "split", "slice", "metric"])
+    untrained = systems.drop(columns=["value", "ci_low", "ci_high", "n", "sd"])
+    untrained = untrained.merge(guessed, on=["source", "split", "slice", "metric"])
     untrained = untrained.assign(train_questions=0.0, train_pairs=0.0, draws=0, sd=np.nan)
     made = pd.concat([untrained, made], ignore_index=True)
     return made.sort_values(["source", "split", "system", "metric", "train_pairs"], ignore_index=True)
