@@ -28,7 +28,7 @@ import yaml
 from scripts.common.files import sha256_of, whole
 from scripts.common.program import UserError, log, parser, run
 from scripts.common.tables import read_table
-from scripts.publish.beside import Facts, beside, paper_of, published_claims, settings_of, trends
+from scripts.publish.beside import DIFFERENCE, Facts, beside, paper_of, published_claims, settings_of, trends
 from scripts.publish.names import load, model_title
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -117,10 +117,19 @@ def with_commas(text: str) -> str:
     return f"{int(text):,}" if text.isdigit() and len(text) > 4 else text
 
 
+def unit_words(unit: str) -> str:
+    """A unit in words; `points over context_scope=target; dataset=target*` as `points over target`."""
+    if not unit.startswith(DIFFERENCE):
+        return unit.replace("_", " ")
+    values = dict.fromkeys(value for key, value in settings_of(unit.removeprefix(DIFFERENCE)).items() if key != "dataset")
+    return (DIFFERENCE + ", ".join(values)).replace("_", " ")
+
+
 def compared(study: str, published: pd.DataFrame, facts: Facts) -> dict:
     """The study's published claims, each with what was found here, and the trends that no claim is about."""
     claims = published[published["study"] == study]
-    rows = [claim.to_dict() | {"value": with_commas(claim["value"]), "found": beside(claim, facts)}
+    rows = [claim.to_dict() | {"value": with_commas(claim["value"]), "unit": unit_words(claim["unit"]),
+                               "found": beside(claim, facts)}
             for _, claim in claims.iterrows()]
     known = {settings_of(setting).get("source") for setting in claims["setting"]}
     alone = facts.metrics[~facts.metrics["source"].isin(known)]
