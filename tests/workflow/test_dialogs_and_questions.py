@@ -117,13 +117,22 @@ def test_without_held_out_questions_the_last_epoch_is_reported(study):
         data={"source": "sample_mctaco", "train_questions": 5000}))
     done = study.snakemake("--cores", "2")
     assert done.returncode != 0 and "train_questions is 5000, but there are" in done.stdout + done.stderr
+    # ESIM learns beside a transformer, from word vectors that are fetched like any model.
+    words = ("the", "it", "hours", "days", "minutes", "week", "yes", "no", "often", "long")
+    (study / "vectors.txt").write_text("".join(f"{word} 0.{number} -0.{number} 0.5\n" for number, word in enumerate(words)))
+    esim = {"esim": {"hidden_size": 8}, "licence": "MIT",
+            "vectors": {"urls": [(study / "vectors.txt").as_uri()], "file": "vectors.txt", "sha256": None}}
+    study.change("resources/models.yaml", lambda models: models.update(esim_small=esim))
     study.change("config.yaml", lambda config: config["experiments"]["mine"].update(
-        data={"source": "sample_mctaco", "train_questions": 30}, seeds=[1],
+        data={"source": "sample_mctaco", "train_questions": 30}, seeds=[1], models=["tiny_bert", "esim_small"],
         training={"held_out_fraction": 0, "epochs": 2, "batch_size": 32, "learning_rate": 1.0e-3, "max_length": 64}))
     study.run()
-    [folder] = (study / "results/train/mctaco").glob("*train_questions-30*")
-    predictions = read_table(folder / "predictions.parquet").to_pandas()
-    assert set(predictions["selection"]) == {"last"} and set(predictions["epoch"]) == {2} and set(predictions["split"]) == {"test"}
-    facts = json.loads((folder / "run.json").read_text())
-    assert facts["held_out_examples"] == 0 and facts["best_epoch"] == facts["epochs"] == 2
+    for model in ("tiny_bert", "esim_small"):
+        [folder] = (study / "results/train/mctaco").glob(f"*train_questions-30*{model}*")
+        predictions = read_table(folder / "predictions.parquet").to_pandas()
+        assert set(predictions["selection"]) == {"last"} and set(predictions["epoch"]) == {2}
+        facts = json.loads((folder / "run.json").read_text())
+        assert facts["held_out_examples"] == 0 and facts["best_epoch"] == facts["epochs"] == 2
     assert study.jobs() == {}
+    study.edit("scripts/train/esim.py", "DROPOUT = 0.5", "DROPOUT = 0.25")
+    assert study.jobs()["train_run"] == 1, "ESIM's code concerns ESIM"
