@@ -16,7 +16,8 @@ from scripts.common.tables import STRIDED_PAIRS, read_table, write_table
 from tests.conftest import ROOT
 
 METHOD = {"columns": {"example_id": "pair_id", "group_id": "video_id"}, "labels": ["swapped", "in_order"],
-          "merged_labels": None, "held_out": None, "learns": True, "inputs": ["text_a", "text_b"]}
+          "merged_labels": None, "held_out": None, "peak": True, "paradigm": "classify", "learns": True, "makes_model": False,
+          "inputs": ["text_a", "text_b"]}
 TRAINING = {"epochs": 3, "learning_rate": 1e-3, "batch_size": 32, "weight_decay": 0.01, "warmup_ratio": 0.1,
             "gradient_clip": 1.0, "early_stopping_patience": 3, "held_out_fraction": 0.2, "max_length": 32,
             "dropout": None, "precision": "fp32"}
