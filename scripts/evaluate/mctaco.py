@@ -35,8 +35,9 @@ import yaml
 from scripts.build.unit_normalization import quantities
 from scripts.clean.columns import mapped
 from scripts.clean.mctaco import CATEGORIES, LABELS, read
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, log, run
 from scripts.common.tables import ANSWERS, read_table, write_table
+from scripts.evaluate.arguments import evaluation_arguments, file_or_runs
 from scripts.evaluate.bootstrap import interval, resampled_sums
 
 SCHEMA = pa.schema([
@@ -211,30 +212,12 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
+    made = evaluation_arguments(__doc__, required=False)
     files = made.add_argument_group("a file of predictions")
     files.add_argument("--gold", type=Path, help="the gold file: sentence, question, answer, yes or no, category")
     files.add_argument("--predictions", type=Path, help="one yes or no a line, for each row of the gold file")
-    runs = made.add_argument_group("the runs of an experiment")
-    runs.add_argument("--experiment", help="its name, for the table")
-    runs.add_argument("--runs", nargs="+", help="the runs' names")
-    runs.add_argument("--trained", type=Path, help="the folder of the study's runs")
-    runs.add_argument("--build", type=Path, help="the folder of the study's datasets")
-    runs.add_argument("--sources", type=Path, help="resources/sources.yaml")
-    runs.add_argument("--resamples", type=int, default=2000, help="bootstrap resamples; default: %(default)s")
-    runs.add_argument("--output", type=Path, help="the Parquet file to write")
     return made
 
 
-def complete(made: argparse.ArgumentParser) -> argparse.Namespace:
-    """The arguments, which must be those of one use or of the other."""
-    given = made.parse_args()
-    uses = [["gold", "predictions"], ["experiment", "runs", "trained", "build", "sources", "output"]]
-    wanted = uses[0] if given.gold or given.predictions else uses[1]
-    if missing := [f"--{name}" for name in wanted if not getattr(given, name)]:
-        made.error(f"{', '.join(missing)} is missing")
-    return given
-
-
 if __name__ == "__main__":
-    run(main, complete(arguments()))
+    run(main, file_or_runs(arguments(), ["gold", "predictions"]))

@@ -26,8 +26,9 @@ import pandas as pd
 import pyarrow as pa
 import yaml
 
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, log, run
 from scripts.common.tables import read_table, write_table
+from scripts.evaluate.arguments import evaluation_arguments
 from scripts.evaluate.bootstrap import grouped_interval
 
 METRIC = {"held_out": "accuracy", "last": "accuracy", "peak": "peak_accuracy"}
@@ -121,14 +122,8 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--experiment", required=True, help="its name, for the table")
-    made.add_argument("--runs", nargs="+", required=True, help="the runs' names")
-    made.add_argument("--trained", type=Path, required=True, help="the folder of the study's runs")
-    made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml")
-    made.add_argument("--resamples", type=int, default=2000, help="bootstrap resamples; default: %(default)s")
+    made = evaluation_arguments(__doc__, build=False)
     made.add_argument("--human", type=Path, help="CSV of human answers")
-    made.add_argument("--output", type=Path, required=True, help="the Parquet file to write")
     return made
 
 

@@ -24,8 +24,9 @@ import pandas as pd
 import pyarrow as pa
 import yaml
 
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, log, run
 from scripts.common.tables import NLI, read_table, write_table
+from scripts.evaluate.arguments import evaluation_arguments
 from scripts.evaluate.bootstrap import interval, resampled_sums
 
 LABELS = ["entailment", "neutral", "contradiction"]
@@ -182,17 +183,5 @@ def main(given: argparse.Namespace) -> None:
     log.info("%s: %d numbers of %d runs", given.experiment, len(table), len(given.runs))
 
 
-def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--experiment", required=True, help="its name, for the table")
-    made.add_argument("--runs", nargs="+", required=True, help="the runs' names")
-    made.add_argument("--trained", type=Path, required=True, help="the folder of the study's runs")
-    made.add_argument("--build", type=Path, required=True, help="the folder of the study's datasets")
-    made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml")
-    made.add_argument("--resamples", type=int, default=2000, help="bootstrap resamples; default: %(default)s")
-    made.add_argument("--output", type=Path, required=True, help="the Parquet file to write")
-    return made
-
-
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    run(main, evaluation_arguments(__doc__).parse_args())

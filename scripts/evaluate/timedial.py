@@ -47,8 +47,9 @@ import pyarrow.compute as pc
 import yaml
 
 from scripts.build.unit_normalization import CARDINALS, ONES, SCALES, TENS
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, log, run
 from scripts.common.tables import CLOZE, read_table, write_table
+from scripts.evaluate.arguments import evaluation_arguments, file_or_runs
 from scripts.evaluate.bootstrap import interval, resampled_sums
 
 SCHEMA = pa.schema([
@@ -348,30 +349,12 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
+    made = evaluation_arguments(__doc__, required=False)
     files = made.add_argument_group("a file of scores")
     files.add_argument("--gold", type=Path, help="TimeDial's test.json")
     files.add_argument("--scores", type=Path, help="a JSON object a line, for every instance: id and scores")
-    runs = made.add_argument_group("the runs of an experiment")
-    runs.add_argument("--experiment", help="its name, for the table")
-    runs.add_argument("--runs", nargs="+", help="the runs' names")
-    runs.add_argument("--trained", type=Path, help="the folder of the study's runs")
-    runs.add_argument("--build", type=Path, help="the folder of the study's datasets")
-    runs.add_argument("--sources", type=Path, help="resources/sources.yaml")
-    runs.add_argument("--output", type=Path, help="the Parquet file to write")
-    made.add_argument("--resamples", type=int, default=2000, help="bootstrap resamples; default: %(default)s")
     return made
 
 
-def complete(made: argparse.ArgumentParser) -> argparse.Namespace:
-    """The arguments, which must be those of one use or of the other."""
-    given = made.parse_args()
-    uses = [["gold", "scores"], ["experiment", "runs", "trained", "build", "sources", "output"]]
-    wanted = uses[0] if given.gold or given.scores else uses[1]
-    if missing := [f"--{name}" for name in wanted if not getattr(given, name)]:
-        made.error(f"{', '.join(missing)} is missing")
-    return given
-
-
 if __name__ == "__main__":
-    run(main, complete(arguments()))
+    run(main, file_or_runs(arguments(), ["gold", "scores"]))

@@ -14,7 +14,6 @@ Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares 
 import argparse
 import math
 import textwrap
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,8 +23,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from scripts.common.files import whole
-from scripts.common.program import log, parser, run
+from scripts.common.program import log, run
 from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, strided_metrics
 
 DODGE = 0.09  # between two series at one stride
@@ -169,14 +169,5 @@ def main(given: argparse.Namespace) -> None:
              len(metrics[["source", "split"]].drop_duplicates()))
 
 
-def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
-    made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml")
-    made.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
-    made.add_argument("--output", type=Path, required=True, help="where to write, without suffix")
-    return made
-
-
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    run(main, publisher_arguments(__doc__).parse_args())

@@ -14,7 +14,6 @@ Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares 
 """
 
 import argparse
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -25,8 +24,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, log, run
 from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco_metrics import (
     BASELINES, POINTS, looks, mctaco_metrics, over_seeds, published_beside, published_points, table_2, title_of,
     trained_most, whiskers)
@@ -199,14 +199,5 @@ def main(given: argparse.Namespace) -> None:
     log.info("%s: %d systems", given.output, points["system"].nunique())
 
 
-def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
-    made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml, beside published.csv")
-    made.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
-    made.add_argument("--output", type=Path, required=True, help="where to write, without suffix")
-    return made
-
-
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    run(main, publisher_arguments(__doc__).parse_args())

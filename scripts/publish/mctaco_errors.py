@@ -26,9 +26,10 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from scripts.build.unit_normalization import quantities
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, log, run
 from scripts.common.tables import ANSWERS, read_table
 from scripts.evaluate.mctaco import consistency
+from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco_metrics import BASELINES, CATEGORIES, mctaco_metrics, over_seeds, title_of, trained_most
 from scripts.publish.names import load
 from scripts.publish.table import write
@@ -141,17 +142,5 @@ def main(given: argparse.Namespace) -> None:
     log.info("%s: %d questions to read", given.output, len(table.drop_duplicates(["Corpus", "Outcome", "Question"])))
 
 
-def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
-    made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml")
-    made.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
-    made.add_argument("--train", type=Path, required=True, help="the folder of the study's runs")
-    made.add_argument("--build", type=Path, required=True, help="the folder of the study's datasets")
-    made.add_argument("--runs", nargs="+", required=True, help="the runs' names")
-    made.add_argument("--output", type=Path, required=True, help="where to write, without suffix")
-    return made
-
-
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    run(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())

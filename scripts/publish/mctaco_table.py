@@ -12,11 +12,11 @@ Writes <output>.csv, .md, .tex
 """
 
 import argparse
-from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.program import log, parser, run
+from scripts.common.program import log, run
+from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco_metrics import (
     BASELINES, mctaco_metrics, over_seeds, published_beside, table_2, title_of, trained_most)
 from scripts.publish.names import load
@@ -81,14 +81,5 @@ def main(given: argparse.Namespace) -> None:
              metrics.loc[~metrics["model"].isin(BASELINES), "system"].nunique())
 
 
-def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
-    made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml, beside published.csv")
-    made.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
-    made.add_argument("--output", type=Path, required=True, help="where to write, without suffix")
-    return made
-
-
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    run(main, publisher_arguments(__doc__).parse_args())

@@ -13,7 +13,6 @@ Writes <output>.svg, .png, .pdf, and .csv: the cells, as shares from 0 to 1 of a
 
 import argparse
 import textwrap
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,8 +23,9 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgba
 from matplotlib.figure import Figure
 
 from scripts.common.files import whole
-from scripts.common.program import log, parser, run
+from scripts.common.program import log, run
 from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.temporal_nli_names import LABELS, SETS, data_title, nli_metrics
 
@@ -150,14 +150,5 @@ def main(given: argparse.Namespace) -> None:
     log.info("%s: %d matrices", given.output, len(cells.drop_duplicates(["source", "dataset", "split", "series", "method"])))
 
 
-def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
-    made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml")
-    made.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
-    made.add_argument("--output", type=Path, required=True, help="where to write, without suffix")
-    return made
-
-
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    run(main, publisher_arguments(__doc__).parse_args())

@@ -19,7 +19,6 @@ import argparse
 import math
 import textwrap
 from dataclasses import dataclass
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,8 +28,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, log, run
 from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
 from scripts.publish.beside import parts_of
 from scripts.publish.names import load
 from scripts.publish.temporal_nli_names import (
@@ -254,14 +254,5 @@ def main(given: argparse.Namespace) -> None:
              len(points[["source", "dataset", "split", "series", "method"]].drop_duplicates()))
 
 
-def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
-    made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml")
-    made.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
-    made.add_argument("--output", type=Path, required=True, help="where to write, without suffix; it names the set")
-    return made
-
-
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    run(main, publisher_arguments(__doc__).parse_args())

@@ -13,11 +13,11 @@ Writes <output>.csv, .md, .tex
 """
 
 import argparse
-from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.program import log, parser, run
+from scripts.common.program import log, run
+from scripts.publish.arguments import publisher_arguments
 from scripts.publish.beside import paper_of, published_claims, settings_of
 from scripts.publish.names import load
 from scripts.publish.table import percent, write
@@ -84,14 +84,5 @@ def main(given: argparse.Namespace) -> None:
              (table["Accuracy, published (%)"] != "").sum())
 
 
-def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
-    made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml")
-    made.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
-    made.add_argument("--output", type=Path, required=True, help="where to write, without suffix")
-    return made
-
-
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    run(main, publisher_arguments(__doc__).parse_args())

@@ -14,13 +14,13 @@ Writes <output>.svg, .png, .pdf, and .csv: the points, values as shares from 0 t
 """
 
 import argparse
-from pathlib import Path
 
 import pandas as pd
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, log, run
 from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.timedial_metrics import (
     context_told, drawn, over_seeds, systems_of, timedial_metrics, title_of, widest)
@@ -72,14 +72,5 @@ def main(given: argparse.Namespace) -> None:
     log.info("%s: %d points", given.output, len(points))
 
 
-def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
-    made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml")
-    made.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
-    made.add_argument("--output", type=Path, required=True, help="where to write, without suffix")
-    return made
-
-
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    run(main, publisher_arguments(__doc__).parse_args())

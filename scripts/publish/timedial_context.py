@@ -15,14 +15,14 @@ Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares 
 """
 
 import argparse
-from pathlib import Path
 
 import pandas as pd
 from matplotlib.lines import Line2D
 
 from scripts.common.files import whole
-from scripts.common.program import log, parser, run
+from scripts.common.program import log, run
 from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.timedial_metrics import (
     BLIND, SCOPES, SYSTEM, drawn, over_seeds, published_beside, same_system, systems_of, timedial_metrics,
@@ -87,20 +87,10 @@ def main(given: argparse.Namespace) -> None:
                for look, title in zip(LOOKS.values(), SCOPE_TITLES.values())]
     one = "No model was measured with more than one context: run an experiment with context_scope: [target, local, full]."
     style.save(figure_of(blocks, handles + paper_handle(blocks)) if blocks else style.nothing(one), given.output)
-    real = points.loc[~points["sample"], "measured_on"]
     with whole(given.output.with_name(f"{given.output.name}.csv")) as beside:
-        drawn(points, paper[paper["measured_on"].isin(real)]).to_csv(beside, index=False)
+        drawn(points, paper).to_csv(beside, index=False)
     log.info("%s: %d points", given.output, len(points))
 
 
-def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
-    made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml, beside published.csv")
-    made.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
-    made.add_argument("--output", type=Path, required=True, help="where to write, without suffix")
-    return made
-
-
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    run(main, publisher_arguments(__doc__).parse_args())

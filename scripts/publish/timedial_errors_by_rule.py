@@ -19,8 +19,9 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, log, run
 from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
 from scripts.publish.beside import settings_of
 from scripts.publish.names import load
 from scripts.publish.timedial_metrics import (
@@ -70,20 +71,10 @@ def main(given: argparse.Namespace) -> None:
     blocks = [block_of(some, figure_2[(figure_2["measured_on"] == name) & (not some["sample"].any())], counts, sources)
               for name, some in points.groupby("measured_on", sort=False)]
     style.save(figure_of(blocks, handles_of(blocks)), given.output)
-    real = points.loc[~points["sample"], "measured_on"]
     with whole(given.output.with_name(f"{given.output.name}.csv")) as beside:
-        drawn(points, figure_2[figure_2["measured_on"].isin(real)]).to_csv(beside, index=False)
+        drawn(points, figure_2).to_csv(beside, index=False)
     log.info("%s: %d points", given.output, len(points))
 
 
-def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
-    made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml, beside published.csv")
-    made.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
-    made.add_argument("--output", type=Path, required=True, help="where to write, without suffix")
-    return made
-
-
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    run(main, publisher_arguments(__doc__).parse_args())

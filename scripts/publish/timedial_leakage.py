@@ -18,7 +18,8 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.build.timedial import DUPLICATE, EXACT, NEAR, NO_SPAN, TOO_MANY
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, log, run
+from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, study_metrics
 from scripts.publish.table import percent, write
 
@@ -70,15 +71,5 @@ def main(given: argparse.Namespace) -> None:
     log.info("%s: %d rows of %d datasets", given.output, len(table), len(datasets))
 
 
-def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
-    made.add_argument("--build", type=Path, required=True, help="the folder of the study's datasets")
-    made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml")
-    made.add_argument("--models", type=Path, help="resources/models.yaml, which every program is given; not read")
-    made.add_argument("--output", type=Path, required=True, help="where to write, without suffix")
-    return made
-
-
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    run(main, publisher_arguments(__doc__, "datasets").parse_args())

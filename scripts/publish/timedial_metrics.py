@@ -181,6 +181,7 @@ def systems_of(points: pd.DataFrame, published: pd.DataFrame) -> list[dict]:
 
 
 def drawn(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """The points of a figure as they stand in its CSV: measured here, then published."""
+    """The points of a figure as they stand in its CSV: measured here, then published on the challenges that are no sample."""
+    published = published[published["measured_on"].isin(points.loc[~points["sample"], "measured_on"])]
     parts = [points, *([published] if len(published) else [])]
     return pd.concat([part.reindex(columns=POINTS).astype(object) for part in parts], ignore_index=True)

@@ -20,8 +20,9 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.build.restored_dialogs import restored_turns
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, log, run
 from scripts.common.tables import CHALLENGE, SPANS, read_table
+from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.table import percent, write
 
@@ -154,18 +155,5 @@ def main(given: argparse.Namespace) -> None:
                                               for _, row in shares.iterrows()) or f"{len(table)} rows")
 
 
-def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--metrics", type=Path, help="results/evaluate/metrics.parquet, which every program is given; not read")
-    made.add_argument("--models", type=Path, help="resources/models.yaml, likewise")
-    made.add_argument("--cleaned", type=Path, required=True, help="results/clean: a folder for each source")
-    made.add_argument("--spans", type=Path, required=True, help="results/build/temporal_spans: a folder for each source")
-    made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml")
-    made.add_argument("--dialogs", nargs="*", default=[], metavar="SOURCE", help="corpora of dialogs")
-    made.add_argument("--challenges", nargs="*", default=[], metavar="SOURCE", help="challenges with masked spans")
-    made.add_argument("--output", type=Path, required=True, help="where to write, without suffix")
-    return made
-
-
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    run(main, publisher_arguments(__doc__, "spans").parse_args())

@@ -23,9 +23,10 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, log, run
 from scripts.common.tables import provenance_of, read_table
 from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, model_title
 
 
@@ -148,16 +149,5 @@ def main(given: argparse.Namespace) -> None:
     log.info("%s: %d runs", given.output, history["run"].nunique())
 
 
-def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
-    made.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml")
-    made.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
-    made.add_argument("--train", type=Path, required=True, help="the folder of the study's runs")
-    made.add_argument("--runs", nargs="+", required=True, help="the runs' names")
-    made.add_argument("--output", type=Path, required=True, help="where to write, without suffix")
-    return made
-
-
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    run(main, publisher_arguments(__doc__, "runs").parse_args())

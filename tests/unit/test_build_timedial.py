@@ -232,11 +232,12 @@ def test_the_leakage_is_published(corpus):
     pd.DataFrame({"experiment": "e", "study": "timedial", "source": "s", "dataset": ["full", "local", "few"],
                   "value": 0.5}).to_parquet(corpus.folder / "metrics.parquet")
     (corpus.folder / "sources.yaml").write_text("s: {title: Some dialogs, sample: {}}")
+    (corpus.folder / "models.yaml").write_text("{}")
 
     def publish():
         return corpus.program("scripts.publish.timedial_leakage", "--metrics", corpus.folder / "metrics.parquet", "--build",
-                              corpus.folder / "build", "--sources", corpus.folder / "sources.yaml", "--output",
-                              corpus.folder / "table")
+                              corpus.folder / "build", "--sources", corpus.folder / "sources.yaml", "--models",
+                              corpus.folder / "models.yaml", "--output", corpus.folder / "table")
 
     assert publish().returncode == 0
     table = pd.read_csv(corpus.folder / "table.csv")

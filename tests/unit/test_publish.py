@@ -2,13 +2,11 @@
 
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 
 import pandas as pd
 import pytest
 import yaml
 
-from scripts.common.program import UserError
 from scripts.common.tables import read_table
 from scripts.publish.accuracy_by_stride import COLUMNS
 from scripts.publish.beside import paper_of, settings_of, trend
