@@ -84,7 +84,7 @@ def rules_of(path: Path = RULES) -> Rules:
                 class_of.setdefault(entry, name)
                 continue
             pattern = entry.replace(" ?", r"\s?").replace(" ", GAP) + "(?![a-z])"
-            begins = re.match(r"\(\?:([a-z|]+)\)|([a-z]+)|\\?(\S)", entry)
+            begins = re.match(r"(?:\(\?<![^)]*\))?(?:\(\?:([a-z|]+)\)|([a-z]+)|\\?(\S))", entry)
             for first in (begins[1] or begins[2] or begins[3]).split("|"):
                 forms.setdefault(first, []).append((entry, (name, re.compile(pattern))))
     forms = {first: [form for _, form in sorted(some, key=lambda form: -len(form[0]))] for first, some in forms.items()}

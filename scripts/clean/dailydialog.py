@@ -2,9 +2,10 @@
 
 Repaired, each counted: a spaced apostrophe in contractions (`don ’ t`, `it ' s`) and after plurals (`two hours ' time`), a
 curly apostrophe, a missing space after a full stop or question mark between words (`right.But`, not `p.m.`, `10.30` or
-`www.x.com`), full-width characters, control characters, spaces in a row. A space before punctuation stays: the corpus has it
-throughout, and so has TimeDial. Speakers alternate, A begins. A dialog with the same words as one before (lower case, letters
-and digits only, in the order train, validation, test) stays and is marked.
+`www.x.com`), a spaced abbreviation (`5 p . m .`), a space before punctuation (`well , yes .`, not `well ...`), full-width
+characters, control characters, spaces in a row. TimeDial, which was made of this corpus, is repaired in the same way. Speakers
+alternate, A begins. A dialog with the same words as one before (lower case, letters and digits only, in the order train,
+validation, test) stays and is marked.
 
 Reads  train.zip, validation.zip, test.zip (of each: <split>/dialogues_<split>.txt) from --fetched; unpacked in memory
 Writes train.parquet, validation.parquet, test.parquet (schema dialogs; dialog_id is <split>:<line from 0>) and cleaning.csv
@@ -50,6 +51,8 @@ CONTRACTION = re.compile(
     r"(?<=\w) ['’] (?=(?:s|m|ll|ve|re|d)\b)|(?<=n) ['’] (?=t\b)|(?<=\b[o0]) ['’] (?=clock\b)|(?<=\bma) ['’] (?=am\b)",
     re.IGNORECASE)
 PLURAL = re.compile(r"(?<=[a-z]s) ['’](?= [a-z])")
+ABBREVIATION = re.compile(r"(?:(?<=\b[A-Za-z])|(?<=\d[A-Za-z]))(?: \. ?|\. )(?=[A-Za-z] ?\.(?!\.))")
+PUNCTUATED = re.compile(r"(?<=\S)[ \t]+(?=(?:[,.;:]|[?!]+)(?!\S))")
 QUOTE = re.compile(r"(?<!\S)['’‘](?!\S)|['’‘]\w|‘")  # one that stands alone may open or close a quotation
 
 
@@ -110,19 +113,21 @@ REPAIRS = [
     ("no space after a full stop between words: put in", stops_spaced),
     ("a spaced apostrophe in a contraction: closed", lambda text: CONTRACTION.sub("'", text)),
     ("a spaced apostrophe after a plural: closed", possessive),
+    ("a spaced abbreviation: closed", lambda text: ABBREVIATION.sub(".", text)),
+    ("a space before punctuation: closed", lambda text: PUNCTUATED.sub("", text)),
     ("a curly apostrophe: made straight", lambda text: text.replace("’", "'")),
     ("several spaces in a row: made one", lambda text: " ".join(text.split())),
 ]
 
 
-def repaired(texts: pd.Series) -> tuple[pd.Series, dict[str, int]]:
-    """Turns with their spacing repaired and no space at their ends, and how many turns each repair changed."""
-    texts, counts = texts.str.strip(), {}
+def repaired(texts: pd.Series) -> tuple[pd.Series, dict[str, pd.Series]]:
+    """Turns with their spacing repaired and no space at their ends, and which turns each repair changed."""
+    texts, changed = texts.str.strip(), {}
     for reason, repair in REPAIRS:
         after = pd.Series([repair(text) for text in texts], index=texts.index, dtype=object)
-        counts[reason] = int((after != texts).sum())
+        changed[reason] = after != texts
         texts = after
-    return texts.str.strip(), counts
+    return texts.str.strip(), changed
 
 
 def clean_split(text: str, source: str, split: str) -> tuple[pd.DataFrame, list[Count]]:
@@ -133,7 +138,7 @@ def clean_split(text: str, source: str, split: str) -> tuple[pd.DataFrame, list[
     # What follows the last __eou__ is a turn if it has text, and the line's end otherwise.
     pieces = pd.Series([some if open_end else some[:-1] for some, open_end in zip(pieces, unended)], dtype=object)
     turns = pieces.explode().dropna().rename("text").rename_axis("line").reset_index()
-    turns["text"], changes = repaired(turns["text"])
+    turns["text"], changed = repaired(turns["text"])
     kept = turns[turns["text"] != ""].copy()
     kept["turn"] = kept.groupby("line").cumcount()
     table = pd.DataFrame({
@@ -149,7 +154,7 @@ def clean_split(text: str, source: str, split: str) -> tuple[pd.DataFrame, list[
         (split, "turns", "read", "", len(turns)),
         (split, "turns", "dropped", EMPTY, len(turns) - len(kept)),
         (split, "turns", "kept", "", len(kept)),
-        *((split, "turns", "changed", reason, count) for reason, count in changes.items()),
+        *((split, "turns", "changed", reason, int(which.sum())) for reason, which in changed.items()),
     ]
     return table, counts
 

@@ -1,8 +1,8 @@
 """Clean TimeDial (Qin et al. 2021): dialogs with one temporal expression masked, and two right and two wrong ways to fill it.
 
 The instances that have one right option only (`correct2` is `none`; the paper measures on the others) become a split of their
-own, `extras`. No text is changed but for white space at the ends of options and the speaker's prefix, which becomes `A: `; an
-empty turn is dropped.
+own, `extras`. The turns are repaired as DailyDialog's are, each repair counted; an option keeps its text but for white space
+at its ends. The speaker's prefix becomes `A: `; an empty turn is dropped.
 
 The dialog's own option is `correct1`. Seen in the real file, beside DailyDialog: in 1,402 of the 1,446 instances the dialog
 with `correct1` in place is one of DailyDialog word for word, and never with another option; in the other 44 the authors
@@ -24,7 +24,8 @@ import msgspec
 import pandas as pd
 import pyarrow as pa
 
-from scripts.clean.captions import Count, cleaner_arguments, joined, shaped, write_cleaning
+from scripts.clean.captions import Count, cleaner_arguments, shaped, write_cleaning
+from scripts.clean.dailydialog import repaired
 from scripts.common.program import UserError, log, run
 from scripts.common.tables import CHALLENGE, write_table
 
@@ -92,7 +93,7 @@ def dialogs(instances: pd.DataFrame, file: Path) -> tuple[pd.Series, list[tuple[
     found = turns["text"].str.extract(r"^\s*([AB]):(\s*)(.*)$", flags=re.DOTALL)
     bare = turns["text"].str.strip() == ""
     refuse(turns[found[0].isna() & ~bare], file, "the turn {text!r} opens with neither A: nor B:")
-    said = joined(found[2].fillna(""))
+    said, changed = repaired(found[2].fillna(""))
     empty = said == ""
     last = ~turns.index.duplicated(keep="last")
     kept = (found[0] + ": " + said)[~empty]
@@ -108,7 +109,7 @@ def dialogs(instances: pd.DataFrame, file: Path) -> tuple[pd.Series, list[tuple[
         ("dropped", "text is empty, at the end of the dialog", each(empty & last)),
         ("dropped", "text is empty, before the end of the dialog", each(empty & ~last)),
         ("changed", "no space after the speaker's prefix: put in", each((found[1] == "") & ~empty)),
-        ("changed", "white space in or around the text: made one space", each((found[2].fillna("") != said) & ~empty)),
+        *(("changed", reason, each(which)) for reason, which in changed.items()),
         ("noted", "the same speaker as the turn before", each(follows)),
     ]
     return kept.groupby(level=0).agg("\n".join).reindex(instances.index, fill_value=""), counts
