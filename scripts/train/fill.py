@@ -40,13 +40,33 @@ def load(model: Path, training: dict, learns: bool, new_head: bool = False):
 
 
 def of_targets(logits: torch.Tensor, targets: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """(rows,) mean log-likelihood of each row's targets (not IGNORED), and the share of them that are the likeliest."""
+    """(rows,) mean log-likelihood of each row's targets (not IGNORED), and the share of them that are the likeliest.
+
+    logits: (targets that are not IGNORED, vocabulary)
+    """
     asked = targets != IGNORED
     rows, wanted = asked.nonzero()[:, 0], targets[asked]
-    found = torch.log_softmax(logits[asked].float(), -1)
+    found = torch.log_softmax(logits.float(), -1)
     both = torch.stack([found.gather(1, wanted[:, None])[:, 0], (found.argmax(1) == wanted).float()], 1)
     summed = torch.zeros(len(targets), 2, device=both.device).index_add(0, rows, both)
     return (summed / asked.sum(1, keepdim=True).clamp(min=1)).unbind(1)
+
+
+def logits_at(network, places: torch.Tensor, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    """(places, vocabulary) logits where places, (rows, columns) of booleans, is true.
+
+    The head reads each place by itself, is as dear as a small encoder, and few places are asked for: it gets these only.
+    """
+    def only_these(module, given, output):
+        output["last_hidden_state"] = output["last_hidden_state"][places]
+        return output
+
+    encoder = getattr(network, "module", network).base_model  # module: of a network that several processes share
+    hook = encoder.register_forward_hook(only_these)
+    try:
+        return network(**fields_of(batch, *FIELDS)).logits
+    finally:
+        hook.remove()
 
 
 class Paradigm(Choosing):
@@ -74,7 +94,7 @@ class Paradigm(Choosing):
 
     def likelihoods(self, network, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the targets, and the share of them that the model would write itself."""
-        return of_targets(network(**fields_of(batch, *FIELDS)).logits, batch["targets"])
+        return of_targets(logits_at(network, batch["targets"] != IGNORED, batch), batch["targets"])
 
     def scores(self, network, batch: dict[str, torch.Tensor]) -> torch.Tensor:
         """(rows, 1) mean log-likelihoods."""

@@ -80,4 +80,4 @@ class Paradigm(fill.Paradigm):
             first = first.scatter_reduce(0, inverse, torch.arange(len(inverse), device=inverse.device), "amin")
             read = network.get_encoder()(input_ids=batch["input_ids"][first], attention_mask=batch["attention_mask"][first])
             asked["encoder_outputs"] = BaseModelOutput(last_hidden_state=read.last_hidden_state[inverse])
-        return fill.of_targets(network(**asked).logits, batch["targets"])
+        return fill.of_targets(network(**asked).logits[batch["targets"] != IGNORED], batch["targets"])

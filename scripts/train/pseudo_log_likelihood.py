@@ -38,7 +38,8 @@ class Paradigm(fill.Paradigm):
         for start in range(0, len(rows), step):
             row, column = rows[start : start + step], columns[start : start + step]
             masked = ids[row].scatter(1, column[:, None], mask)
-            logits = network(input_ids=masked, attention_mask=inside[row]).logits
-            found = torch.log_softmax(logits[torch.arange(len(row), device=ids.device), column].float(), -1)
+            here = places == column[:, None]
+            logits = fill.logits_at(network, here, {"input_ids": masked, "attention_mask": inside[row]})
+            found = torch.log_softmax(logits.float(), -1)
             total = total.index_add(0, row, found.gather(1, ids[row, column][:, None])[:, 0])
         return total[:, None]

@@ -9,7 +9,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from transformers import AutoConfig, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer
+from transformers import (
+    AlbertConfig, AutoConfig, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer, BertConfig, DebertaV2Config,
+    DistilBertConfig, ElectraConfig, ModernBertConfig, MPNetConfig, RobertaConfig)
 
 from scripts.common.program import UserError
 from scripts.train import classify, fill, generate, mlm, pseudo_log_likelihood
@@ -265,3 +267,23 @@ def test_an_encoder_without_a_head_for_masks_is_refused_but_in_an_mlm_stage(mode
         fill.Paradigm(tmp_path, job(True), {})
     assert mlm.Paradigm(tmp_path, job(True), {}).network
     assert IGNORED == torch.nn.CrossEntropyLoss().ignore_index
+
+
+SMALL = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24,
+         "max_position_embeddings": 40, "pad_token_id": 0}
+
+
+@pytest.mark.parametrize("config", [
+    BertConfig(**SMALL), RobertaConfig(**SMALL), AlbertConfig(**SMALL, embedding_size=8), ElectraConfig(**SMALL, embedding_size=8),
+    DebertaV2Config(**SMALL), DistilBertConfig(vocab_size=50, dim=16, n_layers=2, n_heads=2, hidden_dim=24),
+    ModernBertConfig(**SMALL), MPNetConfig(**SMALL),
+], ids=lambda config: config.model_type)
+def test_the_head_that_gets_some_places_says_what_it_says_of_all(config):
+    torch.manual_seed(1)
+    network = AutoModelForMaskedLM.from_config(config).eval()
+    batch = {"input_ids": torch.randint(5, 50, (3, 9)), "attention_mask": torch.ones(3, 9, dtype=torch.long)}
+    batch["attention_mask"][1, 6:] = 0
+    places = torch.rand(3, 9) < 0.4
+    everywhere = network(**batch).logits
+    assert torch.allclose(fill.logits_at(network, places, batch), everywhere[places], atol=1e-6)
+    assert torch.equal(network(**batch).logits, everywhere)  # and nothing stays behind
