@@ -19,7 +19,13 @@ MARKERS = {"zero_shot": "^", "out": "s", "in": "o"}
 PAPER = {"linestyle": "", "marker": "D", "markersize": 4.4, "markerfacecolor": "white", "markeredgecolor": style.INK,
          "markeredgewidth": 0.9}
 ROW, HEAD, GAP, WRAP = 0.19, 0.23, 0.24, 46  # inches; characters of a label's line
+LABEL_LINE = 0.105  # inches
 TOP, UNDER, LINE = 0.52, 0.36, 0.13  # inches: a block's title; its ticks; a line of what an axis tells
+
+
+def label_lines(system: dict) -> list[str]:
+    """The lines of a system's label."""
+    return textwrap.wrap(label_of(system) + ("" if system["here"] else " (paper only)"), WRAP)
 
 
 @dataclass
@@ -59,8 +65,9 @@ class Block:
                 y += 0.06 if heads else 0
                 heads[y + HEAD / 2] = paradigm_title(last)
                 y += HEAD
-            at.append(y + self.row / 2)
-            y += self.row
+            height = max(self.row, LABEL_LINE * len(label_lines(system)) + 0.06)
+            at.append(y + height / 2)
+            y += height
         return at, heads, y + 0.05
 
 
@@ -105,15 +112,13 @@ def label_rows(axes: Axes, block: Block, at: list[float], heads: dict[float, str
     for y, text in heads.items():
         axes.text(left, y, text, transform=across, fontweight="bold", fontsize=7.5, va="center")
     for system, y in zip(block.systems, at):
-        text = label_of(system) + ("" if system["here"] else " (paper only)")
-        axes.text(left + 0.1 / style.WIDTH, y, "\n".join(textwrap.wrap(text, WRAP)), transform=across, fontsize=7,
+        axes.text(left + 0.1 / style.WIDTH, y, "\n".join(label_lines(system)), transform=across, fontsize=7,
                   va="center", linespacing=0.92, color=style.INK if system["here"] else style.GREY)
 
 
 def label_width(blocks: list[Block]) -> float:
     """Inches that the names at the left take."""
-    lines = [line for block in blocks for one in block.systems
-             for line in textwrap.wrap(label_of(one) + ("" if one["here"] else " (paper only)"), WRAP)]
+    lines = [line for block in blocks for one in block.systems for line in label_lines(one)]
     return min(0.3 + 0.056 * max(map(len, lines)), 2.9)
 
 

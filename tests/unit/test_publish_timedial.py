@@ -18,6 +18,7 @@ from scripts.publish.timedial_context import as_table_7
 from scripts.publish.timedial_errors_by_rule import denominators
 from scripts.publish.timedial_examples import chosen, judged
 from scripts.publish.timedial_metrics import human, published_beside, timedial_metrics
+from scripts.publish.timedial_rows import Block, Column, figure_of
 from tests.conftest import ROOT
 
 HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | $x$ <img src=x onerror=alert(1)>"
@@ -395,3 +396,14 @@ def test_a_system_with_less_than_the_full_dialog_says_so(tmp_path, program):
     svg = (made.publish / "figures/timedial_accuracy.svg").read_text()
     assert "BERT-base, in-domain, local" in svg and "each with the most context it was measured with" in svg
     assert "MiniLM-L6, in-domain -->" in svg
+
+
+def test_long_names_do_not_run_into_each_other():
+    systems = [{"paradigm": paradigm, "model": "m", "domain": "in", "context_scope": "local", "here": True,
+                "title": f"Model {number} (a small model), {'negatives by occurrence, 1,000 dialogs' if number % 3 else 'short'}"}
+               for paradigm in ("classify", "fill") for number in range(4)]
+    marks = [{"system": place, "value": 40, "ci_low": 30, "ci_high": 50} for place in range(len(systems))]
+    figure = figure_of([Block("TimeDial", "test", systems, [Column("2-best accuracy", marks)], sample=False)], [])
+    names = [text for text in figure.axes[0].texts if "Model" in text.get_text()]
+    boxes = sorted((name.get_window_extent() for name in names), key=lambda box: -box.y1)
+    assert len(boxes) == 8 and all(above.y0 >= below.y1 for above, below in zip(boxes, boxes[1:]))
