@@ -23,14 +23,21 @@ def parser(doc: str) -> argparse.ArgumentParser:
     return made
 
 
-def run(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespace) -> None:
-    """Run main(arguments): messages to stderr and --log, expected errors as one line, exit 1."""
-    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
-    if arguments.log:
-        arguments.log.parent.mkdir(parents=True, exist_ok=True)
-        handlers.append(logging.FileHandler(arguments.log, mode="w", encoding="utf-8"))
-    logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=handlers, force=True)
+def log_to(file: Path, mode: str = "w") -> None:
+    """Write messages to a file from here on, too."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    logging.getLogger().addHandler(logging.FileHandler(file, mode=mode, encoding="utf-8"))
+
+
+def run(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespace, opens_log: bool = False) -> None:
+    """Run main(arguments): messages to stderr and --log, expected errors as one line, exit 1.
+
+    opens_log: main itself calls log_to.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[logging.StreamHandler(sys.stderr)], force=True)
     try:
+        if arguments.log and not opens_log:
+            log_to(arguments.log)
         main(arguments)
     except UserError as error:
         log.error("error: %s", error)
