@@ -18,12 +18,11 @@ import contextlib
 import json
 import os
 import sys
-import tempfile
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from scripts.common.devices import visible_gpus
+from scripts.common.devices import claim_gpus, visible_gpus
 from scripts.common.program import UserError, log, parser, run
 from scripts.train.work import describe, finished, hand_out, write_json
 
@@ -44,21 +43,6 @@ def lock(path: Path, wait: bool) -> bool:
 
 
 LOCKS: list[FileLock] = []  # a lock is let go when its object is collected
-
-
-def claim_gpus(visible: list[str], wanted: int) -> list[str]:
-    """`wanted` of the visible GPUs that no other run on this machine has claimed."""
-    if len(visible) <= wanted:
-        return visible
-    free = []
-    for gpu in visible:
-        place = Path(tempfile.gettempdir()) / f"timestride-gpu-{gpu}.lock"
-        if len(free) < wanted and lock(place, wait=False):
-            free.append(gpu)
-    if len(free) < wanted:
-        raise UserError(f"{wanted} free GPUs were needed, but of {len(visible)} only {len(free)} are unclaimed; "
-                        "wait for the other runs, or give Snakemake `--resources gpu=N`")
-    return free
 
 
 def launch(given: argparse.Namespace, work: Path) -> None:
