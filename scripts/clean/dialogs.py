@@ -63,11 +63,11 @@ def file_named(fetched: Path, provenance: dict) -> Path:
 
 def from_jsonl(file: Path) -> Iterator[pd.DataFrame]:
     """Turns of whole dialogs: dialog_id, text, dialog and place (both the line, from 1); empty lines are passed over."""
-    decoder, number = msgspec.json.Decoder(Line), 0
+    decoder, before = msgspec.json.Decoder(Line), 0
     with open(file, "rb") as opened:
         while lines := opened.readlines(CHUNK):
             ids, texts, places = [], [], []
-            for number, line in enumerate(lines, number + 1):
+            for number, line in enumerate(lines, before + 1):
                 if not line.strip():
                     continue
                 try:
@@ -79,6 +79,7 @@ def from_jsonl(file: Path) -> Iterator[pd.DataFrame]:
                 ids.append(f"line:{number}" if read.dialog_id is None else str(read.dialog_id))
                 texts.append(read.dialog)
                 places.append(number)
+            before += len(lines)
             if ids:
                 sizes = [len(some) for some in texts]
                 place = np.repeat(np.array(places), sizes)
