@@ -20,8 +20,11 @@ from scripts.common.configuration import as_json, check, resolve
 from scripts.common.devices import visible_gpus
 from scripts.common.files import sha256_of
 from scripts.common.fingerprint import fingerprint
+from scripts.common.folder_lock import lock_by_owner
 from scripts.common.models import MADE_MODEL, check_model, model_files
 from scripts.common.program import UserError
+
+lock_by_owner()
 
 
 def load(path):

@@ -3,11 +3,27 @@
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+
+# A Slurm that is configured here but does not answer (a killed test leaves one) costs each call of Snakemake 10 s.
+os.environ["SLURM_CONF"] = "/dev/null"
+# Workers share the cores: torch takes one in each.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Say at the end what was skipped and why, one line a reason."""
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", []))
+    if reasons:
+        terminalreporter.section("skipped")
+        for reason, tests in reasons.most_common():
+            terminalreporter.write_line(f"{tests:4} {'test' if tests == 1 else 'tests'}: {reason}")
 
 
 @pytest.fixture(scope="session")

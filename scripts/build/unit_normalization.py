@@ -81,7 +81,7 @@ SCALED = rf"(?:\s+{SCALE})*"
 NUMBER = "(?:" + "|".join([
     r"\d*[½¼¾]", r"(?:\d+\s+)?[1-9]/[2-9](?![\d/])", DIGITS + SCALED,
     rf"(?:(?:an?|one)[\s-]+)?half{OF}(?:[\s-]+(?:an?|one)\b)?{SCALED}",
-    rf"(?:an?|one|three)[\s-]+quarters?(?:\s+of\s+(?:an?|one))?\b",
+    r"(?:an?|one|three)[\s-]+quarters?(?:\s+of\s+(?:an?|one))?\b",
     rf"{A}(?:couple|few){OF}{SCALED}{OF}\b", rf"(?:several|many)\b{SCALED}", r"(?:some|other)\b",
     rf"(?:(?:several|many)\s+)?(?:tens|(?:{'|'.join(SCALES)})s)(?:\s+of\s+(?:{'|'.join(SCALES)})s)*{OF}\b",
     rf"(?:an?\s+(?={SCALE}))?" + CARDINAL, r"an?\b",

@@ -82,7 +82,6 @@ def whole(path: Path) -> Iterator[Path]:
         raise
 
 
-<<<<<<< HEAD
 def sync(path: Path) -> None:
     """Have the system write a file, or the names in a folder, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
@@ -98,7 +97,8 @@ def synced(path: Path) -> None:
         for inside in path.iterdir():
             synced(inside)
     sync(path)
-=======
+
+
 @contextmanager
 def whole_set(folder: Path) -> Iterator[Path]:
     """Yield a place for several files or folders; they take their names in `folder` when the block ends well, else none does.
@@ -111,6 +111,7 @@ def whole_set(folder: Path) -> Iterator[Path]:
     try:
         place.mkdir()
         yield place
+        synced(place)
         _take_names(place, folder)
     except BaseException as error:
         if isinstance(error, OSError) and error.filename:
@@ -137,7 +138,7 @@ def _take_names(place: Path, folder: Path) -> None:
         if path.is_dir() and (folder / path.name).is_dir():
             (folder / path.name).replace(place / f".old-{path.name}")
         path.replace(folder / path.name)
->>>>>>> h-input
+    sync(folder)
 
 
 def sha256_of(path: Path) -> str:

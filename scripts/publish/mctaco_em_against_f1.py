@@ -151,7 +151,7 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
                            hspace=gap / panel)
     for axes, ((source, split), some) in zip(grid.flat, panels):
         labels = draw_panel(axes, some, paper[source], known)
-        low, high = some[["value", "ci_low"]].min().min() * 100, some[["value", "ci_high"]].max().max() * 100
+        low = some[["value", "ci_low"]].min().min() * 100
         f1 = some[some["metric"] == "f1"]
         ends = [f1["ci_low"].min() * 100, f1["ci_high"].max() * 100, *(paper[source]["f1"] * 100)]
         room = 0.04 * (max(ends) - min(ends)) + 1

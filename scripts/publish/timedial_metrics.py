@@ -37,7 +37,7 @@ def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
     for _, some in trained[learnt].groupby("measured_on"):
         for column, text in SETTINGS.items():
             if some[column].nunique(dropna=False) > 1:
-                told = some[column].map(lambda value: f", {text.format(str(value).replace('_', ' '))}"
+                told = some[column].map(lambda value, text=text: f", {text.format(str(value).replace('_', ' '))}"
                                         if isinstance(value, str) else ", " + text.format(value), na_action="ignore")
                 made[some.index] += told.fillna(", all dialogs")
         if (some.groupby("domain")["source"].nunique() > 1).any():

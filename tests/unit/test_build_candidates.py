@@ -18,6 +18,7 @@ from scripts.build.candidates_infill import MaskedModel, batches, infilled
 from scripts.build.candidates_retrieval import most_similar
 from scripts.build.candidates_rules import is_event, load_terms, mentions, perturbed
 from scripts.common.program import UserError
+from tests.rows import each_row
 
 LISTS = load_terms(TERMS)
 MODULE = "scripts.build.candidates"
@@ -29,7 +30,7 @@ def variations(text: str, attempts: int = 3000) -> set[str]:
     return set(made["answer"])
 
 
-@pytest.mark.parametrize(("text", "wanted"), [
+@each_row("text, wanted", [
     ("2 a.m.", ["3 p.m.", "2 p.m.", "12 a.m."]),                   # the paper's three examples
     ("1 day", ["10 days", "1 century", "2 hours"]),
     ("once a week", ["twice a month", "three times a week", "once an hour"]),
@@ -76,13 +77,13 @@ def test_perturbations(text, wanted):
     assert text not in made, "one mention changes for certain"
 
 
-@pytest.mark.parametrize("text", ["he may go", "I am here", "march on", "once he left", "one of them", "a dog", "yes",
+@each_row("text", ["he may go", "I am here", "march on", "once he left", "one of them", "a dog", "yes",
                                   "it will last", "the 9/11 attack", "$5", "90%"])
 def test_what_means_something_else_stays(text):
     assert variations(text) == set()
 
 
-@pytest.mark.parametrize(("text", "event"), [
+@each_row("text, event", [
     ("he left the house", True), ("they talk", True), ("quit the job", True), ("studied", True),
     ("put it in a gallery", True), ("it ' s old", True), ("people get used to them", True), ("they didn't", True),
     ("he got three trucks", True),

@@ -22,6 +22,7 @@ from scripts.common.keyed import keyed_uniform
 from scripts.common.program import UserError
 from scripts.common.tables import CAPTIONS, provenance_of, read_table
 from tests.conftest import ROOT
+from tests.rows import each_row
 from tests.unit.test_clean_activitynet import counts
 
 NAN = float("nan")
@@ -232,7 +233,8 @@ def test_a_truncated_file_is_refused(corpus, data):
 GOOD = json.dumps(lines("fine"))
 
 
-@pytest.mark.parametrize(("content", "said"), [
+@pytest.mark.parametrize("chunk", [3, 1 << 20])
+@each_row("content, said", [
     ("", "the file ends too early, behind its start (byte 0): the { of an object of videos is missing"),
     ("[1]", "behind its start (byte 0): the { of an object of videos is missing"),
     ('{"a": %s, "b": {"start": [' % GOOD, "video b, which begins at byte"),
@@ -250,8 +252,7 @@ GOOD = json.dumps(lines("fine"))
     ('{"a": %s}}' % GOOD, "behind video a (byte"),
     ('{"a": {"start": [0], "end": [1], "text": ["raw\nline"]}}', "video a"),
 ])
-@pytest.mark.parametrize("chunk", [3, 1 << 20])
-def test_a_broken_file_names_the_video(content, said, chunk):
+def test_a_broken_file_names_the_video(chunk, content, said):
     with pytest.raises(UserError) as error:
         parsed(content.encode(), chunk)
     assert said in str(error.value) and str(error.value).startswith("file: ")

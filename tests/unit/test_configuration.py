@@ -8,6 +8,7 @@ import yaml
 from scripts.common.configuration import check, resolve
 from scripts.common.program import UserError
 from tests.conftest import ROOT
+from tests.rows import each_row
 
 SCHEMA = yaml.safe_load((ROOT / "resources/schemas/config.schema.yaml").read_text())
 SOURCES = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())
@@ -45,7 +46,7 @@ def test_default_and_presets_are_valid(preset):
     assert all(name in resolved.runs for names in resolved.experiments.values() for name in names)
 
 
-@pytest.mark.parametrize(("change", "said"), [
+@each_row("change, said", [
     ({"trainings": {}}, "unknown key trainings at the top level; did you mean training?"),
     ({"training": {"learning_rat": 0.1}}, "unknown key learning_rat at training; did you mean learning_rate?"),
     ({"training": {"learning_rate": "3e-5"}}, "YAML reads 3e-5 as text; write `training: {learning_rate: 3.0e-5}`"),

@@ -16,6 +16,7 @@ from scripts.common.models import DEFAULT_FILES, SCRATCH_FILES, check_model, kin
 from scripts.common.program import UserError
 from scripts.fetch import download, model
 from tests.conftest import ROOT
+from tests.rows import each_row
 
 MODELS = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
 TINY = MODELS["tiny_bert"]
@@ -86,7 +87,7 @@ def mend(file: Path, **changes) -> None:
 # ---- entries
 
 
-@pytest.mark.parametrize("name", MODELS)
+@each_row("name", MODELS)
 def test_every_model_of_the_project(name):
     check_model(name, MODELS[name])
     if kind_of(MODELS[name]) not in ("esim", "mlm"):

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scripts.common.tables import PREDICTIONS, read_table, write_table
 from scripts.evaluate.mctaco import by_question, consistency, expected_at_random
 from tests.conftest import ROOT
+from tests.rows import each_row
 
 AT = "raw.githubusercontent.com/CogComp/MCTACO/master"
 
@@ -55,7 +56,7 @@ def test_chance_is_the_mean_over_all_answers(questions):
         assert f1[place] == pytest.approx(np.mean([one for _, one in scored]))
 
 
-@pytest.mark.parametrize(("seconds", "accepted", "wanted"), [
+@each_row("seconds, accepted, wanted", [
     ([1, 2, 3, 4], [0, 1, 1, 0], 1.0),
     ([1, 2, 3, 4], [1, 0, 0, 1], 0.0),        # "1 hour" and "9 hours" without the hours between
     ([4, 1, 3, 2], [1, 0, 1, 1], 1.0),        # in any order

@@ -17,6 +17,7 @@ from scripts.common.program import UserError
 from scripts.train import classify, fill, generate, mlm, pseudo_log_likelihood
 from scripts.train.batches import IGNORED, Ragged, collate, joined, repeated, sorted_batches
 from tests.conftest import ROOT
+from tests.rows import each_row
 
 LONG = "A: " + "the cat sat on the mat . " * 12
 CONTEXTS = ["A: how long is it ?\nB: about <MASK> , i think .", f"{LONG}\nB: see you at <MASK> , then .\n{LONG}",
@@ -273,7 +274,7 @@ SMALL = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 2, "num_atten
          "max_position_embeddings": 40, "pad_token_id": 0}
 
 
-@pytest.mark.parametrize("config", [
+@each_row("config", [
     BertConfig(**SMALL), RobertaConfig(**SMALL), AlbertConfig(**SMALL, embedding_size=8), ElectraConfig(**SMALL, embedding_size=8),
     DebertaV2Config(**SMALL), DistilBertConfig(vocab_size=50, dim=16, n_layers=2, n_heads=2, hidden_dim=24),
     ModernBertConfig(**SMALL), MPNetConfig(**SMALL),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from scripts.common.tables import CLOZE, PREDICTIONS, read_table, write_table
 from scripts.evaluate.timedial import SCHEMA, baselines, numerals, outranked, outranked_by_chance, read_gold
+from tests.rows import each_row
 
 AT = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
 
@@ -104,7 +105,7 @@ def test_a_tie_is_wrong_for_a_model_and_a_share_for_a_baseline():
     assert outranked_by_chance(np.zeros(3), np.array([1, 0, 0]), np.zeros(3, int))[0] == pytest.approx([1 / 3])
 
 
-@pytest.mark.parametrize(("text", "wanted"), [
+@each_row("text, wanted", [
     ("forty-eight hours", {48}), ("Twenty one", {21}), ("6 pm", {6}), ("9:30", {9, 30}), ("a dozen", {12}),
     ("someone", set()),
     ("tenth", set()), ("two hundred", {2, 100}), ("twenty", {20}), ("", set()), ("1989", {1989}), ("fourteen", {14}),

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from scripts.build.unit_normalization import SECONDS, normalize_units, quantities
 from tests.conftest import ROOT
+from tests.rows import each_row
 
 # Written by hand from real answers: what a person holds to be right, equal where the answer must stay as it is.
 TABLE = pd.read_csv(ROOT / "tests/unit/unit_normalization.csv", dtype=str, keep_default_na=False)
@@ -24,9 +25,13 @@ def normalized(*answers: str) -> list[str]:
     return normalize_units(pd.Series(answers, dtype=object)).to_list()
 
 
-@pytest.mark.parametrize("answer, wanted", TABLE.to_numpy().tolist(), ids=TABLE["answer"].to_list())
-def test_the_table(answer, wanted):
-    assert normalized(answer) == [wanted]
+def differing(answers: list[str], wanted: list[str]) -> list[tuple[str, str, str]]:
+    """Of a table of cases those that go wrong: answer, what comes of it, what was wanted."""
+    return [row for row in zip(answers, normalized(*answers), wanted, strict=True) if row[1] != row[2]]
+
+
+def test_the_table():
+    assert differing(TABLE["answer"].to_list(), TABLE["normalized"].to_list()) == []
 
 
 def test_the_table_is_large_enough():
@@ -34,7 +39,7 @@ def test_the_table_is_large_enough():
     assert (TABLE["answer"] == TABLE["normalized"]).sum() >= 40
 
 
-@pytest.mark.parametrize("answer, wanted", [
+EDGE_CASES = [
     # numbers
     ("1,000 years", "10 centuries"), ("1.5 hours", "1.5 hours"), (".5 hours", "0.5 hours"), ("1/2 hour", "0.5 hours"),
     ("1 1/2 hours", "1.5 hours"), ("½ hour", "0.5 hours"), ("2½ years", "2.5 years"),
@@ -68,12 +73,14 @@ def test_the_table_is_large_enough():
     ("two-second delay", "2-second delay"),
     ("over the course of a year", "over the course of 1 year"), ("They left one day", "They left 1 day"),
     ("'thirty minutes'", "'0.5 hours'"), ("each a seconds ride", "each 1 second ride"),
-])
-def test_edge_cases(answer, wanted):
-    assert normalized(answer) == [wanted]
+]
 
 
-@pytest.mark.parametrize("answer", [
+def test_edge_cases():
+    assert differing(*map(list, zip(*EDGE_CASES))) == []
+
+
+LEFT_ALONE = [
     "18 years old", "a 5-year-old", "a five year old boy", "aged 30 years", "at the age of 30 years",
     "2 years and 3 months old",
     "between 30 and 40 years old", "30 years of age",
@@ -91,12 +98,14 @@ def test_edge_cases(answer, wanted):
     "0.0001 seconds", "light years",
     "millions and millions of years", "two and three hours", "5 minutes to 7", "2 to 3 to 4 hours",
     "3 seasons", "10 meters a second", "",
-])
-def test_left_alone(answer):
-    assert normalized(answer) == [answer]
+]
 
 
-@pytest.mark.parametrize("answer, expression, low, high, unit, days", [
+def test_left_alone():
+    assert differing(LEFT_ALONE, LEFT_ALONE) == []
+
+
+@each_row("answer, expression, low, high, unit, days", [
     ("it took 30 months", "30 months", 30, 30, "month", (912.5, 912.5)),  # 2.5 years
     ("12 months", "12 months", 12, 12, "month", (365, 365)),
     ("about two or three weeks ago", "two or three weeks", 2, 3, "week", (14, 21)),
@@ -117,7 +126,7 @@ def test_quantities(answer, expression, low, high, unit, days):
     assert (found["seconds_low"], found["seconds_high"]) == pytest.approx([86400 * day for day in days])
 
 
-@pytest.mark.parametrize("answer", [
+@each_row("answer", [
     "twice a week", "3 times a day", "5 days a week", "18 years old", "next week", "at 7",
     "one second and fifteen minutes",
     "3 days and 3 years", "0 hours", "",

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from filelock import FileLock
 
 from tests.conftest import ROOT
 
@@ -93,25 +94,33 @@ def add_downloaded_source(study: Study, folder: Path) -> None:
     study.change("resources/sources.yaml", mend)
 
 
+def reduce(config: dict) -> None:
+    """The default study, reduced: two sources, two strides, one seed."""
+    config["seeds"] = [1]
+    config["bootstrap_resamples"] = 200
+    config["experiments"]["sample_sop"]["data"] = {"source": ["mini", "sample_howto100m"], "stride": [0, 1]}
+    config["experiments"]["sample_sop"]["training"]["epochs"] = 1
+    config["experiments"]["other_sop"] = json.loads(json.dumps(config["experiments"]["sample_sop"]))
+    config["experiments"]["other_sop"]["data"] = {"source": "mini", "stride": 2}
+    config["run"] = ["sample_sop", "other_sop"]
+
+
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory) -> Study:
-    """A checkout whose reduced default study (two sources, two strides, one seed) has run to the page."""
-    folder = tmp_path_factory.mktemp("finished")
-    study = checkout(folder / "study")
-    add_downloaded_source(study, folder / "upstream")
-
-    def mend(config):
-        config["seeds"] = [1]
-        config["bootstrap_resamples"] = 200
-        config["experiments"]["sample_sop"]["data"] = {"source": ["mini", "sample_howto100m"], "stride": [0, 1]}
-        config["experiments"]["sample_sop"]["training"]["epochs"] = 1
-        config["experiments"]["other_sop"] = json.loads(json.dumps(config["experiments"]["sample_sop"]))
-        config["experiments"]["other_sop"]["data"] = {"source": "mini", "stride": 2}
-        config["run"] = ["sample_sop", "other_sop"]
-
-    study.change("config.yaml", mend)
-    study.run()
-    return study
+    """A checkout whose reduced study has run to the page: once, whatever the number of pytest's workers."""
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+    folder = root / "finished"
+    with FileLock(root / "finished.lock"):
+        if not (folder / "whole").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            study = checkout(folder / "study")
+            add_downloaded_source(study, folder / "upstream")
+            study.change("config.yaml", reduce)
+            study.run()
+            (folder / "whole").touch()
+    return Study(folder / "study")
 
 
 @pytest.fixture

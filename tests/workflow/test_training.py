@@ -86,7 +86,7 @@ def test_it_learns_and_reports(undisturbed):
     assert facts["train_examples"] + facts["held_out_examples"] == 150 * 8
     last = history[(history["split"] == "val_1") & (history["epoch"] == history["epoch"].max())]
     assert last["accuracy"].item() > 0.9
-    for selection, part in predictions[predictions["split"] == "val_1"].groupby("selection"):
+    for _, part in predictions[predictions["split"] == "val_1"].groupby("selection"):
         scores = np.stack(part["score"])
         np.testing.assert_allclose(np.exp(scores).sum(1), 1, atol=1e-5)
         epoch = part["epoch"].iloc[0]
