@@ -14,6 +14,7 @@ from its checkpoint to the same numbers. Processes share each batch; the gradien
 import argparse
 import importlib
 import json
+import math
 import os
 import platform
 import shutil
@@ -206,7 +207,7 @@ def train(job: dict, data: Path, model: Path, work: Path, accelerator: Accelerat
         last_save = time.time()
         save_took = last_save - begun
 
-    while state["epoch"] < training["epochs"] and state["waited"] < training["early_stopping_patience"]:
+    while state["epoch"] < training["epochs"] and state["waited"] < training.get("early_stopping_patience", math.inf):
         epoch = state["epoch"]
         batches = epoch_batches(learned.lengths, training["batch_size"], seed, epoch)
         epoch_started, tokens_before = time.time(), state["tokens"]
