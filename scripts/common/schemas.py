@@ -6,15 +6,16 @@ The schemas are resources/schemas/<name>.schema.yaml. Editors complete and check
 import difflib
 import math
 import re
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 import jsonschema
 import yaml
 
+from scripts.common.fingerprint import ROOT, file_of
 from scripts.common.program import UserError
 
-ROOT = Path(__file__).parents[2]
 LONGEST_VALUE = 80  # of a value that a message repeats
 DEEPEST = 40
 NO_TEXT = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\\ud800-\\udfff]")  # control characters, halves of characters
@@ -186,9 +187,21 @@ def check(value, against: dict, where: str = "configuration"):
     return _normal(value, against, against)
 
 
+def _programs(kind: str, name: str, entry: dict) -> list[str]:
+    """The modules that must be there for an entry of resources/."""
+    if kind == "sources":
+        return [f"scripts.clean.{entry.get('cleaner', name)}"]
+    return [f"scripts.build.{name}", f"scripts.evaluate.{name}"] if kind == "studies" else []
+
+
 def check_entry(kind: str, name: str, entries: dict) -> dict:
     """The entry of a file of resources/ (kind: sources, models, studies), checked. Raises UserError where it is broken."""
-    return check({name: entries[name]}, schema(kind), f"resources/{kind}.yaml")[name]
+    entry = check({name: entries[name]}, schema(kind), f"resources/{kind}.yaml")[name]
+    for module in _programs(kind, name, entry):
+        if file_of(module) is None:
+            raise UserError(f"resources/{kind}.yaml: {name} needs {module.replace('.', '/')}.py, which is missing; write it "
+                            "(docs/add.md), or correct the entry")
+    return entry
 
 
 def sound(kind: str, entries: dict) -> dict:
@@ -197,11 +210,10 @@ def sound(kind: str, entries: dict) -> dict:
         raise UserError(f"resources/{kind}.yaml: must be names and entries; see the head of the file")
     whole = {}
     for name in entries:
-        try:
+        with suppress(UserError):
             whole[name] = check_entry(kind, name, entries)
-        except UserError:
-            continue
-    return whole
+    other = {"sources": "measured_on", "models": "encoder"}.get(kind, "")
+    return {name: entry for name, entry in whole.items() if entry.get(other, name) in whole}
 
 
 def sound_figures(items: list, studies: set[str]) -> list:
