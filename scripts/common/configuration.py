@@ -177,9 +177,11 @@ class _Resolver:
 
     def check_size(self, levels: dict, experiment: dict, where: str) -> None:
         """Refuse a grid that nobody means."""
-        runs = math.prod(map(len, levels.values())) * len(experiment["models"]) * len(experiment.get("seeds", self.config["seeds"]))
+        seeds = experiment.get("seeds", self.config["seeds"])
+        runs = math.prod(map(len, [*levels.values(), experiment["models"], seeds]))
         if runs > MOST_RUNS:
-            raise UserError(f"{where}: asks for {runs:,} runs, and {MOST_RUNS:,} is the most; name fewer levels, models or seeds")
+            raise UserError(f"{where}: asks for {runs:,} runs, and {MOST_RUNS:,} is the most; name fewer levels, "
+                            "models or seeds")
 
     @staticmethod
     def check_effects(points: list[dict], kinds: dict[str, str], options: dict, defaults: dict, where: str) -> None:
@@ -197,16 +199,17 @@ class _Resolver:
             return None
         base, name = entry["mlm"]["model"], entry["mlm"]["experiment"]
         if name not in self.config["experiments"]:
-            raise UserError(f"{where}.models: {model} is made by the experiment {name}, which this configuration does not have; "
-                            f"add it under experiments, with `methods: [mlm]` and `models: [{base}]`")
+            raise UserError(f"{where}.models: {model} is made by the experiment {name}, which this configuration does not "
+                            f"have; add it under experiments, with `methods: [mlm]` and `models: [{base}]`")
         if model in self.making:
-            raise UserError(f"configuration: experiments.{name} makes {model}, so it cannot begin with it; write `models: [{base}]`")
+            raise UserError(f"configuration: experiments.{name} makes {model}, so it cannot begin with it; "
+                            f"write `models: [{base}]`")
         self.making.append(model)
         runs = [run for run in self.runs_of(name) if run.model == base and run.method == "mlm"]
         self.making.pop()
         if len(runs) != 1:
-            raise UserError(f"configuration: experiments.{name} makes {model}, so it must be one run of {base} by the method "
-                            f"mlm, not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [mlm]`")
+            raise UserError(f"configuration: experiments.{name} makes {model}, so it must be one run of {base} by the "
+                            f"method mlm, not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [mlm]`")
         plan.runs[runs[0].name] = runs[0]
         plan.datasets[runs[0].dataset.folder] = runs[0].dataset
         plan.made[model] = runs[0].name
@@ -241,11 +244,12 @@ def resolve(config: dict, sources: dict, models: dict, studies: dict) -> Plan:
     plan = resolver.plan
     for name in config["run"]:
         if name not in config["experiments"]:
-            raise UserError(f"configuration: run names {shown(name)}, which is no experiment{closest(name, config['experiments'])}")
+            raise UserError(f"configuration: run names {shown(name)}, which is no experiment"
+                            f"{closest(name, config['experiments'])}")
         runs = list(resolver.runs_of(name))
         if any(run.method == "mlm" for run in runs):
-            raise UserError(f"configuration: run names {name}, which makes models and measures nothing; take it out of run: it "
-                            "runs where a model that it makes is named")
+            raise UserError(f"configuration: run names {name}, which makes models and measures nothing; take it out of run: "
+                            "it runs where a model that it makes is named")
         plan.experiments[name] = list(dict.fromkeys(run.name for run in runs))
         plan.runs |= {run.name: run for run in runs}
         plan.datasets |= {run.dataset.folder: run.dataset for run in runs}

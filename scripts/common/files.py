@@ -52,6 +52,7 @@ def remembered_sha256(file: Path, memory: Path, key: str) -> str:
         return sha256
     sha256 = sha256_of(file)
     if time.time_ns() - facts.st_mtime_ns > 2_000_000_000:
+        known[key] = [facts.st_size, facts.st_mtime_ns, sha256]
         with suppress(OSError), whole(memory) as beside:  # where results/ cannot be written, it is hashed each time
-            beside.write_text(json.dumps(known | {key: [facts.st_size, facts.st_mtime_ns, sha256]}, indent=1), encoding="utf-8")
+            beside.write_text(json.dumps(known, indent=1), encoding="utf-8")
     return sha256

@@ -64,10 +64,8 @@ def _is_number(checker, value) -> bool:
 
 
 # JSON Schema calls 32.0 an integer, and Python True one; here neither is.
-VALIDATOR = jsonschema.validators.extend(
-    jsonschema.Draft202012Validator,
-    type_checker=jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_integer).redefine("number", _is_number),
-)
+TYPES = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number})
+VALIDATOR = jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=TYPES)
 
 
 def _place(path: list) -> str:
@@ -83,7 +81,8 @@ def _check_plain(value, where: str, path: list, above: tuple[int, ...] = ()) -> 
     if isinstance(value, dict):
         for key, inner in value.items():
             if not isinstance(key, str):
-                raise UserError(f"{place} has the key {shown(key)}, which is no text to YAML; write it in quotes, or take it out")
+                raise UserError(f"{place} has the key {shown(key)}, which is no text to YAML; write it in quotes, "
+                                "or take it out")
             _check_plain(inner, where, [*path, key], (*above, id(value)))
     elif isinstance(value, list):
         for number, inner in enumerate(value):
@@ -95,7 +94,8 @@ def _check_plain(value, where: str, path: list, above: tuple[int, ...] = ()) -> 
     elif isinstance(value, str) and (found := NO_TEXT.search(value)):
         raise UserError(f"{place} holds the character {found[0]!r}, which is no text; take it out")
     elif not isinstance(value, (str, int, float, type(None))):
-        raise UserError(f"{place} is a {type(value).__name__} to YAML ({shown(str(value))}); write it in quotes, or take it out")
+        raise UserError(f"{place} is a {type(value).__name__} to YAML ({shown(str(value))}); write it in quotes, or "
+                        "take it out")
 
 
 def _yaml_place(path: list, value: str) -> str:

@@ -17,7 +17,7 @@ def local_hashes(sources: dict, used: Iterable[str], root: Path, memory: Path) -
     for name, entry in sources.items():
         if "local" not in entry:
             continue
-        file = root / entry["local"]
+        file = root / Path(entry["local"]).expanduser()
         try:
             hashes[name] = remembered_sha256(file, memory, str(file))
         except OSError as error:

@@ -111,14 +111,18 @@ def test_a_wrong_configuration_is_refused(change, said):
         ({"stride": []}, "data: stride is an empty list; name one level or more"),
         ({"stride": [1, 1.0]}, "stride is 1.0, not an integer; write `stride: 1`"),
         ({"stride": [1, 2, 1]}, "data: stride names 1 twice"), ({"stride": [[1]]}, "stride: [1] is not of type 'integer'"),
-        ({"stride": True}, "stride: True is not of type 'integer'"), ({"stride": None}, "stride: None is not of type 'integer'"),
-        ({"stride": {"a": 1}}, "stride: {'a': 1} is not of type 'integer'"), ({"source": None}, "data.source: None is not of type"),
+        ({"stride": True}, "stride: True is not of type 'integer'"),
+        ({"stride": None}, "stride: None is not of type 'integer'"),
+        ({"stride": {"a": 1}}, "stride: {'a': 1} is not of type 'integer'"),
+        ({"source": None}, "data.source: None is not of type"),
         ({"source": []}, "data: source is an empty list"), ({"source": [None]}, "source: None is not of type 'string'"),
         ({"source": [["activitynet"]]}, "source: ['activitynet'] is not of type 'string'"),
-        ({"label_seed": 10**30}, "is greater than the maximum"), ({"max_videos": list(range(1, 60_000))}, "data: max_videos has 59,999 levels, and 1,000 is the most"),
+        ({"label_seed": 10**30}, "is greater than the maximum"),
+        ({"max_videos": list(range(1, 60_000))}, "data: max_videos has 59,999 levels, and 1,000 is the most"),
         ({"max_videos": list(range(1, 900)), "label_seed": list(range(9))}, "asks for 129,456 runs, and 50,000 is the most"),
     ]),
-    ({"experiments": {"sample_nli": {"data": {"source": ["generated", "event_templates"]}}}}, "source names event_templates twice"),
+    ({"experiments": {"sample_nli": {"data": {"source": ["generated", "event_templates"]}}}},
+     "source names event_templates twice"),
 ])
 def test_what_yaml_can_say_and_nobody_means_is_refused(change, said):
     assert said in refused(overlaid(default(), change))
@@ -146,7 +150,8 @@ def places(value, path=()):
 
 PLACES = [path for path in places(default()) if path]
 SCALARS = st.one_of(
-    st.none(), st.booleans(), st.integers(), st.integers(-2, 5), st.just(10**30), st.floats(), st.text(max_size=8), st.dates(), st.binary(max_size=3),
+    st.none(), st.booleans(), st.integers(), st.integers(-2, 5), st.just(10**30), st.floats(),
+    st.text(max_size=8), st.dates(), st.binary(max_size=3),
     st.sampled_from(["activitynet", "generated", "temp_order", "train", "mlm", "tiny_bert", "tiny_bert_dialogs", "sample_sop",
                      "sample_dialogs_mlm", "timedial", "3e-5", "1e400", "", "\n", "a\nb", "\ud800", "..", "$(touch x)"]))
 VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
@@ -217,9 +222,12 @@ def test_an_option_without_effect_makes_no_other_dataset():
 
 
 @pytest.mark.parametrize(("data", "study", "said"), [
-    ({"source": "released", "challenge_set": "temp_order", "iterations": 3}, "temporal_nli", "data: iterations has no effect here"),
-    ({"source": "generated", "challenge_set": "cross_unit", "iterations": 3}, "temporal_nli", "data: iterations has no effect here"),
-    ({"source": "released", "challenge_set": "temp_order", "generation_seed": 1}, "temporal_nli", "generation_seed has no effect"),
+    ({"source": "released", "challenge_set": "temp_order", "iterations": 3}, "temporal_nli",
+     "data: iterations has no effect here"),
+    ({"source": "generated", "challenge_set": "cross_unit", "iterations": 3}, "temporal_nli",
+     "data: iterations has no effect here"),
+    ({"source": "released", "challenge_set": "temp_order", "generation_seed": 1}, "temporal_nli",
+     "generation_seed has no effect"),
     ({"source": "mctaco", "draw": [0, 1]}, "mctaco", "draw has no effect here"),
 ])
 def test_an_option_that_can_have_no_effect_is_refused(data, study, said):
@@ -232,7 +240,8 @@ def test_models_that_make_each_other():
                        "two": {"mlm": {"model": "one", "experiment": "second"}, "licence": "MIT"}}
     stage = {"study": "timedial", "data": {"source": "sample_dialogs"}, "methods": ["mlm"], "seeds": [1]}
     config = default() | {"run": ["mine"], "experiments": {
-        "first": stage | {"models": ["two"]}, "second": stage | {"models": ["one"]}, "mine": stage | {"models": ["one"], "methods": ["fill"]}}}
+        "first": stage | {"models": ["two"]}, "second": stage | {"models": ["one"]},
+        "mine": stage | {"models": ["one"], "methods": ["fill"]}}}
     assert "experiments.first makes one, so it cannot begin with it" in refused(config, models=models)
 
 

@@ -69,7 +69,8 @@ def test_options_of_the_data_are_schemas():
     ("sources", "sample_mctaco", {"sample": {"questions": "$(touch x)"}}, "does not match"),
     ("sources", "hirest", {"homepage": "javascript:alert(1)"}, "hirest.homepage: 'javascript:alert(1)' does not match"),
     ("sources", "hirest", {"downloads": [{"urls": ["https://x/y"], "file": "../y", "sha256": None}]}, "without folders"),
-    ("sources", "hirest", {"downloads": [{"urls": ["https://x/y"], "file": "y", "sha256": "123"}]}, "sixty-four hexadecimal digits"),
+    ("sources", "hirest", {"downloads": [{"urls": ["https://x/y"], "file": "y", "sha256": "123"}]},
+     "sixty-four hexadecimal digits"),
     ("sources", "hirest", {"cleaner": "nowhere"}, "hirest needs scripts/clean/nowhere.py, which is missing; write it"),
     ("models", "bert_base", {"revision": None}, "bert_base.revision: None is not of type 'string'"),
     ("models", "bert_base", {"title": 3}, "bert_base.title: 3 is not of type 'string'"),
@@ -119,7 +120,8 @@ def test_figures_of_studies_that_run_are_checked():
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    ("a: [1, 2\nb: 3", "is no YAML in line 2"), ("a: !!python/object:os.system {}", "is no YAML in line 1"), ("a: \x01", "is no YAML"),
+    ("a: [1, 2\nb: 3", "is no YAML in line 2"), ("a: !!python/object:os.system {}", "is no YAML in line 1"),
+    ("a: \x01", "is no YAML"),
     ("\tb: 1", "is no YAML in line 1"),
 ])
 def test_files_that_are_no_yaml(tmp_path, text, said):
