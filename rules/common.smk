@@ -6,7 +6,6 @@ import shlex
 import sys
 from pathlib import Path
 
-import yaml
 from snakemake.exceptions import WorkflowError
 
 ROOT = Path(workflow.basedir)
@@ -16,39 +15,35 @@ sys.path.insert(0, str(ROOT))
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 
-from scripts.common.configuration import as_json, check, resolve
+from scripts.common.configuration import as_json, resolve
 from scripts.common.devices import visible_gpus
 from scripts.common.files import sha256_of
 from scripts.common.fingerprint import fingerprint
 from scripts.common.folder_lock import lock_by_owner
-from scripts.common.models import MADE_MODEL, check_model, model_files
+from scripts.common.models import MADE_MODEL, model_files
 from scripts.common.program import UserError
+from scripts.common.schemas import check, read_yaml, schema, sound, sound_figures
+from scripts.common.sources import local_hashes
 
 lock_by_owner()
 
 
-def load(path):
-    """A YAML resource of the project."""
-    return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
-
-
-SOURCES = load("resources/sources.yaml")
-MODELS = load("resources/models.yaml")
-STUDIES = load("resources/studies.yaml")
-FIGURES = load("resources/figures.yaml")
-
 try:
-    check(config, load("resources/schemas/config.schema.yaml"))
-    for name, entry in MODELS.items():
-        check_model(name, entry)
+    SOURCES, MODELS, STUDIES, FIGURES = (read_yaml(ROOT / f"resources/{name}.yaml") for name in ("sources", "models", "studies", "figures"))
+    config.update(check(config, schema("config")))
     PLAN = resolve(config, SOURCES, MODELS, STUDIES)
+    # What the study does not use may be broken: it is left out.
+    SOURCES, MODELS, STUDIES = (sound(kind, entries) for kind, entries in
+                                (("sources", SOURCES), ("models", MODELS), ("studies", STUDIES)))
+    FIGURES = sound_figures(FIGURES, {run.study for run in PLAN.runs.values()})
+    MEASURED_ON = {name: entry.get("measured_on", name) for name, entry in SOURCES.items()}
+    USED_SOURCES = sorted({source for dataset in PLAN.datasets.values() for source in (dataset.source, MEASURED_ON[dataset.source])})
+    LOCAL_HASHES = local_hashes(SOURCES, USED_SOURCES, ROOT, Path("results/fetch/.hashes.json"))
     VISIBLE_GPUS = [] if config["device"] == "cpu" else visible_gpus()
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
 MIRROR = config.get("mirror") or os.environ.get("TIMESTRIDE_MIRROR") or ""
-MEASURED_ON = {name: entry.get("measured_on", name) for name, entry in SOURCES.items()}
-USED_SOURCES = sorted({source for dataset in PLAN.datasets.values() for source in (dataset.source, MEASURED_ON[dataset.source])})
 USED_MODELS = sorted({run.model for run in PLAN.runs.values()})
 USED_STUDIES = sorted({run.study for run in PLAN.runs.values()})
 
@@ -99,7 +94,7 @@ def fetched_hashes(source):
     if "sample" in entry:
         return {"sample": entry["sample"]}
     if "local" in entry:
-        return {Path(entry["local"]).name: sha256_of(ROOT / entry["local"])}
+        return {Path(entry["local"]).name: LOCAL_HASHES.get(source)}
     return {
         file: fact["sha256"]
         for download in entry["downloads"]

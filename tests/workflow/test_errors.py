@@ -7,6 +7,8 @@ import zipfile
 
 import pytest
 
+from tests.workflow.conftest import checkout
+
 
 def finished_files(study) -> dict[str, int]:
     """Every finished file of the sources that are not broken, with its time."""
@@ -122,3 +124,19 @@ def test_no_space_on_the_device(study):
         subprocess.run(["umount", place], check=True)
     study.run()
     assert study.jobs() == {}
+
+
+def test_a_broken_entry_stops_only_the_study_that_uses_it(tmp_path):
+    study = checkout(tmp_path / "study")
+    before = study.jobs()
+    entry = {"title": "t", "kind": "captions", "cleaner": "activitynet", "train": "train", "evaluate": ["val_1"], "licence": "x"}
+    broken = {"no_citation": entry, "no_file": entry | {"citation": "none", "local": "nowhere.csv"}, "empty": None, 1: 2}
+    study.change("resources/sources.yaml", lambda sources: sources.update(broken))
+    study.change("resources/models.yaml", lambda models: models.update(broken))
+    study.change("resources/studies.yaml", lambda studies: studies.update(broken))
+    study.change("resources/figures.yaml", lambda figures: figures.append({"name": "mine", "study": "no_citation"}))
+    assert study.jobs() == before
+    for source, said in (("no_citation", "resources/sources.yaml: no_citation"), ("no_file", "no_file.local: nowhere.csv cannot be read")):
+        study.change("config.yaml", lambda config: config["experiments"]["sample_sop"]["data"].update(source=source))
+        done = study.snakemake("--dry-run")
+        assert done.returncode and said in done.stdout + done.stderr and "Traceback" not in done.stdout + done.stderr
