@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from scripts.common.tables import CLOZE, PREDICTIONS, read_table, write_table
 from scripts.evaluate.timedial import SCHEMA, measure
-from scripts.publish.timedial_context import as_table_7
-from scripts.publish.timedial_errors_by_rule import denominators
-from scripts.publish.timedial_examples import chosen, judged
-from scripts.publish.timedial_metrics import human, published_beside, timedial_metrics
-from scripts.publish.timedial_rows import Block, Column, figure_of
+from scripts.publish.timedial.context import as_table_7
+from scripts.publish.timedial.errors_by_rule import denominators
+from scripts.publish.timedial.examples import chosen, judged
+from scripts.publish.timedial.metrics import human, published_beside, timedial_metrics
+from scripts.publish.timedial.rows import Block, Column, figure_of
 from tests.conftest import ROOT
 
 HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | $x$ <img src=x onerror=alert(1)>"
@@ -117,7 +117,7 @@ class Study:
                  "--models", self.resources / "models.yaml", "--output", self.publish / kind / name]
         if name == "timedial_examples":
             given += ["--train", self.train, "--runs", *self.runs, "--build", self.build]
-        return self.program(f"scripts.publish.{name}", *given)
+        return self.program(f"scripts.publish.timedial.{name.removeprefix('timedial_')}", *given)
 
     def points(self, name: str) -> pd.DataFrame:
         return pd.read_csv(self.publish / f"figures/{name}.csv")

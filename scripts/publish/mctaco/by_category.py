@@ -7,7 +7,7 @@ with unit normalization, from its released predictions, on the corpus of the pap
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.mctaco_by_category --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.by_category --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
         --output results/publish/figures/mctaco_by_category
 """
@@ -25,7 +25,7 @@ from scripts.common.files import whole
 from scripts.common.program import log, run
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.mctaco_metrics import (
+from scripts.publish.mctaco.metrics import (
     BASELINES, CATEGORIES, POINTS, looks, mctaco_metrics, over_seeds, published_beside, published_points, title_of,
     trained_most, whiskers)
 from scripts.publish.names import load

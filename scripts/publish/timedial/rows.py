@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from matplotlib.transforms import blended_transform_factory
 
 from scripts.publish import style
-from scripts.publish.timedial_metrics import DOMAINS, label_of, paradigm_title
+from scripts.publish.timedial.metrics import DOMAINS, label_of, paradigm_title
 
 COLOURS = {"classify": style.COLOURS[0], "fill": style.COLOURS[1], "generate": style.COLOURS[2],
            "pseudo_log_likelihood": style.COLOURS[3], "baseline": style.GREY}

@@ -6,7 +6,7 @@ seeds. Left of a row: how many pairs have the label. Models that know two labels
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the cells, as shares from 0 to 1 of all pairs and of the row
 
-    python -m scripts.publish.temporal_nli_confusion --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.temporal_nli.confusion --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
         --output results/publish/figures/temporal_nli_confusion
 """
@@ -27,7 +27,7 @@ from scripts.common.program import log, run
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
-from scripts.publish.temporal_nli_names import LABELS, SETS, data_title, nli_metrics
+from scripts.publish.temporal_nli.metrics import LABELS, SETS, data_title, nli_metrics
 
 COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment", "label",
            "predicted", "value", "share_of_label", "n", "sample"]

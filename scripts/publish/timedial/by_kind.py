@@ -8,7 +8,7 @@ instances and the other baselines are left out of the figure, not of the CSV.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
-    python -m scripts.publish.timedial_by_kind --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.by_kind --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
         --output results/publish/figures/timedial_by_kind
 """
@@ -22,9 +22,9 @@ from scripts.common.program import UserError, log, run
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
-from scripts.publish.timedial_metrics import (
+from scripts.publish.timedial.metrics import (
     context_told, drawn, over_seeds, systems_of, timedial_metrics, title_of, widest)
-from scripts.publish.timedial_rows import Block, Column, figure_of, handles_of, marks_of
+from scripts.publish.timedial.rows import Block, Column, figure_of, handles_of, marks_of
 
 PANELS = {"kind": "by kind of the masked span", "turns": "by number of turns of the dialog"}
 NAMES = {"date": "date", "time": "time", "duration": "duration", "set": "set", "age": "age", "other": "other",

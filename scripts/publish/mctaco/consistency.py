@@ -8,7 +8,7 @@ F1.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.mctaco_consistency --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.consistency --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
         --output results/publish/figures/mctaco_consistency
 """
@@ -24,7 +24,7 @@ from scripts.common.files import whole
 from scripts.common.program import UserError, log, run
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.mctaco_metrics import (
+from scripts.publish.mctaco.metrics import (
     BASELINES, NORMALIZED, POINTS, looks, mctaco_metrics, over_seeds, title_of, trained_most, whiskers)
 from scripts.publish.names import load
 

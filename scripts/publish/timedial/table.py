@@ -7,7 +7,7 @@ dialog and this study did not run stands below, on the paper's challenge only.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.timedial_table --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.table --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --output results/publish/tables/timedial_table
 """
 
@@ -19,7 +19,7 @@ from scripts.common.program import log, run
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.table import percent, write
-from scripts.publish.timedial_metrics import (
+from scripts.publish.timedial.metrics import (
     BLIND, DOMAINS, SYSTEM, over_seeds, paradigm_title, published_beside, same_system, systems_of, timedial_metrics, title_of,
     widest)
 

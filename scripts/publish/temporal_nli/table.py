@@ -7,7 +7,7 @@ paper that no run measured is left out.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.temporal_nli_table --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.temporal_nli.table --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
         --output results/publish/tables/temporal_nli_table
 """
@@ -21,7 +21,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.beside import paper_of, published_claims, settings_of
 from scripts.publish.names import load
 from scripts.publish.table import percent, write
-from scripts.publish.temporal_nli_names import METHODS, SETS, STUDY, data_title, nli_metrics
+from scripts.publish.temporal_nli.metrics import METHODS, SETS, STUDY, data_title, nli_metrics
 
 WORDS = ["Source", "Challenge set", "Model", "Method", "Scoring"]
 NAMES = {"accuracy": "Accuracy", "weighted_f1": "F1"}

@@ -15,7 +15,7 @@ Reads  metrics.parquet (schema metrics), <train>/<run>/predictions.parquet and r
        <build>/<source>/<dataset>/<split>.parquet (schema cloze), resources/sources.yaml and models.yaml
 Writes <output>.csv, .md, .tex: a row for each option
 
-    python -m scripts.publish.timedial_examples --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.examples --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/timedial \\
         --build results/build/timedial --runs RUN RUN … --output results/publish/tables/timedial_examples
 """
@@ -33,7 +33,7 @@ from scripts.evaluate.timedial import checked, scores_of
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.table import write
-from scripts.publish.timedial_metrics import (
+from scripts.publish.timedial.metrics import (
     PARADIGMS, RULES, label_of, over_seeds, paradigm_title, timedial_metrics, title_of, widest)
 
 EACH = {"wrong": 2, "right": 2}  # of each rule; in all

@@ -7,7 +7,7 @@ not run stands below, on the corpus of the paper only.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.mctaco_table --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.table --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --output results/publish/tables/mctaco_table
 """
 
@@ -17,7 +17,7 @@ import pandas as pd
 
 from scripts.common.program import log, run
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.mctaco_metrics import (
+from scripts.publish.mctaco.metrics import (
     BASELINES, mctaco_metrics, over_seeds, published_beside, table_2, title_of, trained_most)
 from scripts.publish.names import load
 from scripts.publish.table import percent, write

@@ -12,7 +12,7 @@ Reads  metrics.parquet (schema metrics), <train>/<run>/predictions.parquet and r
        <build>/<source>/<dataset>/<split>.parquet (schema answers), resources/sources.yaml and models.yaml
 Writes <output>.csv, .md, .tex: a row for each candidate, quantities in their order
 
-    python -m scripts.publish.mctaco_errors --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.errors --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/mctaco \\
         --build results/build/mctaco --runs RUN RUN … --output results/publish/tables/mctaco_errors
 """
@@ -30,7 +30,7 @@ from scripts.common.program import UserError, log, run
 from scripts.common.tables import ANSWERS, read_table
 from scripts.evaluate.mctaco import consistency
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.mctaco_metrics import BASELINES, CATEGORIES, mctaco_metrics, over_seeds, title_of, trained_most
+from scripts.publish.mctaco.metrics import BASELINES, CATEGORIES, mctaco_metrics, over_seeds, title_of, trained_most
 from scripts.publish.names import load
 from scripts.publish.table import write
 

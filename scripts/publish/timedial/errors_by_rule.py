@@ -8,7 +8,7 @@ is a share of. Diamonds are the numbers behind the paper's figure, whose denomin
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.timedial_errors_by_rule --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.errors_by_rule --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
         --output results/publish/figures/timedial_errors_by_rule
 """
@@ -24,9 +24,9 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.beside import settings_of
 from scripts.publish.names import load
-from scripts.publish.timedial_metrics import (
+from scripts.publish.timedial.metrics import (
     RULES, context_told, drawn, over_seeds, published_beside, systems_of, timedial_metrics, title_of, widest)
-from scripts.publish.timedial_rows import Block, Column, figure_of, handles_of, marks_of, paper_marks
+from scripts.publish.timedial.rows import Block, Column, figure_of, handles_of, marks_of, paper_marks
 
 SLICES = {f"rule={name}": title for name, title in RULES.items()}
 

@@ -7,7 +7,7 @@ chance (two right options of four: 1/6), the one at the right what people reach.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.timedial_accuracy --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.accuracy --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
         --output results/publish/figures/timedial_accuracy
 """
@@ -22,10 +22,10 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.table import percent
-from scripts.publish.timedial_metrics import (
+from scripts.publish.timedial.metrics import (
     context_told, drawn, human, over_seeds, published_beside, same_system, systems_of, timedial_metrics, title_of,
     widest)
-from scripts.publish.timedial_rows import Block, Column, figure_of, handles_of, marks_of, paper_marks
+from scripts.publish.timedial.rows import Block, Column, figure_of, handles_of, marks_of, paper_marks
 
 
 def accuracy_points(metrics: pd.DataFrame) -> pd.DataFrame:

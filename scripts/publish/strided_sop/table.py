@@ -8,7 +8,7 @@ Reads  metrics.parquet (schema metrics), <train>/<run>/run.json of each run (for
        resources/sources.yaml and models.yaml for titles
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.strided_sop_table --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.strided_sop.table --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/strided_sop \\
         --runs RUN RUN … --output results/publish/tables/strided_sop
 """
@@ -21,7 +21,8 @@ import pandas as pd
 
 from scripts.common.program import log, run
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, strided_metrics
+from scripts.publish.names import load
+from scripts.publish.strided_sop.metrics import strided_metrics
 from scripts.publish.table import percent, write
 
 WORDS = ["Corpus", "Split", "Model"]

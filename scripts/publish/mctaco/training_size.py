@@ -9,7 +9,7 @@ systems that were run with more than one size; all of them, where none was.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.mctaco_training_size --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.training_size --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
         --output results/publish/figures/mctaco_training_size
 """
@@ -29,7 +29,7 @@ from scripts.common.files import whole
 from scripts.common.program import UserError, log, run
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.mctaco_metrics import BASELINES, POINTS, claims_of, looks, mctaco_metrics, title_of, whiskers
+from scripts.publish.mctaco.metrics import BASELINES, POINTS, claims_of, looks, mctaco_metrics, title_of, whiskers
 from scripts.publish.names import load
 
 METRICS = {"f1": "F1 (%)", "exact_match": "exact match (%)"}

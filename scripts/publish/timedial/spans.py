@@ -9,7 +9,7 @@ Reads  <cleaned>/<source>/<split>.parquet (schemas challenge, dialogs), <spans>/
        resources/sources.yaml for titles and splits
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.timedial_spans --cleaned results/clean --spans results/build/temporal_spans \\
+    python -m scripts.publish.timedial.spans --cleaned results/clean --spans results/build/temporal_spans \\
         --sources resources/sources.yaml --dialogs dailydialog --challenges timedial \\
         --output results/publish/tables/timedial_spans
 """

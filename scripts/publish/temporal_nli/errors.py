@@ -9,7 +9,7 @@ Reads  metrics.parquet (for which datasets are reduced), <train>/<run>/predictio
        <build>/<source>/<dataset>/<split>.parquet (schema nli), resources/sources.yaml and models.yaml
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.temporal_nli_errors --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.temporal_nli.errors --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/temporal_nli \\
         --build results/build/temporal_nli --runs RUN RUN … --output results/publish/tables/temporal_nli_errors
 """
@@ -27,7 +27,7 @@ from scripts.common.tables import read_table
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, model_title
 from scripts.publish.table import write
-from scripts.publish.temporal_nli_names import LABELS, METHODS, SETS, data_title, value_name
+from scripts.publish.temporal_nli.metrics import LABELS, METHODS, SETS, data_title, value_name
 
 EACH = 3
 KIND = {"temp_order": "choice", "temp_duration": "hypothesis_type", "cross_unit": "unit_pair"}

@@ -6,7 +6,7 @@ seeds. Light: the best epoch on the evaluation split itself, as the paper report
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.accuracy_by_stride --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.strided_sop.accuracy_by_stride --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
         --output results/publish/figures/accuracy_by_stride
 """
@@ -26,7 +26,8 @@ from scripts.common.files import whole
 from scripts.common.program import log, run
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, strided_metrics
+from scripts.publish.names import load
+from scripts.publish.strided_sop.metrics import strided_metrics
 
 DODGE = 0.09  # between two series at one stride
 COLUMNS = ["source", "split", "series", "model", "experiment", "stride", "size_matched", "seed", "metric", "value",

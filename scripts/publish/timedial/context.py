@@ -9,7 +9,7 @@ systems that were not run stand in grey.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.timedial_context --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.context --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
         --output results/publish/figures/timedial_context
 """
@@ -24,10 +24,10 @@ from scripts.common.program import log, run
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
-from scripts.publish.timedial_metrics import (
+from scripts.publish.timedial.metrics import (
     BLIND, SCOPES, SYSTEM, drawn, over_seeds, published_beside, same_system, systems_of, timedial_metrics,
     title_of)
-from scripts.publish.timedial_rows import Block, Column, figure_of, marks_of, paper_handle, paper_marks
+from scripts.publish.timedial.rows import Block, Column, figure_of, marks_of, paper_handle, paper_marks
 
 SCOPE_TITLES = {"target": "target turn", "local": "local turns", "full": "full dialog"}
 LOOKS = {"target": {"colour": style.COLOURS[4], "marker": "^"}, "local": {"colour": style.COLOURS[0], "marker": "s"},

@@ -10,7 +10,7 @@ Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares 
 The last part of --output says which set is drawn: temporal_nli_temp_order, temporal_nli_temp_duration or
 temporal_nli_cross_unit.
 
-    python -m scripts.publish.temporal_nli_figure --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.temporal_nli.accuracy --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
         --output results/publish/figures/temporal_nli_temp_order
 """
@@ -33,7 +33,7 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.beside import parts_of
 from scripts.publish.names import load
-from scripts.publish.temporal_nli_names import (
+from scripts.publish.temporal_nli.metrics import (
     METHODS, SCORINGS, SETS, STUDY, VALUES, data_title, nli_metrics, value_name,
 )
 
