@@ -6,7 +6,7 @@ arguments give the same bytes on every machine.
 
 Writes dev_3783.tsv and test_9442.tsv (named as the real ones; --questions of them in the first, half as many in the other)
 
-    python -m scripts.fetch.sample_questions --questions 240 --seed 1 --output /tmp/sample
+    python -m scripts.fetch.samples.mctaco --questions 240 --seed 1 --output /tmp/sample
 """
 
 import argparse
@@ -53,30 +53,30 @@ def said(number: int, unit: str) -> str:
 
 def durations(chance: Random, usual: tuple[int, int]) -> list[tuple[str, bool]]:
     """Quantities of every size, and whether each lies in the usual range."""
-    made = {}
+    answers = {}
     for _ in range(3 * CANDIDATES):
         unit, minutes = UNITS[min(len(UNITS) - 1, chance.randrange(len(UNITS)))]
         number = chance.choice([1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 15, 20, 30, 40, 45, 50, 90])
-        made[said(number, unit)] = usual[0] <= number * minutes <= usual[1]
-    return list(made.items())
+        answers[said(number, unit)] = usual[0] <= number * minutes <= usual[1]
+    return list(answers.items())
 
 
 def clock_times(chance: Random, usual: tuple[int, int]) -> list[tuple[str, bool]]:
     """Hours of the day."""
-    made = {}
+    answers = {}
     for hour in chance.sample(range(24), 3 * CANDIDATES):
-        made[f"{hour % 12 or 12}:00 {'am' if hour < 12 else 'pm'}"] = usual[0] <= hour <= usual[1]
-    return list(made.items())
+        answers[f"{hour % 12 or 12}:00 {'am' if hour < 12 else 'pm'}"] = usual[0] <= hour <= usual[1]
+    return list(answers.items())
 
 
 def frequencies(chance: Random, usual: tuple[int, int]) -> list[tuple[str, bool]]:
     """So many times a day, week, month, year, decade."""
-    made = {}
+    answers = {}
     for _ in range(3 * CANDIDATES):
         number, (period, times) = chance.choice([1, 2, 3, 4, 5, 10, 20]), chance.choice(PERIODS)
         words = {1: "once", 2: "twice"}.get(number, f"{number} times")
-        made[f"{words} a {period}"] = usual[0] <= number * times <= usual[1]
-    return list(made.items())
+        answers[f"{words} a {period}"] = usual[0] <= number * times <= usual[1]
+    return list(answers.items())
 
 
 def events(chance: Random, following: str) -> list[tuple[str, bool]]:
@@ -116,18 +116,18 @@ def texts() -> list[str]:
 def corpus(wanted: int, chance: Random, known: set[str]) -> list[str]:
     """The lines of so many different questions, none of them in `known` (which grows)."""
     lines: list[str] = []
-    made = 0
-    while made < wanted:
+    questions = 0
+    while questions < wanted:
         sentence, asked, candidates, category = question(chance)
         if f"{sentence} {asked}" in known:
             continue
         known.add(f"{sentence} {asked}")
-        made += 1
+        questions += 1
         chosen = chance.sample(candidates, min(len(candidates), chance.randint(1, 2 * CANDIDATES)))
         # The odd signs of the real files: a wide space, a soft hyphen, a lone quotation mark.
-        sentence = sentence.replace(" ", "\u2002", 1) if made % 40 == 3 else sentence
-        sentence = f'"{sentence}' if made % 30 == 7 else sentence
-        chosen[0] = (chosen[0][0].replace("a", "a\u00ad", 1) if made % 50 == 9 else chosen[0][0], chosen[0][1])
+        sentence = sentence.replace(" ", "\u2002", 1) if questions % 40 == 3 else sentence
+        sentence = f'"{sentence}' if questions % 30 == 7 else sentence
+        chosen[0] = (chosen[0][0].replace("a", "a\u00ad", 1) if questions % 50 == 9 else chosen[0][0], chosen[0][1])
         lines += ["\t".join([sentence, asked, answer, "yes" if likely else "no", category]) for answer, likely in chosen]
     return lines
 
@@ -144,11 +144,11 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--questions", type=int, required=True, help="how many in the first file (10 to 1000)")
-    made.add_argument("--seed", type=int, required=True)
-    made.add_argument("--output", type=Path, required=True, help="the folder to write to")
-    return made
+    options = parser(__doc__)
+    options.add_argument("--questions", type=int, required=True, help="how many in the first file (10 to 1000)")
+    options.add_argument("--seed", type=int, required=True)
+    options.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    return options
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 The list is kept in the repository (resources/sample_vocabulary.txt), so that a model changes only when it does. Run this
 after sample sentences, event templates or lists of times were changed; a test says when it is due.
 
-    python -m scripts.fetch.vocabulary --templates resources/templates.csv --output resources/sample_vocabulary.txt
+    python -m scripts.fetch.samples.vocabulary --templates resources/templates.csv --output resources/sample_vocabulary.txt
 """
 
 import argparse
@@ -16,7 +16,7 @@ from scripts.build.temporal_nli import DAYS, LISTS, NAMES
 from scripts.clean.event_templates import SIDES
 from scripts.common.files import whole
 from scripts.common.program import log, parser, run
-from scripts.fetch import sample, sample_dialogs, sample_questions
+from scripts.fetch.samples import dialog_texts, mctaco, procedures
 
 
 def words_of(texts: list[str]) -> set[str]:
@@ -32,8 +32,8 @@ def vocabulary(templates: Path) -> list[str]:
     units = [word for name in NAMES.values() for word in (name, f"{name}s")]
     prepositions = ["at", "on", "in", "before", "after", "from", "to", "for", "less", "than"]
     numbers = [str(number) for number in range(101)]
-    return sorted(set(sample.vocabulary()) | words_of([*forms, *times, *DAYS, *units, *prepositions, *numbers,
-                                                       *sample_questions.texts(), *sample_dialogs.texts()]))
+    return sorted(set(procedures.vocabulary()) | words_of([*forms, *times, *DAYS, *units, *prepositions, *numbers,
+                                                       *mctaco.texts(), *dialog_texts.texts()]))
 
 
 def main(given: argparse.Namespace) -> None:
@@ -44,10 +44,10 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--templates", type=Path, required=True, help="the list of event templates")
-    made.add_argument("--output", type=Path, required=True, help="the file to write, one word a line")
-    return made
+    options = parser(__doc__)
+    options.add_argument("--templates", type=Path, required=True, help="the list of event templates")
+    options.add_argument("--output", type=Path, required=True, help="the file to write, one word a line")
+    return options
 
 
 if __name__ == "__main__":
