@@ -16,14 +16,14 @@ class UserError(Exception):
 
 def parser(doc: str) -> argparse.ArgumentParser:
     """An argument parser whose --help opens with the module's docstring; knows --log."""
-    made = argparse.ArgumentParser(
+    options = argparse.ArgumentParser(
         description=doc, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
-    made.add_argument("--log", type=Path, metavar="FILE", help="also write messages to this file")
-    return made
+    options.add_argument("--log", type=Path, metavar="FILE", help="also write messages to this file")
+    return options
 
 
-def run(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespace) -> None:
+def execute(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespace) -> None:
     """Run main(arguments): messages to stderr and --log, expected errors as one line, exit 1."""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
     if arguments.log:
@@ -48,3 +48,6 @@ def run(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespac
     except Exception:
         log.exception("unexpected error")
         sys.exit(1)
+
+
+run = execute  # the name that the programs of scripts/train, scripts/clean and scripts/fetch still call it by

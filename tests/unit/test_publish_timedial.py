@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.common.tables import CLOZE, PREDICTIONS, read_table, write_table
+from scripts.evaluate.experiment import runs_by_dataset
 from scripts.evaluate.timedial import SCHEMA, measure
 from scripts.publish.timedial.context import as_table_7
 from scripts.publish.timedial.errors_by_rule import denominators
@@ -86,7 +87,8 @@ class Study:
             learns = method in ("classify", "fill", "generate")
             for seed in seeds if learns else (0,):
                 self.make_run(source, scope, model, method, right, seed, "held_out" if learns else "direct")
-        self.write(measure("tried", self.train, self.runs, self.build, SOURCES, 50).to_pylist())
+        rows = measure(runs_by_dataset(self.train, self.runs), self.build, SOURCES, 50)
+        self.write([{"experiment": "tried"} | row for row in rows])
 
     def make_run(self, source, scope, model, method, right, seed, selection) -> None:
         name = f"{source}-{scope}-{model}-{method}-{seed}"

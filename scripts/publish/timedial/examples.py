@@ -29,7 +29,9 @@ import pandas as pd
 
 from scripts.common.program import UserError, log, run
 from scripts.common.tables import CLOZE, read_table
-from scripts.evaluate.timedial import checked, scores_of
+from scripts.evaluate.experiment import Run
+from scripts.evaluate.timedial import scores_of
+from scripts.evaluate.timedial_ranking import checked
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.table import write
@@ -147,7 +149,7 @@ def main(given: argparse.Namespace) -> None:
             if set(own["example_id"]) != set(ids):
                 raise UserError(f"{file}: its options are not those of {files[0]}; build both datasets again")
             # Every table in the order of the first one's options.
-            models.append(judged(options, scores_of(given.train / facts["run"], split, options)[0]))
+            models.append(judged(options, scores_of(Run(given.train / facts["run"], facts), split, options)[0]))
         tables.append(shown(systems, options, models, [facts["seed"] for facts in runs], sources))
     table = pd.concat(tables, ignore_index=True).fillna("")
     paradigms = [name for name in table if name not in WORDS]
