@@ -23,8 +23,8 @@ for source in SOURCES:
             name: f"fetch_{source}"
             output: fetched_files(source)
             params:
-                code=fingerprint(f"scripts.fetch.{SOURCES[source].get('sampler', 'sample')}"),
-                program=f"scripts.fetch.{SOURCES[source].get('sampler', 'sample')}",
+                code=fingerprint(f"scripts.fetch.samples.{SOURCES[source]['sampler']}"),
+                program=f"scripts.fetch.samples.{SOURCES[source]['sampler']}",
                 arguments=" ".join(f"--{key} {value}" for key, value in SOURCES[source]["sample"].items()),
                 folder=f"results/fetch/{source}",
             log: f"results/logs/fetch/{source}.log"

@@ -175,7 +175,7 @@ def log_to(file: Path, mode: str = "w") -> None:
     logging.getLogger().addHandler(logging.FileHandler(file, mode=mode, encoding="utf-8"))
 
 
-def run(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespace, opens_log: bool = False) -> None:
+def execute(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespace, opens_log: bool = False) -> None:
     """Run main(arguments): messages to stderr and --log, expected errors as one line and exit 1, Ctrl-C as exit 130.
 
     opens_log: main itself calls log_to.
@@ -196,3 +196,6 @@ def run(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespac
         _refuse(error)
         _close_output()
         sys.exit(1)
+
+
+run = execute  # the name that the programs of scripts/train, scripts/clean and scripts/fetch still call it by

@@ -4,7 +4,7 @@ Reads  the entry NAME of SOURCES (resources/sources.yaml): urls, members, hashes
 Writes OUTPUT/<file> for each file and archive member that the entry names, all of them or none
 
 A download that is cut goes on where it stopped: give the same command again after a failure. A source that
-has `sample:` instead of `downloads:` is written by scripts/fetch/sample.py.
+has `sampler:` instead of `downloads:` is written by a program of scripts/fetch/samples/.
 
     python -m scripts.fetch.source --source activitynet --output results/fetch/activitynet --mirror ../mirror
 """
@@ -38,7 +38,7 @@ def check_source(name: str, entry: dict, sources: Path) -> None:
     """Refuse, in one sentence, an entry that cannot be fetched as it is written."""
     where = f"{sources}: {name}"
     if "downloads" not in entry:
-        raise UserError(f"{where} has no downloads, it is a sample; use python -m scripts.fetch.sample")
+        raise UserError(f"{where} has no downloads, it is a sample; use python -m scripts.fetch.samples.{entry.get('sampler', '…')}")
     names = []
     for item in entry["downloads"]:
         if not item.get("urls") or not isinstance(item["urls"], list):

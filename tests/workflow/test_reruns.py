@@ -56,7 +56,7 @@ def test_the_licence_of_a_source(study):
 
 
 def test_the_code_of_a_figure(study):
-    study.edit("scripts/publish/accuracy_by_stride.py", "\nimport argparse\n", "\nimport argparse\n\nADDED = 1\n")
+    study.edit("scripts/publish/strided_sop/accuracy_by_stride.py", "\nimport argparse\n", "\nimport argparse\n\nADDED = 1\n")
     jobs = study.jobs()
     assert families(jobs) == {"publish"}
     assert sorted(jobs) == ["publish_accuracy_by_stride", "publish_site"]
