@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 
 from scripts.common.models import DEFAULT_FILES, SCRATCH_FILES, check_model, kind_of, model_files
 from scripts.common.program import UserError
-from scripts.fetch import download, model
+from scripts.fetch import model, web
 from tests.conftest import ROOT
 
 MODELS = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
@@ -24,7 +24,7 @@ WORDS = ROOT / TINY["vocabulary"]
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch):
-    monkeypatch.setattr(download, "BACKOFF", 0)
+    monkeypatch.setattr(web, "BACKOFF", 0)
 
 
 @pytest.fixture

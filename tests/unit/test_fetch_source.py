@@ -1,5 +1,6 @@
 """scripts.fetch.source and download: a real local server that cuts, delays and lies; wrong archives."""
 
+import gzip
 import hashlib
 import http.server
 import io
@@ -10,13 +11,16 @@ import stat
 import struct
 import subprocess
 import threading
+import time
 import zipfile
+from email.utils import formatdate
 
 import pytest
+import requests
 import yaml
 
 from scripts.common.program import UserError
-from scripts.fetch import download, source
+from scripts.fetch import download, source, web
 
 BODY = random.Random(1).randbytes(600_000)
 OTHER = random.Random(2).randbytes(600_000)
@@ -34,8 +38,12 @@ class Server(http.server.ThreadingHTTPServer):
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.files, self.script, self.asked = {}, [], []
+        self.files, self.script, self.asked, self.sent = {}, [], [], 0
+        self.silence = threading.Event()
         self.url = f"http://127.0.0.1:{self.server_port}"
+
+    def handle_error(self, *_):
+        """A peer that hangs up is what most of these tests are about."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -44,6 +52,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         server.asked.append((self.path, ranged, self.headers.get("If-Range")))
         step = server.script.pop(0) if server.script else "serve"
         content = server.files.get(self.path)
+        if hasattr(self, f"do_{step.split()[0]}"):
+            return getattr(self, f"do_{step.split()[0]}")(content, step.partition(" ")[2])
         if step == "busy" or content is None:
             self.send_response(503 if step == "busy" else 404)
             self.send_header("Content-Length", "0")
@@ -65,6 +75,75 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(content[first:CUT] if step == "cut" else content[first:])
         self.close_connection = True
 
+    def begin(self, status: int, **headers: str) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.close_connection = True
+
+    def do_wait(self, _, asked):
+        self.begin(503, Retry_After=asked, Content_Length="0")
+
+    def do_redirect(self, _, target):
+        self.begin(302, Location=target, Content_Length="0")
+
+    def do_length(self, _, told):
+        """Tells a length, and sends a little."""
+        self.begin(200, Content_Length=told)
+        self.wfile.write(bytes(1000))
+
+    def do_endless(self, *_):
+        """Sends until nobody listens, as old servers do: to the end of the connection."""
+        self.begin(200, ETag='"1"')
+        try:
+            while self.server.sent < 200_000_000:
+                self.server.sent += self.wfile.write(bytes(100_000))
+        except OSError:
+            pass
+
+    def do_bomb(self, *_):
+        content = gzip.compress(bytes(50_000_000))
+        self.begin(200, Content_Encoding="gzip", Content_Length=str(len(content)))
+        self.wfile.write(content)
+
+    def do_bare(self, content, cut):
+        """Knows no versions: ranges are answered, without ETag or date."""
+        first = int(self.headers["Range"][6:-1]) if self.headers.get("Range") else 0
+        headers = {"Content_Range": f"bytes {first}-{len(content) - 1}/{len(content)}"} if first else {}
+        self.begin(206 if first else 200, Content_Length=str(len(content) - first), **headers)
+        self.wfile.write(content[first:CUT] if cut else content[first:])
+
+    def do_forget(self, content, _):
+        """Goes on in another version, and does not say which."""
+        first = int(self.headers["Range"][6:-1])
+        self.begin(206, Content_Length=str(len(content) - first),
+                   Content_Range=f"bytes {first}-{len(content) - 1}/{len(content)}")
+        self.wfile.write(content[first:])
+
+    def do_silent(self, *_):
+        """Accepts, and says nothing."""
+        self.server.silence.wait(5)
+        self.close_connection = True
+
+    def do_stall(self, content, _):
+        self.begin(200, Content_Length=str(len(content)))
+        self.wfile.write(content[:1000])
+        self.server.silence.wait(5)
+
+    def do_drip(self, content, _):
+        self.begin(200, Content_Length=str(len(content)))
+        for _ in range(100):
+            self.wfile.write(b"x")
+            if self.server.silence.wait(0.03):
+                break
+
+    def do_unsized(self, content, _):
+        first = int(self.headers["Range"][6:-1]) if self.headers.get("Range") else 0
+        headers = {"Content_Range": f"bytes {first}-{len(content) - 1}/{len(content)}"} if first else {}
+        self.begin(206 if first else 200, ETag='"1"', **headers)
+        self.wfile.write(content[first:])
+
     def log_message(self, *_):
         pass
 
@@ -75,6 +154,7 @@ def server():
     thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     yield made
+    made.silence.set()
     made.shutdown()
     thread.join()
     made.server_close()
@@ -82,7 +162,7 @@ def server():
 
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch):
-    monkeypatch.setattr(download, "BACKOFF", 0)
+    monkeypatch.setattr(web, "BACKOFF", 0)
 
 
 @pytest.fixture
@@ -140,7 +220,7 @@ def test_a_cut_connection_goes_on_where_it_stopped(fetch, server):
     assert fetch(single(f"{server.url}/captions.json")) == {"captions.json": BODY}
     (_, none, _), (_, ranged, condition) = server.asked
     first = int(ranged[6:-1])
-    assert none is None and CUT - download.CHUNK <= first <= CUT
+    assert none is None and CUT - web.CHUNK <= first <= CUT
     assert condition == f'"{sha256(BODY)[:8]}"'
 
 
@@ -230,6 +310,130 @@ def test_no_url_works(refused, server):
     said = refused(single(f"{server.url}/gone.json", dead, "file:///nowhere/captions.json"))
     assert f"{server.url}/gone.json: HTTP 404" in said and f"{dead}: no answer" in said
     assert "file:///nowhere/captions.json: no such file" in said and "TIMESTRIDE_MIRROR" in said
+
+
+# ---- hostile and failing servers
+
+
+def sized(url: str, content: bytes = BODY, **changes) -> dict:
+    """A download of one file that declares its size."""
+    return single(url, content=content) | {"bytes": len(content)} | changes
+
+
+@pytest.mark.parametrize("step", [f"length {10**9}", "endless", "bomb"])
+def test_no_more_is_taken_than_is_declared(refused, server, tmp_path, step):
+    """Whatever length is told: too much of it, none, or that of what it is packed into."""
+    server.files["/captions.json"], server.script = BODY, [step] * 10
+    said = refused(sized(f"{server.url}/captions.json"))
+    assert "is more than the 600,000 bytes" in said and "sources.yaml (corpus)" in said
+    assert kept(tmp_path) == [] and len(server.asked) == 1 and server.sent < 50_000_000
+
+
+def test_a_stream_of_no_declared_size_ends(refused, server, tmp_path, monkeypatch):
+    monkeypatch.setattr(web, "UNTOLD", 1_000_000)
+    server.files["/captions.json"], server.script = BODY, ["endless"]
+    said = refused(single(f"{server.url}/captions.json", content=None))
+    assert "is more than 1,000,000 bytes, with none declared" in said and kept(tmp_path) == []
+
+
+def test_a_length_beyond_what_is_stated(refused, server, tmp_path):
+    server.files["/captions.json"], server.script = BODY, [f"length {10**12}"]
+    assert "is more than 20,000,000,000 bytes, with none declared" in refused(single(f"{server.url}/captions.json", content=None))
+
+
+def test_a_device_that_is_too_small_is_told_before_anything_comes(refused, server, tmp_path):
+    server.files["/captions.json"], server.script = BODY, [f"length {10**17}"]
+    said = refused(sized(f"{server.url}/captions.json", bytes=10**17))
+    assert "no space left on the device" in said and "needs 100,000,000,000,000,000 bytes" in said
+
+
+@pytest.mark.parametrize("place", ["web", "file"])
+def test_less_than_is_declared(refused, server, tmp_path, place):
+    (tmp_path / "captions.json").write_bytes(BODY)
+    server.files["/captions.json"] = BODY
+    url = f"{server.url}/captions.json" if place == "web" else (tmp_path / "captions.json").as_uri()
+    said = refused(sized(url, bytes=600_001))
+    assert "600,001 bytes" in said and "600,000 bytes" in said and kept(tmp_path) == []
+
+
+def test_a_file_url_of_more_than_is_declared(refused, tmp_path):
+    (tmp_path / "captions.json").write_bytes(BODY)
+    assert "is more than the 5 bytes" in refused(sized((tmp_path / "captions.json").as_uri(), bytes=5))
+    assert "no such file" in refused(sized("file:///dev/zero"))
+    assert kept(tmp_path) == []
+
+
+def test_pieces_of_no_known_version_are_not_joined(fetch, server):
+    """A server without ETag and date: what a cut connection left is thrown away."""
+    server.files["/captions.json"], server.script = BODY, ["bare cut", "bare"]
+    assert fetch(single(f"{server.url}/captions.json", content=None)) == {"captions.json": BODY}
+    assert [ranged for _, ranged, _ in server.asked] == [None, None]
+
+
+def test_an_answer_that_does_not_tell_its_version_is_not_joined(fetch, refused, server):
+    server.files["/captions.json"], server.script = BODY, ["cut"] + ["busy"] * 20
+    refused(single(f"{server.url}/captions.json"))
+    server.files["/captions.json"], server.script = OTHER, ["forget"]
+    assert fetch(single(f"{server.url}/captions.json", content=None)) == {"captions.json": OTHER}
+
+
+def test_a_note_that_cannot_be_read_starts_over(fetch, refused, server, tmp_path):
+    server.files["/captions.json"], server.script = BODY, ["cut"] + ["busy"] * 20
+    refused(single(f"{server.url}/captions.json"))
+    next(tmp_path.glob("partial/**/*.json")).write_text("[")
+    server.script, server.asked = [], []
+    assert fetch(single(f"{server.url}/captions.json")) == {"captions.json": BODY}
+    assert server.asked[0][1] is None
+
+
+@pytest.mark.parametrize("asked", ["3600", formatdate(time.time() + 3600, usegmt=True)])
+def test_a_wait_that_is_too_long_is_not_waited(refused, server, asked):
+    server.files["/captions.json"], server.script = BODY, [f"wait {asked}"] * 10
+    started = time.monotonic()
+    said = refused(single(f"{server.url}/captions.json"))
+    assert time.monotonic() - started < 5 and len(server.asked) == 1
+    assert "asks to be left alone for 3," in said and "120 s are waited at most" in said
+
+
+def test_a_wait_is_told_and_waited(fetch, server, caplog, monkeypatch):
+    waited = []
+    monkeypatch.setattr(web.time, "sleep", waited.append)
+    server.files["/captions.json"], server.script = BODY, ["wait 7", "wait soon", "wait Mon, 01 Jan 2001 00:00:00 GMT"]
+    assert fetch(single(f"{server.url}/captions.json")) == {"captions.json": BODY}
+    assert waited == [7, 0, 0] and "busy (HTTP 503), at 0 bytes; trying again in 7.0 s" in caplog.text
+
+
+@pytest.mark.parametrize(("step", "said"), [("silent", "no answer came for 0.2 s 3 times"), ("stall", "no byte came for 0.2 s 3 times"),
+                                            ("drip", "fewer than 1,000 bytes a second came")])
+def test_a_server_that_stalls(refused, server, caplog, monkeypatch, step, said):
+    monkeypatch.setattr(web, "TIMEOUT", (1, 0.2))
+    monkeypatch.setattr(web, "WINDOW", 0.3)
+    server.files["/captions.json"], server.script = BODY, [step] * 10
+    started = time.monotonic()
+    assert said in refused(single(f"{server.url}/captions.json")) and "trying again" in caplog.text
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://127.0.0.1/captions.json", "data:,x"])
+def test_a_redirect_to_another_scheme(refused, server, target):
+    server.files["/captions.json"], server.script = BODY, [f"redirect {target}"]
+    said = refused(single(f"{server.url}/captions.json"))
+    assert f"it redirects to {target}, which is not followed" in said and len(server.asked) == 1
+
+
+def test_redirects(fetch, refused, server):
+    server.files["/captions.json"], server.files["/new.json"] = BODY, BODY
+    server.script = ["redirect /captions.json"] * 20
+    assert "redirects more than 5 times" in refused(single(f"{server.url}/new.json"))
+    server.script = ["redirect /new.json"]
+    assert fetch(single(f"{server.url}/captions.json")) == {"captions.json": BODY}
+
+
+def test_https_does_not_lead_to_http():
+    answer = requests.Response()
+    answer.status_code, answer.url, answer.headers["Location"] = 302, "https://example.invalid/a", "http://example.invalid/a"
+    with pytest.raises(web.NoAnswer, match="from https to http"):
+        web.session().get_redirect_target(answer)
 
 
 # ---- mirrors
@@ -362,10 +566,53 @@ def test_a_header_that_lies_about_the_size(refused, archive):
     assert "captions.zip" in refused(archive(lying, train=bytes(5)))
 
 
+def test_two_members_of_one_name(refused, archive):
+    made = zipped(train=BODY)
+    with zipfile.ZipFile(made, "a") as opened, pytest.warns(UserWarning, match="Duplicate name"):
+        opened.writestr("train", OTHER)
+    assert "entry train is there twice" in refused(archive(made.getvalue(), train=BODY))
+
+
+def test_a_damaged_archive_is_fetched_anew(fetch, refused, archive, tmp_path):
+    """Its entries lie before its beginning, which zipfile notices in the seek only, as an OSError or ValueError."""
+    content = zipped(train=BODY).getvalue()
+    place = content.rindex(b"PK\5\6") + 16
+    damaged = content[:place] + struct.pack("<I", struct.unpack("<I", content[place : place + 4])[0] + 10) + content[place + 4 :]
+    item = archive(damaged, train=BODY)
+    assert "truncated or damaged" in refused(item) and kept(tmp_path) == []
+    assert fetch(archive(content, train=BODY)) == {"train": BODY}
+
+
+def test_any_damage_is_one_sentence(refused, fetch, archive, tmp_path):
+    content, draw = zipped(train=BODY[:2000], val=bytes(3000)).getvalue(), random.Random(3)
+    spoilt = 0
+    for _ in range(300):
+        damaged = bytearray(content)
+        for _ in range(draw.randint(1, 4)):
+            damaged[draw.randrange(len(damaged))] = draw.randrange(256)
+        try:
+            found = fetch(archive(bytes(damaged), train=BODY[:2000], val=bytes(3000)))
+        except UserError as error:
+            assert "\n" not in str(error) and "captions.zip" in str(error)
+            spoilt += 1
+        else:
+            assert found == {"train": BODY[:2000], "val": bytes(3000)}
+        assert kept(tmp_path) == []
+    assert spoilt > 50
+
+
+def test_an_archive_of_more_than_its_members_may_weigh(refused, archive, tmp_path):
+    item = archive(zipped(train=BODY, val=bytes(5), unused=random.Random(4).randbytes(3_000_000)).getvalue(), val=bytes(5))
+    assert "is more than the 1,000,050 bytes" in refused(item) and kept(tmp_path) == []
+
+
 @pytest.mark.parametrize(("change", "said"), [
     ({"urls": None}, "write `urls: [https://…]`"),
     ({"urls": "https://example.invalid/captions.json"}, "write `urls: [https://…]`"),
     ({"members": {}}, "needs either `file:` or, for an archive, `members:`"),
+    ({"urls": ["ftp://example.invalid/captions.json"]}, "ftp://example.invalid/captions.json is none of https://"),
+    ({"bytes": 1.0}, "bytes of captions.json must be a whole number"),
+    ({"bytes": -1}, "bytes of captions.json must be a whole number"),
 ])
 def test_entries_that_are_refused(refused, change, said):
     assert said in refused(single("https://example.invalid/captions.json") | change)
@@ -426,3 +673,57 @@ def test_no_space_on_the_device(program, archive, tmp_path, full):
         assert (tmp_path / "out/corpus/val").read_bytes() == OTHER
     finally:
         subprocess.run(["umount", tmp_path / full], check=True)
+
+
+def test_a_device_that_fills_up_on_the_way(program, server, tmp_path):
+    """What has come is kept, and the same command goes on from there when there is room."""
+    (tmp_path / "partial").mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", tmp_path / "partial"]
+    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("a full device is played by a small tmpfs, which takes root and mount")
+    try:
+        server.files["/captions.json"], server.script = BODY, ["unsized", "unsized"]
+        (tmp_path / "sources.yaml").write_text(yaml.safe_dump({"corpus": {"downloads": [sized(f"{server.url}/captions.json")]}}))
+        command = ("scripts.fetch.source", "--source", "corpus", "--sources", tmp_path / "sources.yaml",
+                   "--output", tmp_path / "out/corpus", "--partial", tmp_path / "partial")
+        done = program(*command)
+        assert done.returncode == 1 and "no space left on the device while writing" in done.stderr
+        assert "Traceback" not in done.stderr and not list(tmp_path.glob("out/corpus/*"))
+        subprocess.run(["mount", "-o", "remount,size=8m", tmp_path / "partial"], check=True)
+        assert program(*command).returncode == 0
+        assert (tmp_path / "out/corpus/captions.json").read_bytes() == BODY
+        assert int(server.asked[1][1][6:-1]) > 100_000
+    finally:
+        subprocess.run(["umount", tmp_path / "partial"], check=True)
+
+
+@pytest.mark.parametrize("place", ["partial", "out"])
+def test_a_device_that_can_only_be_read(program, archive, tmp_path, place):
+    (tmp_path / place).mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "ro,size=800k", "tmpfs", tmp_path / place]
+    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("a device that can only be read is played by a tmpfs, which takes root and mount")
+    try:
+        item = archive(zipped(train=BODY).getvalue(), train=BODY)
+        (tmp_path / "sources.yaml").write_text(yaml.safe_dump({"corpus": {"downloads": [item]}}))
+        done = program("scripts.fetch.source", "--source", "corpus", "--sources", tmp_path / "sources.yaml",
+                       "--output", tmp_path / "out/corpus", "--partial", tmp_path / "partial")
+        assert done.returncode == 1 and "lies on a device that can only be read" in done.stderr
+        assert "Traceback" not in done.stderr and str(tmp_path / place) in done.stderr
+    finally:
+        subprocess.run(["umount", tmp_path / place], check=True)
+
+
+def test_a_file_where_a_folder_must_be(refused, archive, tmp_path):
+    (tmp_path / "partial").write_text("")
+    said = refused(archive(zipped(train=BODY).getvalue(), train=BODY))
+    assert str(tmp_path / "partial") in said and "where a folder must be" in said
+
+
+def test_a_file_of_another_user(refused, archive, tmp_path, monkeypatch):
+    """Played, since tests may run as root, whom nothing is refused."""
+    def denied(now, wanted):
+        raise PermissionError(13, "Permission denied", str(wanted))
+
+    monkeypatch.setattr(download.os, "replace", denied)
+    assert "may not be written or read by this user" in refused(archive(zipped(train=BODY).getvalue(), train=BODY))
