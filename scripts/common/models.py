@@ -64,7 +64,7 @@ def check_model(name: str, entry: dict) -> None:
         raise UserError(f"{where}: a model from {kind} has one of {' and '.join(ONE_OF[kind])}; see the head of the file")
     for key, keys in (("tokenizer", {"hub", "revision", "file", "sha256"}), ("vectors", {"urls", "file", "sha256"}),
                       ("mlm", {"model", "experiment"})):
-        if key in entry and set(entry[key]) != keys:
+        if key in entry and set(entry[key]) - ({"bytes"} if key == "vectors" else set()) != keys:
             raise UserError(f"{where}: {key} must have {', '.join(sorted(keys))}; see the head of the file")
     if kind not in ("hub", "folder"):
         return

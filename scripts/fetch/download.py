@@ -101,10 +101,10 @@ def in_mirror(mirror: str | None, urls: list[str]) -> list[str]:
     return [(root / place.hostname / unquote(place.path).lstrip("/")).as_uri() for place in places]
 
 
-def exists(url: str, mirror: str | None) -> bool:
-    """Whether the mirror or the URL itself has a file."""
+def exists(places: list[str]) -> bool:
+    """Whether one of the places has a file."""
     with session() as web:
-        for place in [*in_mirror(mirror, [url]), url]:
+        for place in places:
             if place.startswith("file://"):
                 found = local_path(place).is_file()
             else:
