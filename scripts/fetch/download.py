@@ -1,7 +1,7 @@
 """Bring one file: from the mirror first, then from each URL in turn, verified before it is handed out.
 
-A mirror is a folder or an http(s) URL laid out as <host>/<path>. Every file is bounded by the size that is declared for it, or
-else by what its server declares and by what scripts/fetch/web.py states.
+A mirror is a folder or an http(s) URL laid out as <host>/<path>. Every file is bounded by the size that is declared for
+it, or else by what its server declares and by what scripts/fetch/web.py states.
 """
 
 import difflib
@@ -9,8 +9,8 @@ import errno
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
@@ -25,35 +25,8 @@ from scripts.fetch.web import TIMEOUT, NoAnswer, NotThere, TooLarge, copy, named
 MIRROR_HELP = "a folder or URL laid out as <host>/<path>, tried before the file's own URLs"
 SETTING = "TIMESTRIDE_MIRROR, or `mirror:` in the configuration,"
 UNPINNED = "%s: sha256 %s; nobody has published one to compare with, so it is taken as it is: pin it in %s"
-# What a device or its owner can refuse, besides being full (which scripts/common/program.py says).
-REFUSED = {
-    errno.EACCES: "may not be written or read by this user",
-    errno.EPERM: "may not be changed by this user",
-    errno.EROFS: "lies on a device that can only be read",
-    errno.ENOLCK: "lies on a network drive without locks",
-    errno.EEXIST: "is a file where a folder must be",
-    errno.ENOTDIR: "has a file in its path where a folder must be",
-    errno.EISDIR: "is a folder where a file must be",
-    errno.ENAMETOOLONG: "has a name that is too long for its device",
-    errno.ESTALE: "lies on a network drive that has gone away",
-    errno.EIO: "lies on a device that fails",
-}
-
-
 class NoFile(UserError):
     """No place has the file."""
-
-
-@contextmanager
-def refusals_told() -> Iterator[None]:
-    """What a device or its owner refuses becomes one sentence."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in REFUSED:
-            raise
-        raise UserError(f"{error.filename or 'a file'} {REFUSED[error.errno]}: mend that, or give another place with --output, "
-                        "--partial or, for models of the hub, HF_HOME") from error
 
 
 def read_entry(kind: str, name: str, listing: Path) -> dict:
@@ -127,7 +100,8 @@ def _ready(partial: Path, url: str) -> Path:
     return partial / f"{hashlib.sha256(url.encode()).hexdigest()[:16]}.whole"
 
 
-def _bring(name: str, places: list[str], mirrored: list[str], partial: Path, most: int | None, pin: str) -> tuple[Path, str]:
+def _bring(name: str, places: list[str], mirrored: list[str], partial: Path, most: int | None,
+           pin: str) -> tuple[Path, str]:
     """Bring a file from the first place that has it; returns where it lies and the place.
 
     Raises NoFile when no place has it, UserError when the mirror does not answer or a place gives too much.
@@ -144,8 +118,8 @@ def _bring(name: str, places: list[str], mirrored: list[str], partial: Path, mos
                     transfer(web, place, part, name, most)
                 return part, place
             except NotThere as error:
-                if place in mirrored:
-                    log.info("%s: the mirror has no %s (%s)", name, place, error)
+                if place in mirrored[-1:]:
+                    log.info("%s: the mirror has no %s (%s)", name, " or ".join(mirrored), error)
                 tried.append(f"{place}: {error}")
             except NoAnswer as error:
                 if place in mirrored:
@@ -154,11 +128,12 @@ def _bring(name: str, places: list[str], mirrored: list[str], partial: Path, mos
                 log.info("%s: %s: %s", name, place, error)
                 tried.append(f"{place}: {error}")
             except TooLarge as error:
-                bound = f"the {most:,} bytes that {pin} allows" if most is not None else f"{int(str(error)):,} bytes, with none declared in {pin}"
-                raise UserError(f"{name} from {place} is more than {bound}: it was stopped and removed; get the right file into "
-                                "the mirror, or, if the change is meant, declare its bytes there") from error
-    raise NoFile(f"{name} could not be had (tried {'; '.join(tried) or 'nothing'}): set {SETTING} to a folder or URL laid out as "
-                 "<host>/<path> that has it")
+                bound = (f"the {most:,} bytes that {pin} allows" if most is not None
+                         else f"{int(str(error)):,} bytes, with none declared in {pin}")
+                raise UserError(f"{name} from {place} is more than {bound}: it was stopped and removed; get the right "
+                                "file into the mirror, or, if the change is meant, declare its bytes there") from error
+    raise NoFile(f"{name} could not be had (tried {'; '.join(tried) or 'nothing'}): set {SETTING} to a folder or URL "
+                 "laid out as <host>/<path> that has it")
 
 
 def _verify(part: Path, name: str, place: str, pin: str, sha256: str | None, size: int | None) -> str:
@@ -169,8 +144,8 @@ def _verify(part: Path, name: str, place: str, pin: str, sha256: str | None, siz
         wanted, there = f"sha256 {sha256 or 'unknown'}", f"{found}"
         if size is not None:
             wanted, there = f"{wanted} and {size:,} bytes", f"{there} and {found_size:,} bytes"
-        raise UserError(f"{name} from {place} is not the file that {pin} names (expected {wanted}, found {there}): it was removed; "
-                        "get the right file into the mirror, or, if the change is meant, pin what was found")
+        raise UserError(f"{name} from {place} is not the file that {pin} names (expected {wanted}, found {there}): it was "
+                        "removed; get the right file into the mirror, or, if the change is meant, pin what was found")
     return found
 
 
@@ -179,10 +154,11 @@ def download(name: str, urls: list[str], sha256: str | None, pin: str, partial: 
              otherwise: Callable[[Path], str] | None = None) -> Path:
     """Bring a file and verify it; returns its place under `partial`, from where the caller takes it.
 
-    name: what to call it in messages; pin: where its sha256 and size are written down, for messages; mirror: as check_mirror
-    returned it; size, most: the bytes that it must have, or may have, each None where not known; archive: its members are
-    verified by the caller, not the file; otherwise: a function that writes the file where the mirror has none, in place of the
-    URLs, and returns from where it came. A verified file that a fetch which failed later left under `partial` is used again.
+    name: what to call it in messages; pin: where its sha256 and size are written down, for messages; mirror: as
+    check_mirror returned it; size, most: the bytes that it must have, or may have, each None where not known; archive:
+    its members are verified by the caller, not the file; otherwise: a function that writes the file where the mirror has
+    none, in place of the URLs, and returns from where it came. A verified file that a fetch which failed later left under
+    `partial` is used again.
 
     Raises NoFile when no place has the file, UserError when the mirror does not answer, or hash or size differ.
     """

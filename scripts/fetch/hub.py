@@ -59,7 +59,10 @@ def is_whole(file: Path, sha256: str | None) -> bool:
 
 
 def _refusal(called: str, hub: str, revision: str, pin: str, error: Exception, damaged: Path | None) -> UserError:
-    """What the hub's refusal or silence means, in one sentence with its remedy; damaged: what the cache has in its place."""
+    """What the hub's refusal or silence means, in one sentence with its remedy.
+
+    damaged: what the cache has in its place.
+    """
     from huggingface_hub import constants, errors
 
     place = endpoint()
@@ -77,11 +80,14 @@ def _refusal(called: str, hub: str, revision: str, pin: str, error: Exception, d
         return NoFile(f"{called}: {hub} has no such file at {revision}: name in {pin} the files that it has")
     status = getattr(getattr(error.__cause__ or error, "response", None), "status_code", None)
     if isinstance(error, errors.LocalEntryNotFoundError) and status is None:
-        why = f"{place} is not asked, since HF_HUB_OFFLINE is set," if constants.is_offline_mode() else f"{place} does not answer"
-        return NoFile(f"{called}: {why} and neither the mirror nor the cache ({constants.HF_HUB_CACHE}) has it: set {SETTING} to "
-                      "a place that has it, name with HF_HUB_CACHE a cache that has it, or fetch where there is a network")
+        offline = "is not asked, since HF_HUB_OFFLINE is set,"
+        why = f"{place} {offline if constants.is_offline_mode() else 'does not answer'}"
+        return NoFile(f"{called}: {why} and neither the mirror nor the cache ({constants.HF_HUB_CACHE}) has it: set "
+                      f"{SETTING} to a place that has it, name with HF_HUB_CACHE a cache that has it, or fetch where "
+                      "there is a network")
     if status in (401, 403):
-        return UserError(f"{called}: {place} refuses {hub} (HTTP {status}): {token} that may read it, or take a wrong one away")
+        return UserError(f"{called}: {place} refuses {hub} (HTTP {status}): {token} that may read it, or take a wrong one "
+                         "away")
     why = f"HTTP {status}" if status else f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
     return UserError(f"{called}: {place} does not give it ({why}): try again later, or set {SETTING} to a place that has it")
 
@@ -102,15 +108,16 @@ def from_hub(called: str, file: str, hub: str, revision: str, sha256: str | None
         check_room(part, called, declared)
         bar = type("Bar", (Bar,), {"most": declared or most})
         for again in (False, True):
-            cached = Path(hf_hub_download(hub, file, revision=revision, endpoint=endpoint(), tqdm_class=bar, force_download=again))
+            cached = Path(hf_hub_download(hub, file, revision=revision, endpoint=endpoint(), tqdm_class=bar,
+                                          force_download=again))
             if again or not told.is_cached or is_whole(cached, sha256):
                 break
             log.info("%s: %s, in the cache, is not the file that it must be; fetching it anew", called, cached)
     except UserError:
         raise
     except TooLarge as error:
-        raise UserError(f"{called}: {endpoint()} sends more than the {int(str(error)):,} bytes that it declared or that are taken "
-                        "here: it was stopped and removed; take another endpoint or model") from error
+        raise UserError(f"{called}: {endpoint()} sends more than the {int(str(error)):,} bytes that it declared or that are "
+                        "taken here: it was stopped and removed; take another endpoint or model") from error
     except OSError as error:
         if error.errno is None:
             raise _refusal(called, hub, revision, pin, error, cached) from error
@@ -119,7 +126,8 @@ def from_hub(called: str, file: str, hub: str, revision: str, sha256: str | None
     except Exception as error:  # of several kinds, which differ between versions of huggingface_hub
         raise _refusal(called, hub, revision, pin, error, cached) from error
     if sha256 is None and not is_whole(cached, None):
-        raise UserError(f"{called}: what {endpoint()} sends is not what the hub names by its hash: try again, or take another endpoint")
+        raise UserError(f"{called}: what {endpoint()} sends is not what the hub names by its hash: try again, or take "
+                        "another endpoint")
     commit = cached.parent.name
     if revision != commit:
         log.info("%s: revision %s is commit %s now: pin it in %s", called, revision, commit, pin)

@@ -18,9 +18,17 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 
 from scripts.common.models import DEFAULT_FILES, check_model, kind_of, wanted_hashes
 from scripts.common.program import UserError, log, parser, run
-from scripts.fetch.model_files import check_architecture, check_files
-from scripts.fetch.download import MIRROR_HELP, NoFile, check_mirror, download, exists, hand_over, read_entry, refusals_told
+from scripts.fetch.download import (
+    MIRROR_HELP,
+    NoFile,
+    check_mirror,
+    download,
+    exists,
+    hand_over,
+    read_entry,
+)
 from scripts.fetch.hub import PICKLE, has_pickle, hub_file
+from scripts.fetch.model_files import check_architecture, check_files
 
 SENTINEL = "<extra_id_0>"  # what T5 has in a mask's place
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -167,24 +175,23 @@ def main(given: argparse.Namespace) -> None:
     kind, pin = kind_of(entry), f"{given.models} ({given.model})"
     if kind == "mlm":
         raise UserError(f"{given.model}: is made by an MLM stage, not fetched; `snakemake train` makes it")
-    with refusals_told():
-        partial.mkdir(parents=True, exist_ok=True)
-        if kind == "init":
-            files = write_scratch(given.model, entry, pin, partial, mirror)
-        elif kind == "esim":
-            files = write_esim(given.model, entry, pin, partial, given.output.parent, mirror)
-        elif kind == "hub":
-            files = bring_from_hub(given.model, entry, pin, partial, mirror)
-        else:
-            files = bring_from_folder(given.model, entry, pin, partial)
-        try:
-            if kind != "esim":
-                check_files(given.model, files, partial / "check")
-        except UserError:
-            shutil.rmtree(partial, ignore_errors=True)  # so that the next fetch brings the files anew
-            raise
-        hand_over({place: given.output / name for name, place in files.items()})
-        size = sum((given.output / name).stat().st_size for name in files)
+    partial.mkdir(parents=True, exist_ok=True)
+    if kind == "init":
+        files = write_scratch(given.model, entry, pin, partial, mirror)
+    elif kind == "esim":
+        files = write_esim(given.model, entry, pin, partial, given.output.parent, mirror)
+    elif kind == "hub":
+        files = bring_from_hub(given.model, entry, pin, partial, mirror)
+    else:
+        files = bring_from_folder(given.model, entry, pin, partial)
+    try:
+        if kind != "esim":
+            check_files(given.model, files, partial / "check")
+    except UserError:
+        shutil.rmtree(partial, ignore_errors=True)  # so that the next fetch brings the files anew
+        raise
+    hand_over({place: given.output / name for name, place in files.items()})
+    size = sum((given.output / name).stat().st_size for name in files)
     shutil.rmtree(partial, ignore_errors=True)
     log.info("%s: %s files, %s bytes, in %s", given.model, len(files), f"{size:,}", given.output)
 

@@ -13,7 +13,8 @@ from scripts.common.program import UserError
 
 INSTEAD = "get the right file, or take another model"
 LAYER = re.compile(r"^(.*?)\.(?:layer|layers|h|block)\.(\d+)\.")  # in a tensor's name: the stack and the number of its layer
-NUMBERS = ("vocab_size", "hidden_size", "num_hidden_layers")
+NUMBERS = ("vocab_size", "hidden_size", "num_hidden_layers")  # which every model of text has
+MORE_NUMBERS = ("num_attention_heads", "intermediate_size")  # which many have
 WIDTHS = ("hidden_size", "embedding_size", "word_embed_proj_dim")  # of the table of tokens, by architecture
 HIGHEST = 100_000_000  # of any of them
 PROBE = "A man washes a pan, then it's dried: 1 → 2 \u2603 \u4e16\u754c \U0001f9ff"  # rare characters too
@@ -45,8 +46,8 @@ def refuse_code(name: str, file: str, content) -> None:
     """Raise UserError where a configuration, or one inside it, asks for code of its own repository."""
     inner = content.values() if isinstance(content, dict) else content if isinstance(content, list) else []
     if isinstance(content, dict) and "auto_map" in content:
-        raise UserError(f"{name}: {file} has auto_map, so the model needs code from its own repository, which is never run "
-                        "here: take a model that transformers knows")
+        raise UserError(f"{name}: {file} has auto_map, so the model needs code from its own repository, which is never "
+                        "run here: take a model that transformers knows")
     for value in inner:
         refuse_code(name, file, value)
 
@@ -65,27 +66,36 @@ def check_architecture(name: str, init: dict) -> bool:
     return bool(config.is_encoder_decoder)
 
 
+def number_of(config, key: str) -> int | None:
+    """A number of a transformers configuration; None where it has none, or one for each layer."""
+    try:
+        return getattr(config, key, None)
+    except Exception:  # of several kinds, which differ between versions of transformers
+        return None
+
+
 def read_config(name: str, where: str, content: dict):
-    """The transformers configuration that a JSON object is, with what it leaves out. Raises UserError where it is none."""
+    """The transformers configuration that a JSON object is, with what it leaves out. Raises UserError for no such one."""
     from transformers import AutoConfig  # takes a second, and corpora do not need it
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 
     if "model_type" not in content:
-        raise UserError(f"{name}: {where} lacks model_type, so nothing tells what it is; write `model_type: bert`, or another one")
+        raise UserError(f"{name}: {where} lacks model_type, so nothing tells what it is; write `model_type: bert`, or "
+                        "another one")
     kind = content["model_type"]
     if not isinstance(kind, str) or kind not in CONFIG_MAPPING_NAMES:
         near = difflib.get_close_matches(str(kind), CONFIG_MAPPING_NAMES, 1)
-        raise UserError(f"{name}: {where} has model_type {str(kind)[:100]}, which is no configuration that transformers knows"
-                        + (f"; did you mean {near[0]}?" if near else "; take another model"))
+        raise UserError(f"{name}: {where} has model_type {str(kind)[:100]}, which is no configuration that transformers "
+                        "knows" + (f"; did you mean {near[0]}?" if near else "; take another model"))
     try:
         config = AutoConfig.for_model(**content)
     except Exception as error:  # of several kinds, which differ between versions of transformers
         raise UserError(f"{name}: {where} is no configuration that transformers knows ({short(error)}); correct it") from error
-    for key in NUMBERS:
-        value = getattr(config, key, None)
-        if type(value) is not int or not 1 <= value <= HIGHEST:
-            raise UserError(f"{name}: {where} has {key} {str(value)[:100]}, so it is no model of text, or none that can be built; "
-                            "take another model")
+    for key in (*NUMBERS, *MORE_NUMBERS):
+        value = number_of(config, key)
+        if not (1 <= value <= HIGHEST if type(value) is int else key in MORE_NUMBERS):
+            raise UserError(f"{name}: {where} has {key} {str(value)[:100]}, so it is no model of text, or none that can be "
+                            "built; take another model")
     return config
 
 
@@ -106,8 +116,8 @@ def check_weights(name: str, file: str, shapes: dict[str, list[int]], config) ->
     widths = {getattr(config, key, None) for key in WIDTHS}
     if not any(rows == config.vocab_size and width in widths for rows, width in tables):
         most = max((rows for rows, width in tables if width in widths), default=0)
-        raise UserError(f"{name}: config.json promises {config.vocab_size:,} tokens of {config.hidden_size} numbers, but {file} has no "
-                        f"table of them (its longest of that width has {most:,} rows); {INSTEAD}")
+        raise UserError(f"{name}: config.json promises {config.vocab_size:,} tokens of {config.hidden_size} numbers, but "
+                        f"{file} has no table of them (its longest of that width has {most:,} rows); {INSTEAD}")
     stacks: dict[str, set[int]] = {}
     for match in filter(None, map(LAYER.match, shapes)):
         stacks.setdefault(match[1], set()).add(int(match[2]))
@@ -116,16 +126,18 @@ def check_weights(name: str, file: str, shapes: dict[str, list[int]], config) ->
         promised = next((value for key in ("num_decoder_layers", "decoder_layers") if decodes
                          and isinstance(value := getattr(config, key, None), int)), config.num_hidden_layers)
         if missing := sorted(set(range(promised)) - there):
-            raise UserError(f"{name}: config.json promises {promised} layers, but {file} has no weights of layer {missing[0]} of "
-                            f"{stack[:100]}; {INSTEAD}")
+            raise UserError(f"{name}: config.json promises {promised} layers, but {file} has no weights of layer "
+                            f"{missing[0]} of {stack[:100]}; {INSTEAD}")
 
 
 def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> None:
-    """Raise UserError unless the tokenizer loads as in training, pads where it must, and makes tokens that the model has."""
+    """Raise UserError unless the tokenizer loads as in training, pads where it must, and makes the model's tokens only."""
     from tokenizers import Tokenizer
     from transformers import AutoTokenizer
-    from transformers.models.auto.modeling_auto import (MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-                                                        MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES)
+    from transformers.models.auto.modeling_auto import (
+        MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+        MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+    )
 
     try:
         Tokenizer.from_file(str(files["tokenizer.json"]))
@@ -149,8 +161,8 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
         raise UserError(f"{name}: its tokenizer has no padding token (pad_token in tokenizer_config.json); {INSTEAD}")
     token, number = max(tokenizer.get_vocab().items(), key=lambda pair: pair[1], default=("", -1))
     if number >= config.vocab_size:
-        raise UserError(f"{name}: its tokenizer makes token {number:,} ({token[:50]}), but the model has {config.vocab_size:,} (vocab_size "
-                        f"in config.json, counted from 0): {INSTEAD}")
+        raise UserError(f"{name}: its tokenizer makes token {number:,} ({token[:50]}), but the model has "
+                        f"{config.vocab_size:,} (vocab_size in config.json, counted from 0): {INSTEAD}")
 
 
 def check_files(name: str, files: dict[str, Path], folder: Path) -> None:

@@ -22,7 +22,7 @@ from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from scripts.common.program import UserError, log, parser, run
-from scripts.fetch.download import MIRROR_HELP, UNPINNED, check_mirror, download, hand_over, read_entry, refusals_told
+from scripts.fetch.download import MIRROR_HELP, UNPINNED, check_mirror, download, hand_over, read_entry
 from scripts.fetch.web import CHUNK, MOST, named
 
 # What zipfile and its decompressors raise on bytes that are no whole zip.
@@ -80,8 +80,9 @@ def refuse_unsafe(archive: zipfile.ZipFile, called: str) -> None:
 
 
 def damaged(called: str, error: Exception) -> UserError:
-    return UserError(f"{called} is truncated or damaged, or no zip that can be opened ({' '.join(str(error).split())[:200]}): it was "
-                     "removed; fetch it again, and if that ends the same, replace the copy in the mirror or at its URL")
+    return UserError(f"{called} is truncated or damaged, or no zip that can be opened "
+                     f"({' '.join(str(error).split())[:200]}): it was removed; fetch it again, and if that ends the same, "
+                     "replace the copy in the mirror or at its URL")
 
 
 def read_member(archive: zipfile.ZipFile, member: str, called: str) -> Iterator[bytes]:
@@ -100,12 +101,13 @@ def extract(archive: zipfile.ZipFile, member: str, facts: dict, target: Path, ca
     facts: sha256 and bytes, each None where not known. Raises UserError when the member is not as they say.
     """
     digest, size, limit = hashlib.sha256(), 0, facts["bytes"]
+    most = MOST if limit is None else limit
     with named(target), open(target, "wb") as opened:
         for piece in read_member(archive, member, called):
             size += len(piece)
-            if size > (MOST if limit is None else limit):
-                raise UserError(f"{called}: member {member} opens to more than the {MOST if limit is None else limit:,} bytes that "
-                                f"{pin} declares; get the right archive, or, if the change is meant, correct bytes there")
+            if size > most:
+                raise UserError(f"{called}: member {member} opens to more than the {most:,} bytes that {pin} declares; get "
+                                "the right archive, or, if the change is meant, correct bytes there")
             opened.write(piece)
             digest.update(piece)
     found = digest.hexdigest()
@@ -138,8 +140,8 @@ def open_archive(place: Path, members: dict, folder: Path, called: str, pin: str
                 if member not in there:
                     more = f" and {len(there) - 20} more" if len(there) > 20 else ""
                     raise UserError(f"{called}: member {member} is missing from the archive, which holds "
-                                    f"{', '.join(file[:200] for file in there[:20]) or 'nothing'}{more}; correct {pin}, or get "
-                                    "the right archive")
+                                    f"{', '.join(file[:200] for file in there[:20]) or 'nothing'}{more}; correct {pin}, "
+                                    "or get the right archive")
                 name = PurePosixPath(member).name
                 extract(archive, member, facts, folder / name, called, pin)
                 written[name] = folder / name
@@ -162,12 +164,14 @@ def fetch(name: str, entry: dict, pins: Path, partial: Path, mirror: str | None)
     for item in entry["downloads"]:
         called = name_of(item)
         if "members" in item:
-            brought = download(called, item["urls"], None, pin, partial, mirror, most=weight(item["members"]), archive=True)
+            brought = download(called, item["urls"], None, pin, partial, mirror, most=weight(item["members"]),
+                               archive=True)
             opened = partial / "opened"
             opened.mkdir(exist_ok=True)
             files |= open_archive(brought, item["members"], opened, f"{called} from {item['urls'][0]}", pin)
         else:
-            files[PurePosixPath(called).name] = download(called, item["urls"], item["sha256"], pin, partial, mirror, item["bytes"])
+            files[PurePosixPath(called).name] = download(called, item["urls"], item["sha256"], pin, partial, mirror,
+                                                         item["bytes"])
     return files
 
 
@@ -176,13 +180,12 @@ def main(given: argparse.Namespace) -> None:
     entry = read_entry("source", given.source, given.sources)
     check_source(given.source, entry, given.sources)
     partial = given.partial / given.source
-    with refusals_told():
-        try:
-            files = fetch(given.source, entry, given.sources, partial, mirror)
-            hand_over({place: given.output / name for name, place in files.items()})
-        finally:
-            shutil.rmtree(partial / "opened", ignore_errors=True)
-        size = sum((given.output / name).stat().st_size for name in files)
+    try:
+        files = fetch(given.source, entry, given.sources, partial, mirror)
+        hand_over({place: given.output / name for name, place in files.items()})
+    finally:
+        shutil.rmtree(partial / "opened", ignore_errors=True)
+    size = sum((given.output / name).stat().st_size for name in files)
     shutil.rmtree(partial, ignore_errors=True)
     log.info("%s: %s files, %s bytes, in %s", given.source, len(files), f"{size:,}", given.output)
 

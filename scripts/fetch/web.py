@@ -1,7 +1,7 @@
 """Bring one http(s) URL into a file: bounded in size and time, and continued where an earlier try ended.
 
-Pieces of two versions of a file are never joined: a piece is continued only if the server says, by ETag or date, that the
-file is still the same. Whatever is waited for is said, and nothing is waited for longer than is stated here.
+Pieces of two versions of a file are never joined: a piece is continued only if the server says, by ETag or date, that
+the file is still the same. Whatever is waited for is said, and nothing is waited for longer than is stated here.
 """
 
 import json
@@ -48,7 +48,10 @@ class TooLarge(Exception):
 
 
 class Cut(Exception):
-    """A try ended before the file did; the text says why. wait: seconds that the server asks for; stalled: it was silent."""
+    """A try ended before the file did; the text says why.
+
+    wait: seconds that the server asks for; stalled: it was silent.
+    """
 
     def __init__(self, why: str, wait: float | None = None, stalled: bool = False):
         super().__init__(why)
@@ -63,7 +66,7 @@ class Session(requests.Session):
         if target:
             now, then = urlsplit(resp.url).scheme, urlsplit(urljoin(resp.url, target)).scheme
             if then not in ("http", "https") or (now, then) == ("https", "http"):
-                raise NoAnswer(f"it redirects to {target[:200]}, which is not followed: from {now} to {then or 'nowhere'}")
+                raise NoAnswer(f"it redirects to {target[:200]}, which is not followed: from {now} to {then}")
         return target
 
 
@@ -72,7 +75,8 @@ def session() -> Session:
     web = Session()
     web.max_redirects = 5
     web.headers.update({"User-Agent": "timestride", "Accept-Encoding": "identity"})
-    retry = Retry(connect=1, read=False, redirect=False, status=False, backoff_factor=BACKOFF, respect_retry_after_header=False)
+    retry = Retry(connect=1, read=False, redirect=False, status=False, backoff_factor=BACKOFF,
+                  respect_retry_after_header=False)
     for scheme in ("http://", "https://"):
         web.mount(scheme, HTTPAdapter(max_retries=retry))
     return web
@@ -97,8 +101,8 @@ def check_room(path: Path, name: str, needed: int) -> None:
     """Say that the device is too full before hours are spent on filling it. Raises UserError."""
     free = shutil.disk_usage(path.parent).free
     if needed > free:
-        raise UserError(f"no space left on the device while writing {path}: {name} needs {needed:,} bytes more, and {free:,} are "
-                        "free; free some, then give the same command again: what has come is kept")
+        raise UserError(f"no space left on the device while writing {path}: {name} needs {needed:,} bytes more, and "
+                        f"{free:,} are free; free some, then give the same command again: what has come is kept")
 
 
 def _validator(answer: requests.Response) -> str | None:
@@ -143,8 +147,8 @@ def _check_answer(answer: requests.Response, done: int, validator: str | None, p
     if status in BUSY:
         wait = _wait_asked(answer)
         if wait is not None and wait > LONGEST_WAIT:
-            raise NoAnswer(f"HTTP {status}: it asks to be left alone for {wait:,.0f} s, and {LONGEST_WAIT} s are waited at most; "
-                           "try again later")
+            raise NoAnswer(f"HTTP {status}: it asks to be left alone for {wait:,.0f} s, and {LONGEST_WAIT} s are waited "
+                           "at most; try again later")
         raise Cut(f"the server is busy (HTTP {status})", wait)
     continues = (done > 0 and validator is not None and _validator(answer) == validator
                  and answer.headers.get("Content-Range", "").startswith(f"bytes {done}-"))

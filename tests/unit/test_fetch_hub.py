@@ -1,4 +1,5 @@
 """scripts.fetch.hub: a local server that plays the hub, gated, silent, lying and cut off; the mirror and the user's cache."""
+# ruff: noqa: F401 - fixtures are imported
 
 import hashlib
 import http.server
@@ -10,7 +11,12 @@ import yaml
 from huggingface_hub import constants
 
 from scripts.common.models import DEFAULT_FILES
-from tests.unit.fetch_inputs import fetch, folder, no_pauses, refused  # noqa: F401
+from tests.unit.fetch_models import (
+    fetch_fixture,
+    folder_fixture,
+    no_pauses,
+    refused_fixture,
+)
 
 COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 ENTRY = {"hub": "me/mine", "revision": COMMIT, "licence": "MIT"}
@@ -84,7 +90,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture
-def server(folder, tmp_path, monkeypatch):  # noqa: F811
+def server(folder, tmp_path, monkeypatch):
     """A hub that has the small model, and an empty cache of the user's."""
     hub = Hub(folder)
     thread = threading.Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.01})
@@ -103,7 +109,7 @@ def sha256(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def pinned(folder: Path) -> dict:  # noqa: F811
+def pinned(folder: Path) -> dict:
     return ENTRY | {"files": {file: sha256(folder / file) for file in DEFAULT_FILES}}
 
 
@@ -112,7 +118,7 @@ def spare(tmp_path: Path) -> list[Path]:
     return [file for place in ("partial", "cache") for file in tmp_path.glob(f"{place}/**/*") if file.name.endswith(("incomplete", "part"))]
 
 
-def test_a_model_of_the_hub(fetch, server, folder, tmp_path, caplog):  # noqa: F811
+def test_a_model_of_the_hub(fetch, server, folder, tmp_path, caplog):
     fetched = fetch(ENTRY)
     assert {file.name: file.read_bytes() for file in fetched.iterdir()} == {
         file.name: file.read_bytes() for file in folder.iterdir()}
@@ -121,12 +127,12 @@ def test_a_model_of_the_hub(fetch, server, folder, tmp_path, caplog):  # noqa: F
     assert not any(file.is_symlink() for file in fetched.iterdir())
 
 
-def test_a_branch_is_told_as_its_commit(fetch, server, folder, caplog):  # noqa: F811
+def test_a_branch_is_told_as_its_commit(fetch, server, folder, caplog):
     fetch(ENTRY | {"revision": "main"})
     assert f"revision main is commit {COMMIT} now: pin it in" in caplog.text
 
 
-def test_the_cache_is_used(fetch, server, folder):  # noqa: F811
+def test_the_cache_is_used(fetch, server, folder):
     fetch(pinned(folder))
     server.asked.clear()
     server.state.add("silent")
@@ -134,7 +140,7 @@ def test_the_cache_is_used(fetch, server, folder):  # noqa: F811
     assert server.asked == []
 
 
-def test_a_damaged_cache_is_mended(fetch, refused, server, folder, tmp_path, caplog):  # noqa: F811
+def test_a_damaged_cache_is_mended(fetch, refused, server, folder, tmp_path, caplog):
     """Told by the pinned hash or, without one, by the hash that the cache stores a file under."""
     for entry in (pinned(folder), ENTRY):
         fetch(entry)
@@ -148,13 +154,13 @@ def test_a_damaged_cache_is_mended(fetch, refused, server, folder, tmp_path, cap
         assert sha256(fetched / "model.safetensors") == sha256(folder / "model.safetensors")
 
 
-def refused_again(refused, entry: dict, tmp_path: Path) -> str:  # noqa: F811
+def refused_again(refused, entry: dict, tmp_path: Path) -> str:
     for file in tmp_path.glob("out/mine/*"):
         file.unlink()
     return refused(entry)
 
 
-def test_a_cut_download_goes_on(fetch, server, folder, monkeypatch):  # noqa: F811
+def test_a_cut_download_goes_on(fetch, server, folder, monkeypatch):
     monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1 << 16)
     server.state.add("cut")
     fetched = fetch(pinned(folder))
@@ -162,25 +168,25 @@ def test_a_cut_download_goes_on(fetch, server, folder, monkeypatch):  # noqa: F8
     assert [int(ranged[6:-1]) for _, _, ranged in server.asked if ranged][0] > 100_000
 
 
-def test_a_wrong_hash(refused, server, folder, tmp_path):  # noqa: F811
+def test_a_wrong_hash(refused, server, folder, tmp_path):
     entry = pinned(folder)
     entry["files"]["config.json"] = "0" * 64
     said = refused(entry)
     assert "0" * 64 in said and sha256(folder / "config.json") in said and "mine/config.json" in said
 
 
-def test_other_bytes_than_the_hub_names(refused, server, folder, tmp_path):  # noqa: F811
+def test_other_bytes_than_the_hub_names(refused, server, folder, tmp_path):
     """Nothing is pinned, but the hub itself said what must come."""
     server.state.add("wrong")
     assert "the hub names" in refused(ENTRY)
 
 
-def test_more_than_the_hub_declared(refused, server, folder, tmp_path):  # noqa: F811
+def test_more_than_the_hub_declared(refused, server, folder, tmp_path):
     server.state.add("endless")
     assert "it was stopped and removed" in refused(ENTRY) and spare(tmp_path) == []
 
 
-def test_a_gated_model(fetch, refused, server, folder, monkeypatch):  # noqa: F811
+def test_a_gated_model(fetch, refused, server, folder, monkeypatch):
     server.state.add("gated")
     said = refused(ENTRY)
     assert "me/mine is gated" in said and f"{server.url}/me/mine" in said and "hf auth login" in said and "HF_TOKEN" in said
@@ -197,13 +203,13 @@ def test_a_gated_model(fetch, refused, server, folder, monkeypatch):  # noqa: F8
     (set(), {"hub": "not a name"}, "does not give it (HFValidationError"),
     ({"silent"}, {}, "does not give it (RemoteProtocolError"),
 ])
-def test_what_the_hub_refuses(refused, server, folder, state, change, said, monkeypatch):  # noqa: F811
+def test_what_the_hub_refuses(refused, server, folder, state, change, said, monkeypatch):
     monkeypatch.setattr("time.sleep", lambda _: None)
     server.state |= state
     assert said in refused(ENTRY | change)
 
 
-def test_no_network(refused, server, monkeypatch, tmp_path):  # noqa: F811
+def test_no_network(refused, server, monkeypatch, tmp_path):
     monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
     said = refused(ENTRY)
@@ -211,7 +217,7 @@ def test_no_network(refused, server, monkeypatch, tmp_path):  # noqa: F811
     assert "TIMESTRIDE_MIRROR" in said and "HF_HUB_CACHE" in said and str(tmp_path / "cache") in said
 
 
-def test_pickled_weights_only(refused, server, folder, tmp_path):  # noqa: F811
+def test_pickled_weights_only(refused, server, folder, tmp_path):
     (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
     said = refused(ENTRY)
     assert "me/mine has its weights as pytorch_model.bin only" in said and "save_pretrained" in said
@@ -221,7 +227,7 @@ def test_pickled_weights_only(refused, server, folder, tmp_path):  # noqa: F811
 
 
 @pytest.fixture
-def mirror(folder, tmp_path) -> Path:  # noqa: F811
+def mirror(folder, tmp_path) -> Path:
     """A mirror with the branch's files alone."""
     place = tmp_path / "mirror/huggingface.co/me/mine/resolve/main"
     place.mkdir(parents=True)
@@ -230,12 +236,12 @@ def mirror(folder, tmp_path) -> Path:  # noqa: F811
     return tmp_path / "mirror"
 
 
-def test_the_mirror_is_asked_first(fetch, server, folder, mirror):  # noqa: F811
+def test_the_mirror_is_asked_first(fetch, server, folder, mirror):
     fetch(pinned(folder), mirror)
     assert server.asked == []
 
 
-def test_a_branch_in_the_mirror_stands_for_a_commit_only_where_the_hash_is_pinned(fetch, server, folder, mirror):  # noqa: F811
+def test_a_branch_in_the_mirror_stands_for_a_commit_only_where_the_hash_is_pinned(fetch, server, folder, mirror):
     fetch(ENTRY, mirror)
     assert {path for _, path, _ in server.asked} == {f"/me/mine/resolve/{COMMIT}/{file}" for file in DEFAULT_FILES}
 
@@ -243,7 +249,7 @@ def test_a_branch_in_the_mirror_stands_for_a_commit_only_where_the_hash_is_pinne
 # ---- as the user's environment has it
 
 
-def test_the_environment_is_honoured(program, server, folder, tmp_path):  # noqa: F811
+def test_the_environment_is_honoured(program, server, folder, tmp_path):
     """HF_HOME, HF_TOKEN and HF_ENDPOINT; then offline, with and without the cache."""
     (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": ENTRY}))
     command = ("scripts.fetch.model", "--model", "mine", "--models", tmp_path / "models.yaml", "--output", tmp_path / "out/mine",

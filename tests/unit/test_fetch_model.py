@@ -1,4 +1,5 @@
 """scripts.fetch.model: hub, folder and from-scratch models, and everything that it must refuse."""
+# ruff: noqa: F401 - fixtures are imported
 
 import hashlib
 import json
@@ -15,8 +16,18 @@ from tokenizers import Tokenizer
 from scripts.common.models import DEFAULT_FILES, SCRATCH_FILES, check_model, kind_of, model_files
 from scripts.fetch import model
 from tests.conftest import ROOT
-from tests.unit.fetch_inputs import (MODELS, TINY, WORDS, fetch, folder, hub, mend, no_pauses, refused,  # noqa: F401
-                                     weights)
+from tests.unit.fetch_models import (
+    MODELS,
+    TINY,
+    WORDS,
+    fetch_fixture,
+    folder_fixture,
+    hub_fixture,
+    mend,
+    no_pauses,
+    refused_fixture,
+    weights,
+)
 
 # ---- entries
 
@@ -156,6 +167,7 @@ def test_a_model_that_needs_foreign_code(refused, folder, file):
     ("config.json", b'{"model_type": "bert", "hidden_size": "wide"}', "no configuration that transformers knows"),
     ("config.json", b'{"model_type": "bert", "num_hidden_layers": 0}', "has num_hidden_layers 0"),
     ("config.json", b'{"model_type": "bert", "vocab_size": 1e30}', "config.json"),
+    ("config.json", b'{"model_type": "bert", "num_attention_heads": -12}', "has num_attention_heads -12"),
     ("config.json", b'{"model_type": "clip"}', "so it is no model of text"),
     ("config.json", b'{"model_type": "bert", "text_config": [{"auto_map": {}}]}', "config.json has auto_map"),
     ("tokenizer_config.json", b"[]", "not a JSON object"),

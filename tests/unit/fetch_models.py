@@ -22,8 +22,8 @@ def no_pauses(monkeypatch):
     monkeypatch.setattr(web, "BACKOFF", 0)
 
 
-@pytest.fixture
-def fetch(tmp_path, caplog):
+@pytest.fixture(name="fetch")
+def fetch_fixture(tmp_path, caplog):
     """Fetch a model with the given entry, as the program does; returns its folder."""
     caplog.set_level("INFO")
 
@@ -39,8 +39,8 @@ def fetch(tmp_path, caplog):
     return call
 
 
-@pytest.fixture
-def refused(fetch, tmp_path):
+@pytest.fixture(name="refused")
+def refused_fixture(fetch, tmp_path):
     """Fetch, which must fail with one sentence and leave no output; returns what it said."""
 
     def call(entry: dict, mirror: Path | str = "") -> str:
@@ -52,8 +52,8 @@ def refused(fetch, tmp_path):
     return call
 
 
-@pytest.fixture
-def folder(tmp_path) -> Path:
+@pytest.fixture(name="folder")
+def folder_fixture(tmp_path) -> Path:
     """A small whole model with weights, made without torch."""
     made = tmp_path / "my_model"
     made.mkdir()
@@ -70,8 +70,8 @@ def weights(rows: int = len(model.vocabulary(WORDS)), layers: int = 2) -> dict[s
         name: numpy.zeros(128, "float32") for name in names}
 
 
-@pytest.fixture
-def hub(folder, tmp_path) -> tuple[dict, Path, Path]:
+@pytest.fixture(name="hub")
+def hub_fixture(folder, tmp_path) -> tuple[dict, Path, Path]:
     """An entry of a hub model, a mirror that has it, and the folder in the mirror."""
     place = tmp_path / "mirror/huggingface.co/me/mine/resolve/main"
     place.parent.mkdir(parents=True)
