@@ -42,6 +42,7 @@ try:
     for name, entry in MODELS.items():
         check_model(name, entry)
     PLAN = resolve(config, SOURCES, MODELS, STUDIES)
+    VISIBLE_GPUS = [] if config["device"] == "cpu" else visible_gpus()
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
@@ -55,7 +56,7 @@ USED_STUDIES = sorted({run.study for run in PLAN.runs.values()})
 # job the number is what Slurm allotted.
 if "gpu" not in workflow.global_resources:
     workflow.register_resource(
-        "gpu", int(os.environ.get("SLURM_GPUS_ON_NODE", 0)) if workflow.remote_exec else len(visible_gpus())
+        "gpu", int(os.environ.get("SLURM_GPUS_ON_NODE", 0)) if workflow.remote_exec else len(VISIBLE_GPUS)
     )
 HAS_GPUS = workflow.global_resources["gpu"].value > 0 and config["device"] != "cpu"
 GPUS_PER_RUN = config["devices_per_run"] if HAS_GPUS else 0

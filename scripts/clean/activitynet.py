@@ -20,22 +20,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scripts.clean.captions import (Captions, Count, clean_split, cleaner_arguments, read_json, shaped, total,
-                                    write_cleaning)
-from scripts.common.program import UserError, log, run
-from scripts.common.tables import CAPTIONS, write_table
+                                    write_corpus)
+from scripts.common.program import UserError, cut, log, run
+from scripts.common.tables import CAPTIONS
 
 LISTS = {"train": "train_ids.json", "val_1": "val_ids.json", "val_2": "val_ids.json"}
 
 
 def read_split(file: Path) -> dict[str, Captions]:
     """The videos of one file, checked. Raises UserError that names the video whose shape is wrong."""
-    videos = {name: shaped(video, Captions, f"{file}: video {name}")
+    videos = {name: shaped(video, Captions, f"{file}: video {cut(name)}")
               for name, video in shaped(read_json(file), dict[str, object], str(file)).items()}
     if not videos:
         raise UserError(f"{file}: no video in it; fetch it again")
     for name, video in videos.items():
         if len(video.timestamps) != len(video.sentences):
-            raise UserError(f"{file}: video {name}: {len(video.timestamps)} timestamps but {len(video.sentences)} "
+            raise UserError(f"{file}: video {cut(name)}: {len(video.timestamps)} timestamps but {len(video.sentences)} "
                             "sentences; mend that entry, or fetch the file again")
     return videos
 
@@ -74,9 +74,7 @@ def main(given: argparse.Namespace) -> None:
     listed = {name: shaped(read_json(given.fetched / name), list[str], str(given.fetched / name))
               for name in dict.fromkeys(LISTS.values())}
     tables, counts = clean(videos, listed, given.source)
-    for split, table in tables.items():
-        write_table(table, given.output / f"{split}.parquet", CAPTIONS, given.provenance)
-    write_cleaning(given.source, counts, given.output / "cleaning.csv")
+    write_corpus(given, tables, CAPTIONS, counts)
     log.info("%s: kept %d of %d sentences of %d videos; cleaning.csv says what was changed", given.source,
              total(counts, "sentences", "kept"), total(counts, "sentences", "read"), total(counts, "videos", "kept"))
 

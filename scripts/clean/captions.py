@@ -1,10 +1,9 @@
-"""What the cleaners of caption files share: their arguments, reading JSON with good errors, one split's table.
+"""What the cleaners share: their arguments, writing all or nothing; and for captions: reading JSON, one split's table.
 
 Not a program. Counts are tuples (split, unit, action, reason, count), the rows of cleaning.csv without the source.
 """
 
 import argparse
-import json
 import re
 from pathlib import Path
 from typing import TypeVar
@@ -14,9 +13,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from scripts.common.files import whole
-from scripts.common.program import UserError, parser
-from scripts.common.tables import CLEANING
+from scripts.common.files import whole, whole_set
+from scripts.common.program import UserError, cut, json_object, parser
+from scripts.common.tables import CLEANING, write_table
+from scripts.common.texts import STRING, json_of, text_of
 
 Count = tuple[str, str, str, str, int]
 Shape = TypeVar("Shape")
@@ -37,47 +37,24 @@ class Captions(msgspec.Struct):
 
 def cleaner_arguments(doc: str) -> argparse.ArgumentParser:
     """The arguments of every cleaner."""
-    made = parser(doc)
-    made.add_argument("--source", required=True, help="the name of the corpus in resources/sources.yaml")
-    made.add_argument("--fetched", type=Path, required=True, help="the folder that holds its files")
-    made.add_argument("--output", type=Path, required=True, help="the folder to write to")
-    made.add_argument("--provenance", type=provenance, required=True, metavar="JSON",
-                      help="an object (licence, citation, sha256, …) to store in every Parquet file")
-    return made
-
-
-def provenance(text: str) -> dict:
-    """The value of --provenance."""
-    value = json.loads(text)
-    if not isinstance(value, dict):
-        raise ValueError("not a JSON object")
-    return value
+    shared = parser(doc)
+    shared.add_argument("--source", required=True, help="the name of the corpus in resources/sources.yaml")
+    shared.add_argument("--fetched", type=Path, required=True, help="the folder that holds its files")
+    shared.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    shared.add_argument("--provenance", type=json_object, required=True, metavar="JSON",
+                        help="an object (licence, citation, sha256, …) to store in every Parquet file")
+    return shared
 
 
 def read_json(file: Path) -> object:
-    """The value of a JSON file; refuses one that is missing, not UTF-8, broken, or names a key twice."""
+    """The value of a JSON file of videos; refuses one that is missing, not UTF-8, broken, or names a key twice."""
 
-    def once(pairs: list[tuple[str, object]]) -> dict:
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            raise UserError(f"{file}: the key {twice} occurs twice in one object; remove one of the two")
-        return made
-
-    try:
-        text = file.read_text(encoding="utf-8")
-        return json.loads(text, object_pairs_hook=once)
-    except FileNotFoundError:
-        raise UserError(f"{file}: no such file; fetch the corpus again") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{file}: not UTF-8 text at byte {error.start}; fetch it again") from None
-    except json.JSONDecodeError as error:
+    def behind(before: str) -> str:
         # The keys of objects: of those, the last one before the fault is the video that it lies in, or just behind.
-        opened = re.findall(r'"((?:[^"\\]|\\.)*)"\s*:\s*\{', text[: error.pos])
-        where = f"in or just behind video {opened[-1]}" if opened else "before the first video"
-        raise UserError(f"{file}: broken JSON at line {error.lineno}, column {error.colno}, {where}: {error.msg}; "
-                        "fetch it again") from None
+        keys = [found[1] for found in re.finditer(rf"({STRING})(\s*+:\s*+\{{)?", before, re.DOTALL) if found[2]]
+        return f", in or just behind video {cut(keys[-1][1:-1])}" if keys else ", before the first video"
+
+    return json_of(text_of(file), str(file), behind=behind)
 
 
 def shaped(value: object, shape: type[Shape], where: str) -> Shape:
@@ -86,6 +63,8 @@ def shaped(value: object, shape: type[Shape], where: str) -> Shape:
         return msgspec.convert(value, shape)
     except (msgspec.ValidationError, OverflowError) as error:
         raise UserError(f"{where}: {error}; mend that entry, or fetch the file again") from None
+    except RecursionError:
+        raise UserError(f"{where}: lists or objects are nested too deep; mend that entry, or fetch the file again") from None
 
 
 def joined(texts: pd.Series) -> pd.Series:
@@ -157,6 +136,14 @@ def write_cleaning(source: str, counts: list[Count], file: Path) -> None:
     table = pd.DataFrame([(source, *count) for count in counts], columns=CLEANING.names)
     with whole(file) as place:
         table.to_csv(place, index=False, lineterminator="\n")
+
+
+def write_corpus(given: argparse.Namespace, tables: dict[str, pa.Table], schema: pa.Schema, counts: list[Count]) -> None:
+    """Write <split>.parquet of each split and cleaning.csv to given.output: all of them, or none."""
+    with whole_set(given.output) as folder:
+        for split, table in tables.items():
+            write_table(table, folder / f"{split}.parquet", schema, given.provenance)
+        write_cleaning(given.source, counts, folder / "cleaning.csv")
 
 
 def total(counts: list[Count], unit: str, action: str) -> int:

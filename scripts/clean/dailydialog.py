@@ -26,9 +26,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from scripts.clean.captions import Count, cleaner_arguments, write_cleaning
-from scripts.common.program import UserError, log, run
-from scripts.common.tables import DIALOGS, write_table
+from scripts.clean.captions import Count, cleaner_arguments, write_corpus
+from scripts.common.program import UserError, cut, log, run
+from scripts.common.tables import DIALOGS
+from scripts.common.texts import decoded, lines_in
 
 SPLITS = ("train", "validation", "test")
 LARGEST = 200_000_000  # bytes of one split's text; the real ones have 6 million at most
@@ -67,10 +68,10 @@ def archived(file: Path, split: str) -> str:
             for entry in archive.infolist():
                 path = PurePosixPath(entry.orig_filename.replace("\\", "/"))
                 if path.is_absolute() or ".." in path.parts or path.parts and path.parts[0].endswith(":"):
-                    raise UserError(f"{file}: the entry {entry.orig_filename} leads out of the archive, so nothing was read: "
+                    raise UserError(f"{file}: the entry {cut(entry.orig_filename)} leads out of the archive, so nothing was read: "
                                     "get the archive from a source that you trust")
             if member not in archive.namelist():
-                held = ", ".join(archive.namelist()[:5]) or "nothing"
+                held = cut(", ".join(archive.namelist()[:5])) or "nothing"
                 raise UserError(f"{file}: has no {member}, but {held}; fetch it again")
             with archive.open(member) as opened:
                 read = opened.read(LARGEST + 1)  # whatever the archive claims the size to be
@@ -80,10 +81,7 @@ def archived(file: Path, split: str) -> str:
         raise UserError(f"{file}: not a whole zip ({error}), so no dialog can be read; fetch it again") from None
     if len(read) > LARGEST:
         raise UserError(f"{file}: {member} opens to more than {LARGEST:,} bytes, which no DailyDialog has; fetch it again")
-    try:
-        return read.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise UserError(f"{file}: {member} is not UTF-8 text at byte {error.start}; fetch it again") from None
+    return decoded(read, f"{file}: {member}")
 
 
 def same_words(texts: pd.Series) -> pd.Series:
@@ -130,13 +128,13 @@ def repaired(texts: pd.Series) -> tuple[pd.Series, dict[str, pd.Series]]:
     return texts.str.strip(), changed
 
 
-def clean_split(text: str, source: str, split: str) -> tuple[pd.DataFrame, list[Count]]:
+def clean_split(text: str, source: str, split: str, where: str) -> tuple[pd.DataFrame, list[Count]]:
     """One split as a table of turns (schema dialogs, duplicate_of still missing), and what was found and done."""
-    lines = pd.Series(text.removesuffix("\n").split("\n") if text else [], dtype=object).str.removesuffix("\r")
+    lines = pd.Series(lines_in(text, where), dtype=object)
     pieces = lines.str.split(END)
     unended = pieces.str[-1].str.strip() != ""
     # What follows the last __eou__ is a turn if it has text, and the line's end otherwise.
-    pieces = pd.Series([some if open_end else some[:-1] for some, open_end in zip(pieces, unended)], dtype=object)
+    pieces = pd.Series([said if open_end else said[:-1] for said, open_end in zip(pieces, unended)], dtype=object)
     turns = pieces.explode().dropna().rename("text").rename_axis("line").reset_index()
     turns["text"], changed = repaired(turns["text"])
     kept = turns[turns["text"] != ""].copy()
@@ -168,26 +166,26 @@ def marked(turns: pd.DataFrame) -> pd.DataFrame:
 
 
 def main(given: argparse.Namespace) -> None:
-    tables, counts = [], []
+    parts, counts = [], []
     for split in SPLITS:
         file = given.fetched / f"{split}.zip"
-        table, found = clean_split(archived(file, split), given.source, split)
+        table, found = clean_split(archived(file, split), given.source, split, f"{file}: {split}/dialogues_{split}.txt")
         if table.empty:
             raise UserError(f"{file}: {split}/dialogues_{split}.txt holds no dialog; fetch it again")
-        tables.append(table)
+        parts.append(table)
         counts += found
-    turns = marked(pd.concat(tables, ignore_index=True))
+    turns = marked(pd.concat(parts, ignore_index=True))
     first_turns = turns[turns["turn"] == 0]
     within = first_turns["duplicate_of"].str.split(":").str[0]
+    tables = {}
     for split in SPLITS:
-        table = pa.Table.from_pandas(turns[turns["split"] == split], preserve_index=False)
-        write_table(table, given.output / f"{split}.parquet", DIALOGS, given.provenance)
+        tables[split] = pa.Table.from_pandas(turns[turns["split"] == split], preserve_index=False)
         of = within[first_turns["split"] == split]
         counts += [(split, "dialogs", "noted", "the same words as one before in its split", int((of == split).sum())),
                    (split, "dialogs", "noted", "the same words as one of an earlier split",
                     int(((of != split) & (of != "")).sum()))]
     counts.sort(key=lambda count: SPLITS.index(count[0]))
-    write_cleaning(given.source, counts, given.output / "cleaning.csv")
+    write_corpus(given, tables, DIALOGS, counts)
     log.info("%s: %s; %s distinct dialogs; cleaning.csv says what was repaired", given.source,
              ", ".join(f"{split} {number:,} dialogs" for split, unit, action, _, number in counts
                        if (unit, action) == ("dialogs", "kept")), f"{(within == '').sum():,}")

@@ -32,15 +32,19 @@ import pyarrow.parquet as pq
 
 from scripts.clean.captions import cleaner_arguments, joined, write_cleaning
 from scripts.clean.dailydialog import EMPTY, same_words
+from scripts.common.files import whole_set
 from scripts.common.keyed import keyed_hash, keyed_uniform
-from scripts.common.program import UserError, log, run
-from scripts.common.tables import DIALOGS, table_writer
+from scripts.common.program import UserError, cut, log, run
+from scripts.common.tables import DIALOGS, parquet_errors, table_writer
+from scripts.common.texts import decoded, json_of
 
 SPLITS = ("train", "validation")
 VALIDATION_SHARE = 0.1
 CHUNK = 1 << 23  # bytes of JSONL read at a time
 ROWS = 1 << 16   # rows of Parquet read at a time
+# The columns of a Parquet file as they are read, and which types may stand for them.
 NEEDED = {"dialog_id": pa.string(), "turn": pa.int64(), "text": pa.string()}
+MAY_BE = {"dialog_id": "text or whole numbers", "turn": "numbers", "text": "text", "speaker": "text or whole numbers"}
 EXAMPLE = '{"dialog": ["first turn", "second turn"]}'
 
 
@@ -51,29 +55,46 @@ class Line(msgspec.Struct):
     dialog_id: str | int | None = None
 
 
+DECODER = msgspec.json.Decoder(Line)
+
+
 def file_named(fetched: Path, provenance: dict) -> Path:
     """The file that the provenance names. Raises UserError where that is not exactly one .jsonl or .parquet file."""
-    names = [name for name in provenance.get("sha256", {}) if Path(name).suffix in (".jsonl", ".parquet")]
+    listed = provenance.get("sha256")
+    names = [name for name in (listed if isinstance(listed, dict) else {}) if Path(name).suffix in (".jsonl", ".parquet")]
     if len(names) != 1:
-        raise UserError(f"--provenance names {' and '.join(names) or 'no .jsonl or .parquet file'}, but one file is cleaned: "
+        raise UserError(f"--provenance names {cut(' and '.join(names)) or 'no .jsonl or .parquet file'}, but one file is cleaned: "
                         "name it in the source's entry, as `local: /data/dialogs.jsonl`, or here, as "
                         '{"sha256": {"dialogs.jsonl": null}}')
     return fetched / Path(names[0]).name
 
 
+def line_of(line: bytes, where: str, first: bool) -> Line:
+    """One line of a JSONL file. Raises UserError for one of another shape, and for a key that stands twice."""
+    if first and line.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
+        line = decoded(line, where, "write it anew").encode()
+    remedy = f"write one dialog a line, as {EXAMPLE}"
+    try:
+        read = DECODER.decode(line)
+        # A key that stands twice, in letters or as an escape, is rare enough to be looked for by the slower way.
+        if line.count(b'"dialog"') != 1 or line.count(b'"dialog_id"') > 1 or b"\\u00" in line:
+            json_of(decoded(line, where, remedy), where, remedy)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        json_of(decoded(line, where, remedy), where, remedy)  # tells more, if it is no JSON at all
+        raise UserError(f"{where}: {error}; {remedy}") from None
+    return read
+
+
 def from_jsonl(file: Path) -> Iterator[pd.DataFrame]:
     """Turns of whole dialogs: dialog_id, text, dialog and place (both the line, from 1); empty lines are passed over."""
-    decoder, before = msgspec.json.Decoder(Line), 0
+    before = 0
     with open(file, "rb") as opened:
         while lines := opened.readlines(CHUNK):
             ids, texts, places = [], [], []
             for number, line in enumerate(lines, before + 1):
                 if not line.strip():
                     continue
-                try:
-                    read = decoder.decode(line)
-                except (msgspec.DecodeError, UnicodeDecodeError) as error:
-                    raise UserError(f"{file}: line {number}: {error}; write one dialog a line, as {EXAMPLE}") from None
+                read = line_of(line, f"{file}: line {number}", number == 1)
                 if not read.dialog:
                     raise UserError(f"{file}: line {number}: its dialog has no turn; write one, as {EXAMPLE}, or remove it")
                 ids.append(f"line:{number}" if read.dialog_id is None else str(read.dialog_id))
@@ -81,32 +102,48 @@ def from_jsonl(file: Path) -> Iterator[pd.DataFrame]:
                 places.append(number)
             before += len(lines)
             if ids:
-                sizes = [len(some) for some in texts]
+                sizes = [len(turns) for turns in texts]
                 place = np.repeat(np.array(places), sizes)
                 yield pd.DataFrame({"dialog_id": np.repeat(np.array(ids, object), sizes), "dialog": place, "place": place,
-                                    "text": [text for some in texts for text in some]})
+                                    "text": [text for turns in texts for text in turns]})
+
+
+def fits(kind: pa.DataType, wanted: str) -> bool:
+    """Whether a column's type is one of those that MAY_BE names; a number may stand as text, and nothing for everything."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    text = [pa.types.is_null, pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view]
+    others = {"text": [], "text or whole numbers": [pa.types.is_integer], "numbers": [pa.types.is_integer, pa.types.is_floating]}
+    return any(check(kind) for check in text + others[wanted])
+
+
+def columns_of(schema: pa.Schema, file: Path) -> dict[str, pa.DataType]:
+    """The columns to read and what to read them as. Raises UserError for one that is missing, doubled or of another type."""
+    if missing := [name for name in NEEDED if name not in schema.names]:
+        raise UserError(f"{file}: no column {', '.join(missing)}; it has {cut(', '.join(schema.names), 400)}: rename or add it")
+    columns = NEEDED | ({"speaker": pa.string()} if "speaker" in schema.names else {})
+    for name in columns:
+        if schema.names.count(name) > 1:
+            raise UserError(f"{file}: the column {name} stands {schema.names.count(name)} times; keep one of them")
+        if not fits(schema.field(name).type, MAY_BE[name]):
+            raise UserError(f"{file}: column {name} cannot be read: it holds {cut(str(schema.field(name).type))}, not "
+                            f"{MAY_BE[name]}; convert it")
+    return columns
 
 
 def from_parquet(file: Path) -> Iterator[pd.DataFrame]:
     """Turns of whole dialogs, in order: dialog_id, speaker (where given), text, place (the row, from 1), dialog (its first).
     """
-    try:
-        opened = pq.ParquetFile(file)
-    except pa.ArrowInvalid as error:
-        raise UserError(f"{file}: not a Parquet file ({error}); write it anew") from None
-    with opened:
-        present = opened.schema_arrow.names
-        if missing := [name for name in NEEDED if name not in present]:
-            raise UserError(f"{file}: no column {', '.join(missing)}; it has {', '.join(present)}: rename or add it")
-        columns = [*NEEDED, *(["speaker"] if "speaker" in present else [])]
+    with parquet_errors(file, "write it anew"), pq.ParquetFile(file, page_checksum_verification=True) as opened:
+        columns = columns_of(opened.schema_arrow, file)
         held, rows = None, 0
-        for batch in opened.iter_batches(ROWS, columns=columns):
+        for batch in opened.iter_batches(ROWS, columns=list(columns)):
+            batch.validate(full=True)
             table = pa.Table.from_batches([batch])
-            for name, kind in NEEDED.items():
+            for name, kind in columns.items():
                 try:
                     table = table.set_column(table.schema.get_field_index(name), name, table[name].cast(kind))
-                except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                    raise UserError(f"{file}: column {name} cannot be read as {kind} behind row {rows}: {error}; "
+                except pa.ArrowException as error:
+                    raise UserError(f"{file}: column {name} cannot be read as {kind} behind row {rows}: {cut(str(error))}; "
                                     "convert it") from None
             read = table.to_pandas().assign(place=np.arange(rows + 1, rows + len(table) + 1))
             rows += len(table)
@@ -131,7 +168,7 @@ def sorted_by_turn(read: pd.DataFrame, file: Path) -> pd.DataFrame:
     read = read.assign(dialog=begins.astype(np.int64))
     if (twice := read.duplicated(["dialog", "turn"])).any():
         wrong = read[twice].iloc[0]
-        raise UserError(f"{file}: row {wrong['place']}: dialog {wrong['dialog_id']} has turn {wrong['turn']} a second time; "
+        raise UserError(f"{file}: row {wrong['place']}: dialog {cut(wrong['dialog_id'])} has turn {wrong['turn']} a second time; "
                         "number the turns of a dialog without repeats, and give each dialog an id of its own")
     return read.sort_values(["dialog", "turn"], kind="stable").drop(columns="turn")
 
@@ -166,7 +203,7 @@ def listed(file: Path) -> pd.DataFrame:
     if (twice := found["dialog_id"].duplicated()).any():
         wrong = found[twice].iloc[0]
         row = "line" if file.suffix == ".jsonl" else "row"
-        raise UserError(f"{file}: {row} {wrong['place']}: dialog_id {wrong['dialog_id']} was there before; give each dialog "
+        raise UserError(f"{file}: {row} {wrong['place']}: dialog_id {cut(wrong['dialog_id'])} was there before; give each dialog "
                         "an id of its own, and keep its turns together")
     draw = keyed_uniform(found["dialog_id"])
     return found.assign(split=np.where(draw < VALIDATION_SHARE, "validation", "train"))
@@ -207,8 +244,9 @@ def main(given: argparse.Namespace) -> None:
     def count(split: str, unit: str, action: str, reason: str, number: int) -> None:
         tally[split, unit, action, reason] = tally.get((split, unit, action, reason), 0) + int(number)
 
-    with (table_writer(given.output / "train.parquet", DIALOGS, given.provenance) as train,
-          table_writer(given.output / "validation.parquet", DIALOGS, given.provenance) as validation):
+    with (whole_set(given.output) as folder,
+          table_writer(folder / "train.parquet", DIALOGS, given.provenance) as train,
+          table_writer(folder / "validation.parquet", DIALOGS, given.provenance) as validation):
         for read in turns_of(file):
             read["split"] = read["dialog_id"].map(split_of)
             kept = read[read["said"] != ""].copy()
@@ -226,14 +264,14 @@ def main(given: argparse.Namespace) -> None:
                 count(split, "turns", "kept", "", len(turns))
                 count(split, "turns", "changed", "white space at an end or in a row: one space or none",
                       (turns["text"] != turns["said"]).sum())
-                made = pd.DataFrame({
+                rows = pd.DataFrame({
                     "source": given.source, "split": split, "dialog_id": turns["dialog_id"], "turn": turns["turn"],
                     "speaker": turns["speaker"], "text": turns["said"],
                     "duplicate_of": turns["dialog_id"].map(first_of).fillna(""),
                 })
                 count(split, "dialogs", "noted", "the same words as one before",
-                      made.loc[made["duplicate_of"] != "", "dialog_id"].nunique())
-                writer.write_table(pa.Table.from_pandas(made, schema=DIALOGS, preserve_index=False))
+                      rows.loc[rows["duplicate_of"] != "", "dialog_id"].nunique())
+                writer.write_table(pa.Table.from_pandas(rows, schema=DIALOGS, preserve_index=False))
     counts = sorted(((*what, number) for what, number in tally.items()), key=lambda row: SPLITS.index(row[0]))
     write_cleaning(given.source, counts, given.output / "cleaning.csv")
     log.info("%s: %s of %s", given.source, ", ".join(f"{split} {tally[split, 'dialogs', 'kept', '']:,} dialogs"

@@ -17,15 +17,15 @@ fails with the difference when it does not.
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 
-from scripts.clean.captions import cleaner_arguments, write_cleaning
-from scripts.common.program import UserError, log, run
-from scripts.common.tables import TEMPLATES, write_table
+from scripts.clean.captions import cleaner_arguments, write_corpus
+from scripts.common.program import UserError, cut, json_object, log, run, shown
+from scripts.common.tables import TEMPLATES
+from scripts.common.texts import csv_of
 
 UNITS = ["minutes", "hours", "day", "month", "year"]  # ascending
 PAIRS = ["minutes_hours", "hours_days", "days_months", "months_years"]
@@ -42,16 +42,8 @@ PREPOSITIONS = ("at", "on", "in", "before", "after", "from", "to", "for", "until
 
 def read(file: Path) -> pd.DataFrame:
     """The checked list, units as lists. Raises UserError that names the row and the column."""
-    try:
-        table = pd.read_csv(file, dtype=str, keep_default_na=False, encoding="utf-8")
-    except FileNotFoundError:
-        raise UserError(f"{file}: no such file; write the list of templates there") from None
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise UserError(f"{file}: not a CSV file in UTF-8 ({error}); mend it") from None
-    if missing := [name for name in COLUMNS if name not in table]:
-        raise UserError(f"{file}: column {missing[0]} is missing; the columns are {', '.join(COLUMNS)}")
-    table = table[COLUMNS].map(str.strip)
-    where = pd.Series([f"{file}: row {number + 2} ({name or 'no name'})" for number, name in
+    table = csv_of(file, COLUMNS, "mend it", "write the list of templates there").map(str.strip)
+    where = pd.Series([f"{file}: row {number + 2} ({cut(name) or 'no name'})" for number, name in
                        enumerate(table["template"])], index=table.index)
     for wrong, said in [
         (table["template"] == "", "column template is empty; give it a name of its own"),
@@ -66,7 +58,7 @@ def read(file: Path) -> pd.DataFrame:
     for form in FOLLOWED:
         last = table[form].str.split(" ").str[-1]
         if (wrong := last.isin(PREPOSITIONS)).any():
-            raise UserError(f"{where[wrong].iloc[0]}: {form} ends in {last[wrong].iloc[0]!r}, but a preposition and a time "
+            raise UserError(f"{where[wrong].iloc[0]}: {form} ends in {shown(last[wrong].iloc[0])}, but a preposition and a time "
                             "follow it; word it in another way")
     for units, forms in SIDES.items():
         table[units] = [[unit.strip() for unit in cell.split(",") if unit.strip()] for cell in table[units]]
@@ -75,7 +67,7 @@ def read(file: Path) -> pd.DataFrame:
             if listed == [POINT] and units == "duration_units":
                 listed = []
             if unknown := [unit for unit in listed if unit not in known]:
-                raise UserError(f"{where[row]}: {units} has {unknown[0]}; the units are {', '.join(known)}")
+                raise UserError(f"{where[row]}: {units} has {cut(unknown[0])}; the units are {', '.join(known)}")
             if len(set(listed)) < len(listed):
                 raise UserError(f"{where[row]}: {units} names a unit twice; name it once")
             for form in forms:
@@ -125,27 +117,25 @@ def differences(found: dict, expected: dict, where: str) -> list[str]:
 def main(given: argparse.Namespace) -> None:
     file = given.fetched / "templates.csv"
     table, counts, wrong = read(file), [], []
-    for split, some in table.groupby("split"):
-        found = marginals(some)
+    for split, rows in table.groupby("split"):
+        found = marginals(rows)
         wrong += differences(found, (given.expect or {}).get(split, {}), split)
-        counts += [(split, "templates", "read", "", len(some)), (split, "templates", "kept", "", len(some))]
+        counts += [(split, "templates", "read", "", len(rows)), (split, "templates", "kept", "", len(rows))]
         counts += [(split, f"{name} pairs", "noted", "with five iterations", size) for name, size in found["pairs"].items()]
     if wrong:
         raise UserError(f"{file}: the marginals are not those expected of source {given.source}: {'; '.join(wrong)}; "
                         "change the units of some templates, or `expect` in resources/sources.yaml")
-    for split in SPLITS:
-        some = table[table["split"] == split].sort_values("template").assign(source=given.source)
-        write_table(pa.Table.from_pandas(some, preserve_index=False), given.output / f"{split}.parquet", TEMPLATES,
-                    given.provenance)
-    write_cleaning(given.source, counts, given.output / "cleaning.csv")
+    table = table.sort_values("template").assign(source=given.source)
+    arrow = {split: pa.Table.from_pandas(table[table["split"] == split], preserve_index=False) for split in SPLITS}
+    write_corpus(given, arrow, TEMPLATES, counts)
     log.info("%s: %d templates, %s", given.source, len(table),
              ", ".join(f"{split} {unit} {count:,}" for split, unit, action, _, count in counts if action == "noted"))
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = cleaner_arguments(__doc__)
-    made.add_argument("--expect", type=json.loads, metavar="JSON", help="the marginals that must come out")
-    return made
+    shared = cleaner_arguments(__doc__)
+    shared.add_argument("--expect", type=json_object, metavar="JSON", help="the marginals that must come out")
+    return shared
 
 
 if __name__ == "__main__":

@@ -18,9 +18,9 @@ from pathlib import Path
 import msgspec
 
 from scripts.clean.captions import (Captions, Count, clean_split, cleaner_arguments, read_json, shaped, total,
-                                    write_cleaning)
-from scripts.common.program import UserError, log, run
-from scripts.common.tables import CAPTIONS, write_table
+                                    write_corpus)
+from scripts.common.program import UserError, cut, log, run, shown
+from scripts.common.tables import CAPTIONS
 
 FILES = {"train": "all_data_train.json", "val": "all_data_val.json"}
 
@@ -47,7 +47,7 @@ def read_split(file: Path, split: str) -> tuple[dict[str, Captions], list[Count]
     entries = without = again = renumbered = 0
     for prompt, named in prompts.items():
         for name, value in named.items():
-            entry = shaped(value, Entry, f"{file}: video {name} of prompt {prompt!r}")
+            entry = shaped(value, Entry, f"{file}: video {cut(name)} of prompt {shown(prompt)}")
             name = name.removesuffix(".mp4")
             entries += 1
             without += not entry.steps
@@ -80,9 +80,7 @@ def main(given: argparse.Namespace) -> None:
         counts += found
         counts += [(split, "videos", "dropped", "also a video of val", len(shared))] * (split == "train")
         counts += cleaned
-    for split, table in tables.items():
-        write_table(table, given.output / f"{split}.parquet", CAPTIONS, given.provenance)
-    write_cleaning(given.source, counts, given.output / "cleaning.csv")
+    write_corpus(given, tables, CAPTIONS, counts)
     log.info("%s: kept %d of %d steps of %d videos; cleaning.csv says what was changed", given.source,
              total(counts, "sentences", "kept"), total(counts, "sentences", "read"), total(counts, "videos", "kept"))
 

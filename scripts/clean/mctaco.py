@@ -17,10 +17,11 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from scripts.clean.captions import cleaner_arguments, write_cleaning
+from scripts.clean.captions import cleaner_arguments, write_corpus
 from scripts.clean.columns import mapped
 from scripts.common.program import UserError, log, run
-from scripts.common.tables import QUESTIONS, write_table
+from scripts.common.tables import QUESTIONS
+from scripts.common.texts import lines_in, text_of
 
 FILES = {"train": "dev_3783.tsv", "test": "test_9442.tsv"}
 COLUMNS = ["sentence", "question", "answer", "label", "category"]
@@ -32,13 +33,7 @@ ODD = {"a soft hyphen in a text": "\u00ad", "a wide space in a text": "\u2002", 
 
 def read(file: Path) -> pd.DataFrame:
     """The five columns as text. Raises UserError that names the line of a row with too few or too many."""
-    try:
-        lines = pd.Series(file.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
-    except FileNotFoundError:
-        raise UserError(f"{file}: no such file; fetch the corpus again") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{file}: not UTF-8 text at byte {error.start}; fetch it again") from None
-    cells = lines.str.removesuffix("\r").str.split("\t")
+    cells = pd.Series(lines_in(text_of(file), str(file)) or [""], dtype=object).str.split("\t")
     wrong = cells.index[cells.str.len() != len(COLUMNS)]
     if len(wrong):
         raise UserError(f"{file}: line {wrong[0] + 1} has {len(cells[wrong[0]])} columns, not {len(COLUMNS)} "
@@ -60,15 +55,13 @@ def main(given: argparse.Namespace) -> None:
         counts += [(split, "answers", "noted", reason, int(texts.apply(lambda column, sign=sign: column.str.contains(sign, regex=False))
                                                           .any(axis=1).sum())) for reason, sign in ODD.items()]
         tables[split] = table.assign(
-            source=given.source, split=split, question_id=[f"{split}:{some}" for some in number],
+            source=given.source, split=split, question_id=[f"{split}:{question}" for question in number],
             label=mapped(table, "label", LABELS, file, first_line=1),
             category=mapped(table, "category", CATEGORIES, file, first_line=1), asked=asked)
     shared = set(tables["train"]["asked"]) & set(tables["test"]["asked"])
     counts.append(("test", "questions", "noted", "train has the question too", len(shared)))
-    for split, table in tables.items():
-        write_table(pa.Table.from_pandas(table, preserve_index=False), given.output / f"{split}.parquet", QUESTIONS,
-                    given.provenance)
-    write_cleaning(given.source, counts, given.output / "cleaning.csv")
+    arrow = {split: pa.Table.from_pandas(table, preserve_index=False) for split, table in tables.items()}
+    write_corpus(given, arrow, QUESTIONS, counts)
     log.info("%s: %s", given.source, ", ".join(f"{split} {count:,} {unit}" for split, unit, action, _, count in counts
                                               if action == "kept"))
 

@@ -17,10 +17,11 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from scripts.clean.captions import Count, cleaner_arguments, write_cleaning
+from scripts.clean.captions import Count, cleaner_arguments, write_corpus
 from scripts.clean.columns import mapped
-from scripts.common.program import UserError, log, run
-from scripts.common.tables import NLI, write_table
+from scripts.common.program import UserError, log, run, shown
+from scripts.common.tables import NLI
+from scripts.common.texts import csv_of, numbers_of
 
 FILES = {"train": {"temp_order": "cs1_train.csv", "temp_duration": "cs2_train.csv"},
          "test": {"temp_order": "cs1_test.csv", "temp_duration": "cs2_test.csv", "cross_unit": "cs3_test.csv"}}
@@ -40,15 +41,18 @@ HYPOTHESES = {
 }
 UNIT_PAIRS = {"day_time": "minutes_hours", "day": "hours_days", "month": "days_months", "year": "months_years"}
 POSITIONS = {"forward": "forward", "backward": "fronted"}
+SIDES = {f"{side} {tense}": (POSITIONS[side.lower()], tense.lower()) for side in ("Forward", "Backward")
+         for tense in ("Past", "Future")}
 COLUMNS = {
     "temp_order": ["Premise", "Hypothesis", "Label", "Time Diff", "Type", "Prem Fixed", "Temp Type"],
     "temp_duration": ["Premise", "Hypothesis", "Label", "Time Diff", "Type", "Dur Type", "Next Cycle", "Temp Type"],
     "cross_unit": ["Premise", "Hypothesis", "Label", "Premise Preposition", "Higher Duration Unit", "Premise Direction",
                    "Hypothesis Direction", "Lower/Higher Diff"],
 }
+NUMBERS, TRUTHS = {"Time Diff", "Lower/Higher Diff"}, {"Prem Fixed", "Next Cycle"}
 # The event of a hypothesis, before or behind its time.
 FRONTED = r"^(?:Before|After) [^,]*, (?P<event>.*)\.$"
-FORWARD = r"^(?P<event>.*) (?:before|after) [^,]*\.$"
+FORWARD = r"^(?>(?P<event>.*) (?:before|after) )[^,]*\.$"
 LASTING = r"^(?P<event>.*) for (?:less than )?\d+ \w+(?: \d+ \w+)?\.$"
 EVENT_COLUMNS = {"temp_order": ["Forward Past Template", "Backward Past Template", "Forward Future Template",
                                 "Backward Future Template"],
@@ -57,15 +61,12 @@ EVENT_COLUMNS = {"temp_order": ["Forward Past Template", "Backward Past Template
 
 
 def read(file: Path, columns: list[str]) -> pd.DataFrame:
-    """The named columns of a CSV file; every cell must be there, as text, numbers as numbers."""
-    try:
-        table = pd.read_csv(file, usecols=lambda name: name in columns, keep_default_na=False)
-    except FileNotFoundError:
-        raise UserError(f"{file}: no such file; fetch the corpus again") from None
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise UserError(f"{file}: not a CSV file in UTF-8 ({' '.join(str(error).split())}); fetch it again") from None
-    if missing := [name for name in columns if name not in table]:
-        raise UserError(f"{file}: column {missing[0]} is missing; fetch the file again")
+    """The named columns of a CSV file, as text but for those of NUMBERS and TRUTHS."""
+    table = csv_of(file, columns)
+    for name in NUMBERS & set(columns):
+        table[name] = numbers_of(table[name], file)
+    for name in TRUTHS & set(columns):
+        table[name] = mapped(table, name, {"True": True, "False": False}, file, first_line=2)
     return table
 
 
@@ -80,57 +81,58 @@ def events(table: pd.DataFrame, templates: pd.DataFrame, challenge_set: str, fil
     template = event.str.lower().map(numbers)
     if template.isna().any():
         row = template.index[template.isna()][0]
-        raise UserError(f"{file}: row {row + 2}: no event of templates.csv is in {table['Hypothesis'][row]!r}; "
+        raise UserError(f"{file}: row {row + 2}: no event of templates.csv is in {shown(table['Hypothesis'][row])}; "
                         "fetch both files again")
     return template
 
 
 def prepositions(sentences: pd.Series, positions: pd.Series) -> pd.Series:
     """The preposition of each sentence's time: its first word when fronted, else the last preposition in it."""
-    last = sentences.str.extract(r".* (at|on|in|before|after) ")[0]
+    last = sentences.str.extract(r"^(?s:.*) (at|on|in|before|after) ")[0]
     return last.mask(positions == "fronted", sentences.str.split(" ", n=1).str[0].str.lower())
 
 
 def clean(file: Path, split: str, challenge_set: str, templates: pd.DataFrame) -> pd.DataFrame:
     """One released file in the columns of the schema nli."""
     table = read(file, COLUMNS[challenge_set])
-    made = pd.DataFrame(index=table.index, columns=NLI.names, dtype=object)
-    made["example_id"] = [f"{challenge_set}:{split}:{row}" for row in table.index]
-    made["group_id"] = events(table, templates, challenge_set, file)
-    made["text_a"], made["text_b"] = table["Premise"], table["Hypothesis"]
-    made["label"] = mapped(table, "Label", LABELS, file, first_line=2)
-    made["challenge_set"] = challenge_set
+    rows = pd.DataFrame(index=table.index, columns=NLI.names, dtype=object)
+    rows["example_id"] = [f"{challenge_set}:{split}:{row}" for row in table.index]
+    rows["group_id"] = events(table, templates, challenge_set, file)
+    rows["text_a"], rows["text_b"] = table["Premise"], table["Hypothesis"]
+    rows["label"] = mapped(table, "Label", LABELS, file, first_line=2)
+    rows["challenge_set"] = challenge_set
     if challenge_set == "cross_unit":
-        made["premise_preposition"] = table["Premise Preposition"]
-        made["premise_type"] = (table["Premise Preposition"] == "in").map({True: "fixed", False: "interval"})
-        made["unit_pair"] = mapped(table, "Higher Duration Unit", UNIT_PAIRS, file, first_line=2)
-        made["premise_position"] = mapped(table, "Premise Direction", POSITIONS, file, first_line=2)
-        made["hypothesis_position"] = mapped(table, "Hypothesis Direction", POSITIONS, file, first_line=2)
-        made["difference"] = table["Lower/Higher Diff"]
-        made["direction"] = (table["Lower/Higher Diff"] < 0).map({True: "lower", False: "higher"})
-        made["tense"] = "future"
+        rows["premise_preposition"] = table["Premise Preposition"]
+        rows["premise_type"] = (table["Premise Preposition"] == "in").map({True: "fixed", False: "interval"})
+        rows["unit_pair"] = mapped(table, "Higher Duration Unit", UNIT_PAIRS, file, first_line=2)
+        rows["premise_position"] = mapped(table, "Premise Direction", POSITIONS, file, first_line=2)
+        rows["hypothesis_position"] = mapped(table, "Hypothesis Direction", POSITIONS, file, first_line=2)
+        rows["difference"] = table["Lower/Higher Diff"]
+        rows["direction"] = (table["Lower/Higher Diff"] < 0).map({True: "lower", False: "higher"})
+        rows["tense"] = "future"
     else:
-        made["choice"] = mapped(table, "Type", CHOICES, file, first_line=2)
-        made["difference"] = table["Time Diff"]
+        rows["choice"] = mapped(table, "Type", CHOICES, file, first_line=2)
+        rows["difference"] = table["Time Diff"]
     if challenge_set == "temp_order":
-        position = table["Temp Type"].str.lower().str.split(" ")
-        made["premise_position"] = made["hypothesis_position"] = position.str[0].map(POSITIONS)
-        made["tense"] = position.str[1]
-        made["premise_type"] = table["Prem Fixed"].map({True: "fixed", False: "interval"})
-        made["premise_preposition"] = prepositions(made["text_a"], made["premise_position"])
+        sides = mapped(table, "Temp Type", SIDES, file, first_line=2)
+        rows["premise_position"] = rows["hypothesis_position"] = sides.str[0]
+        rows["tense"] = sides.str[1]
+        rows["premise_type"] = table["Prem Fixed"].map({True: "fixed", False: "interval"})
+        rows["premise_preposition"] = prepositions(rows["text_a"], rows["premise_position"])
     if challenge_set == "temp_duration":
-        made["premise_form"] = mapped(table, "Temp Type", {"Near": "one_clause", "Spread": "two_clauses"}, file, first_line=2)
-        made["next_cycle"] = table["Next Cycle"]
-        made["hypothesis_type"] = mapped(table, "Dur Type", HYPOTHESES, file, first_line=2)
-        made["duration_format"] = table["Type"].str.extract(r"^DATE_(YM|M)_")[0].map({"M": "months", "YM": "years_months"})
+        rows["premise_form"] = mapped(table, "Temp Type", {"Near": "one_clause", "Spread": "two_clauses"}, file, first_line=2)
+        rows["next_cycle"] = table["Next Cycle"]
+        rows["hypothesis_type"] = mapped(table, "Dur Type", HYPOTHESES, file, first_line=2)
+        rows["duration_format"] = table["Type"].str.extract(r"^DATE_(YM|M)_")[0].map({"M": "months", "YM": "years_months"})
     else:
-        made["hypothesis_preposition"] = prepositions(made["text_b"], made["hypothesis_position"])
-    return made
+        rows["hypothesis_preposition"] = prepositions(rows["text_b"], rows["hypothesis_position"])
+    return rows
 
 
 def main(given: argparse.Namespace) -> None:
+    tables: dict[str, pa.Table] = {}
     counts: list[Count] = []
-    columns = [name for names in EVENT_COLUMNS.values() for name in names]
+    columns = list(dict.fromkeys(name for names in EVENT_COLUMNS.values() for name in names))
     templates = read(given.fetched / "templates.csv", columns)
     for split, files in FILES.items():
         parts = []
@@ -141,9 +143,8 @@ def main(given: argparse.Namespace) -> None:
                        (split, f"{challenge_set} pairs", "kept", "", len(part)),
                        (split, f"{challenge_set} pairs", "noted", "an earlier pair has the same texts", twice)]
             parts.append(part)
-        table = pa.Table.from_pandas(pd.concat(parts), schema=NLI, preserve_index=False)
-        write_table(table, given.output / f"{split}.parquet", NLI, given.provenance)
-    write_cleaning(given.source, counts, given.output / "cleaning.csv")
+        tables[split] = pa.Table.from_pandas(pd.concat(parts), schema=NLI, preserve_index=False)
+    write_corpus(given, tables, NLI, counts)
     log.info("%s: %s", given.source, ", ".join(f"{split} {unit} {count:,}" for split, unit, action, _, count in counts
                                               if action == "kept"))
 

@@ -16,7 +16,6 @@ Writes test.parquet, extras.parquet (schema challenge), in the order of the file
 """
 
 import argparse
-import json
 import re
 from pathlib import Path
 
@@ -24,10 +23,11 @@ import msgspec
 import pandas as pd
 import pyarrow as pa
 
-from scripts.clean.captions import Count, cleaner_arguments, shaped, write_cleaning
+from scripts.clean.captions import Count, cleaner_arguments, shaped, write_corpus
 from scripts.clean.dailydialog import repaired
-from scripts.common.program import UserError, log, run
-from scripts.common.tables import CHALLENGE, write_table
+from scripts.common.program import UserError, cut, log, run, shown
+from scripts.common.tables import CHALLENGE
+from scripts.common.texts import json_of, text_of
 
 FILE = "test.json"
 SPLITS = ("test", "extras")
@@ -56,23 +56,16 @@ class Instance(msgspec.Struct):
 
 def read(file: Path) -> pd.DataFrame:
     """One row an instance, columns as the file's keys. Raises UserError that names the instance that cannot be read."""
-    try:
-        text = file.read_text(encoding="utf-8")
-        values = json.loads(text)
-    except FileNotFoundError:
-        raise UserError(f"{file}: no such file; fetch the corpus again") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{file}: not UTF-8 text at byte {error.start}; fetch it again") from None
-    except json.JSONDecodeError as error:
-        ids = re.findall(r'"id"\s*:\s*([^\s,}]+)', text[: error.pos])
-        where = f"in or just behind instance {ids[-1]}" if ids else "before the first instance's id"
-        raise UserError(f"{file}: broken JSON at line {error.lineno}, column {error.colno}, {where}: {error.msg}; "
-                        "fetch it again") from None
+    def behind(before: str) -> str:
+        ids = re.findall(r'"id"\s*+:\s*+([^\s,}]{1,80})', before)
+        return f", in or just behind instance {cut(ids[-1])}" if ids else ", before the first instance's id"
+
+    values = json_of(text_of(file), str(file), behind=behind)
     if not isinstance(values, list) or not values:
         raise UserError(f"{file}: holds no list of instances; fetch it again")
     rows = []
     for number, value in enumerate(values, 1):
-        name = f"instance {value['id']}" if isinstance(value, dict) and "id" in value else f"the instance at place {number}"
+        name = f"instance {cut(str(value['id'])) if isinstance(value['id'], int | str) else shown(value['id'])}" if isinstance(value, dict) and "id" in value else f"the instance at place {number}"
         rows.append(msgspec.structs.asdict(shaped(value, Instance, f"{file}: {name}")))
     return pd.DataFrame(rows).astype({"id": str})
 
@@ -80,7 +73,8 @@ def read(file: Path) -> pd.DataFrame:
 def refuse(wrong: pd.DataFrame, file: Path, why: str) -> None:
     """Raise UserError that names the first of the wrong rows, if there is one; `why` may name its columns in braces."""
     if len(wrong):
-        raise UserError(f"{file}: instance {wrong['id'].iloc[0]}: {why.format(**wrong.iloc[0])}; {REMEDY}")
+        told = {name: value if name == "key" else shown(value) for name, value in wrong.iloc[0].items()}
+        raise UserError(f"{file}: instance {cut(wrong['id'].iloc[0])}: {why.format(**told)}; {REMEDY}")
 
 
 def dialogs(instances: pd.DataFrame, file: Path) -> tuple[pd.Series, list[tuple[str, str, pd.Series]]]:
@@ -92,7 +86,7 @@ def dialogs(instances: pd.DataFrame, file: Path) -> tuple[pd.Series, list[tuple[
     turns["id"] = instances["id"]
     found = turns["text"].str.extract(r"^\s*([AB]):(\s*)(.*)$", flags=re.DOTALL)
     bare = turns["text"].str.strip() == ""
-    refuse(turns[found[0].isna() & ~bare], file, "the turn {text!r} opens with neither A: nor B:")
+    refuse(turns[found[0].isna() & ~bare], file, "the turn {text} opens with neither A: nor B:")
     said, changed = repaired(found[2].fillna(""))
     empty = said == ""
     last = ~turns.index.duplicated(keep="last")
@@ -120,7 +114,7 @@ def main(given: argparse.Namespace) -> None:
     instances = read(file)
     refuse(instances[instances["id"].duplicated()], file, "its id occurs a second time")
     for column in ("incorrect1_rule", "incorrect2_rule"):
-        refuse(instances[~instances[column].isin(RULES)], file, f"{column} is {{{column}!r}}, not one of {', '.join(RULES)}")
+        refuse(instances[~instances[column].isin(RULES)], file, f"{column} is {{{column}}}, not one of {', '.join(RULES)}")
     instances["dialog"], turn_counts = dialogs(instances, file)
     masks = instances["dialog"].str.count(MASK)
     refuse(instances[masks == 0], file, f"its dialog has no {MASK}")
@@ -134,13 +128,14 @@ def main(given: argparse.Namespace) -> None:
     refuse(options[options["option"] == ""], file, "{key} is empty")
     # No two options of the real file differ in case alone, and a model in lower case could not tell them apart.
     again = options.assign(folded=options["option"].str.lower().str.split().str.join(" ")).duplicated(["id", "folded"])
-    refuse(options[again], file, "the option {option!r} repeats")
+    refuse(options[again], file, "the option {option} repeats")
     options["rule"] = ""
     for key in ("incorrect1", "incorrect2"):
         options.loc[options["key"] == key, "rule"] = options[f"{key}_rule"].map(RULES)
     table = options.assign(source=given.source, instance_id=options["id"], label=options["key"].map(OPTIONS),
                            is_original=options["key"] == ORIGINAL)
 
+    tables: dict[str, pa.Table] = {}
     counts: list[Count] = []
     for split in SPLITS:
         ours, theirs = table[table["split"] == split], instances["split"] == split
@@ -155,9 +150,8 @@ def main(given: argparse.Namespace) -> None:
             *((split, "options", "noted", f"wrong by rule: {rule}", int((ours["rule"] == rule).sum()))
               for rule in RULES.values()),
         ]
-        write_table(pa.Table.from_pandas(ours, preserve_index=False), given.output / f"{split}.parquet", CHALLENGE,
-                    given.provenance)
-    write_cleaning(given.source, counts, given.output / "cleaning.csv")
+        tables[split] = pa.Table.from_pandas(ours, preserve_index=False)
+    write_corpus(given, tables, CHALLENGE, counts)
     log.info("%s: %s", given.source, ", ".join(f"{split} {number:,} instances" for split, unit, action, _, number in counts
                                               if (unit, action) == ("instances", "kept")))
 

@@ -51,7 +51,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scripts.common.files import whole
-from scripts.common.program import UserError
+from scripts.common.program import UserError, cut
 
 CAPTIONS = pa.schema([
     ("source", pa.string()), ("split", pa.string()), ("video_id", pa.string()),
@@ -120,12 +120,13 @@ HISTORY = pa.schema([
 
 @contextmanager
 def table_writer(path: Path, schema: pa.Schema, provenance: dict) -> Iterator[pq.ParquetWriter]:
-    """A Parquet writer (zstd) for tables of `schema`; the file appears when the block ends well.
+    """A Parquet writer (zstd, a checksum a page) for tables of `schema`; the file appears when the block ends well.
 
     `provenance` (source hashes, licence, settings) is stored as JSON under the metadata key `timestride`.
     """
     schema = schema.with_metadata({"timestride": json.dumps(provenance, sort_keys=True)})
-    with whole(path) as beside, pq.ParquetWriter(beside, schema, compression="zstd") as writer:
+    with whole(path) as beside, pq.ParquetWriter(
+            beside, schema, compression="zstd", write_page_checksum=True) as writer:
         yield writer
 
 
@@ -135,39 +136,61 @@ def write_table(table: pa.Table, path: Path, schema: pa.Schema, provenance: dict
         writer.write_table(table.select(schema.names).cast(schema))
 
 
+@contextmanager
+def parquet_errors(path: Path, remedy: str = "remove it and run again") -> Iterator[None]:
+    """Every way in which pyarrow tells that a Parquet file is missing or broken, as a UserError."""
+    if path.is_dir():
+        raise UserError(f"{path}: is a folder where a file is meant; name a Parquet file")
+    try:
+        yield
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; make it with `snakemake {path}`, or correct the name") from None
+    except MemoryError:
+        raise UserError(f"{path}: asks for more memory than there is, so it is broken or too large; {remedy}") from None
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno:  # permission, a full disk: no fault of the file
+            raise
+        raise UserError(f"{path}: not a Parquet file, or a damaged one ({cut(str(error), 200)}); {remedy}") from None
+
+
+def _metadata(path: Path) -> pa.Schema:
+    """The schema of a Parquet file."""
+    with parquet_errors(path), pq.ParquetFile(path) as opened:
+        return opened.schema_arrow
+
+
 def provenance_of(path: Path) -> dict:
     """The provenance that a Parquet file carries."""
-    metadata = pq.read_schema(path).metadata or {}
-    return json.loads(metadata.get(b"timestride", b"{}"))
+    try:
+        return json.loads((_metadata(path).metadata or {}).get(b"timestride", b"{}"))
+    except ValueError:
+        raise UserError(f"{path}: what its metadata says of where it comes from is no JSON; remove it and run again") from None
 
 
 def read_table(path: Path, columns: Iterable[str] | None = None) -> pa.Table:
-    """Read a Parquet file, or the named columns of it; refuse it when one is missing."""
-    try:
-        present = pq.read_schema(path).names
+    """Read a Parquet file, or the named columns of it; refuse it when one is missing, or when a byte of it has changed."""
+    with parquet_errors(path), pq.ParquetFile(path, page_checksum_verification=True) as opened:
+        present = opened.schema_arrow.names
         wanted = list(columns) if columns is not None else present
-        missing = [name for name in wanted if name not in present]
-        if missing:
-            raise UserError(f"{path}: no column {', '.join(missing)}; it has {', '.join(present)}")
-        return pq.read_table(path, columns=wanted)
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such file; make it with `snakemake {path}`") from None
-    except pa.ArrowInvalid as error:
-        raise UserError(f"{path}: not a Parquet file ({error}); remove it and run again") from None
+        if missing := [name for name in wanted if name not in present]:
+            raise UserError(f"{path}: no column {', '.join(missing)}; it has {cut(', '.join(present), 400)}")
+        if twice := [name for name in wanted if present.count(name) > 1]:
+            raise UserError(f"{path}: the column {cut(twice[0])} stands {present.count(twice[0])} times; keep one of them")
+        table = opened.read(wanted).select(wanted)
+        table.validate(full=True)
+        return table
 
 
-def content_digest(path: Path, columns: list[str]) -> str:
-    """sha256 over the values of the named columns: row order counts, the file's encoding does not.
+def digest_of(table: pa.Table, columns: list[str], where: str = "the table") -> str:
+    """sha256 over the values of the named columns: row order counts, chunks and metadata do not.
 
-    Neither Parquet metadata nor the version of the writing library changes it. Text, integers and
-    floats only; a missing value is refused.
+    Text, integers and floats only. Raises UserError for a missing value, naming `where`.
     """
     digest = hashlib.sha256()
-    table = read_table(path, columns)
     for name in columns:
         column = pa.concat_arrays(table[name].chunks) if len(table) else pa.array([], table.schema.field(name).type)
         if column.null_count:
-            raise UserError(f"{path}: column {name} has {column.null_count} missing values")
+            raise UserError(f"{where}: column {name} has {column.null_count} missing values")
         digest.update(f"{name} {column.type} {len(column)}\n".encode())
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             column = column.cast(pa.large_string())
@@ -178,3 +201,8 @@ def content_digest(path: Path, columns: list[str]) -> str:
         else:
             digest.update(column.to_numpy(zero_copy_only=False).tobytes())
     return digest.hexdigest()
+
+
+def content_digest(path: Path, columns: list[str]) -> str:
+    """digest_of the named columns of a Parquet file: neither its encoding nor the version of its writer changes it."""
+    return digest_of(read_table(path, columns), columns, str(path))

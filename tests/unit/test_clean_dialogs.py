@@ -161,7 +161,7 @@ def broken(file, how):
 @pytest.mark.parametrize(("how", "said"), [
     ("truncated", "not a whole zip"), ("damaged", "not a whole zip"), ("missing", "no such file; fetch"),
     ("absolute", "/etc/x leads out"), ("above", "../x leads out"), ("drive", "leads out of the archive"),
-    ("other", "has no train/dialogues_train.txt, but test/dialogues_train.txt"), ("latin", "is not UTF-8 text at byte 3"),
+    ("other", "has no train/dialogues_train.txt, but test/dialogues_train.txt"), ("latin", "not UTF-8 text at byte 3"),
     ("empty", "holds no dialog"), ("large", "opens to more than 200,000,000 bytes"),
 ])
 def test_a_wrong_archive_is_refused(program, tmp_path, how, said):
@@ -391,7 +391,7 @@ ROWS = {"dialog_id": ["a", "a", "b"], "turn": [0, 1, 0], "text": ["x", "y", "z"]
     ({"dialog_id": ["a", None, "b"]}, "row 2 has no dialog_id"), ({"turn": [0, None, 0]}, "row 2 has no turn"),
     ({"turn": [0, 0, 0]}, "row 2: dialog a has turn 0 a second time"),
     ({"turn": ["0", "one", "0"]}, "column turn cannot be read as int64"),
-    ({"text": [["x"], ["y"], ["z"]]}, "column text cannot be read as string"),
+    ({"text": [["x"], ["y"], ["z"]]}, "column text cannot be read: it holds list<element: string>, not text"),
     ({"dialog_id": ["a", "b", "a"]}, "row 3: dialog_id a was there before"),
     ({"dialog_id": [], "turn": [], "text": []}, "holds no dialog"),
 ])
