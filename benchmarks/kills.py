@@ -2,7 +2,7 @@
 
 A checkout in a temporary folder runs a reduced study (sample corpora of all studies, every paradigm, an MLM stage) once without
 disturbance. In a second one SIGKILL hits, again and again and spread over all six stages, the whole process group, Snakemake
-alone, a program alone or its launcher alone. Each time the command has ended well, every result is compared with the undisturbed
+alone, a program alone or its launcher (a shell, or Accelerate) alone. Each time the command has ended well, every result is compared with the undisturbed
 one (benchmarks/kills_compare.py says how); then the results from some stage on are removed, so that there is work to kill.
 
 Prints kills by stage and victim, runs that resumed, files and processes left over, differences. Exit code 1 for a difference, a
@@ -13,6 +13,7 @@ process that outlived the command that started it and its successor, or a comman
 """
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -208,7 +209,8 @@ def table(kills: Counter) -> str:
 
 
 def main(given: argparse.Namespace) -> int:
-    with tempfile.TemporaryDirectory(prefix="timestride-kills-", ignore_cleanup_errors=True) as place:
+    with contextlib.ExitStack() as stack:
+        place = given.folder or stack.enter_context(tempfile.TemporaryDirectory(prefix="kills-", ignore_cleanup_errors=True))
         undisturbed, folder = (checkout(Path(place) / name, given.short) for name in ("undisturbed", "killed"))
         if code := start(undisturbed, Path(place) / "output.txt").wait():
             print(f"the undisturbed run failed ({code}):\n{tail(Path(place) / 'output.txt')}")
@@ -228,5 +230,6 @@ if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--kills", type=int, default=200, help="how many SIGKILLs; default: %(default)s")
     arguments.add_argument("--seed", type=int, default=1, help="of moments and victims; default: %(default)s")
+    arguments.add_argument("--folder", type=Path, help="a new folder to work in, which stays; default: a temporary one")
     arguments.add_argument("--short", action="store_true", help="a smaller study: captions and dialogs only")
     sys.exit(main(arguments.parse_args()))

@@ -1,23 +1,22 @@
-"""Whether two folders of results say the same: byte by byte where bytes are promised, else their content.
+"""Whether two folders of results say the same, byte by byte.
 
-Bytes are promised for all that is fetched, cleaned, built, evaluated and drawn. A run's files tell how it went: they are compared
-without the fields below. Logs, timings and the working folders of runs are not results.
+Left out: how long a run took, which run.json and the page's table of runs tell (`seconds`, `tokens_per_second`). Logs,
+timings of jobs and the working folders of runs are not results.
 """
 
 import json
 import re
 from pathlib import Path
 
-import pandas as pd
-
 NOT_RESULTS = re.compile(r"(^logs/)|(^benchmarks/)|(^train/[^/]+/[^/]+/work/)|(\.lock$)")
-LEFT_OVER = re.compile(r"^\.\d+\.|\.partial$|\.tmp$")
-NOT_PROMISED = {"run.json": {"seconds", "resumed", "started", "sessions", "hardware"}, "history.parquet": {"seconds"}}
+LEFT_OVER = re.compile(r"^\.([0-9a-f]{8}-)?\d+\.")  # the places of scripts.common.files.whole
+TIMES = {"seconds", "tokens_per_second"}
+RUN_TIMES = re.compile(r'<td class="n">[\d.]+</td><td class="n">[\d,]+</td>(?=<td>(cpu|cuda|gpu))', re.I)
 
 
 def left_over_files(folder: Path) -> list[str]:
     """Files that a killed program left half-written, their process number as N."""
-    return [re.sub(r"\.\d+\.", ".N.", str(file.relative_to(folder))) for file in (folder / "results").rglob("*")
+    return [re.sub(r"/\.([0-9a-f]{8}-)?\d+\.", "/.PID.", str(file.relative_to(folder))) for file in (folder / "results").rglob("*")
             if LEFT_OVER.search(file.name)]
 
 
@@ -27,19 +26,13 @@ def results(folder: Path) -> dict[str, Path]:
     return {name: file for name, file in files.items() if not NOT_RESULTS.search(name) and not LEFT_OVER.search(file.name)}
 
 
-def same(one: Path, other: Path) -> bool:
-    """Whether two results of one name say the same."""
-    if one.read_bytes() == other.read_bytes():
-        return True
-    left_out = NOT_PROMISED.get(one.name, set())
-    if not left_out:
-        return False
-    if one.suffix == ".json":
-        first, second = ({key: value for key, value in json.loads(file.read_text()).items() if key not in left_out}
-                         for file in (one, other))
-        return first == second
-    first, second = (pd.read_parquet(file) for file in (one, other))
-    return first.drop(columns=left_out, errors="ignore").equals(second.drop(columns=left_out, errors="ignore"))
+def promised(file: Path) -> object:
+    """What a result promises to say again: its bytes, without the times in run.json and in the page's table of runs."""
+    if file.name == "run.json":
+        return {key: value for key, value in json.loads(file.read_text()).items() if key not in TIMES}
+    if file.name == "index.html":
+        return RUN_TIMES.sub("", file.read_text())
+    return file.read_bytes()
 
 
 def differences(undisturbed: Path, killed: Path) -> list[str]:
@@ -47,4 +40,5 @@ def differences(undisturbed: Path, killed: Path) -> list[str]:
     one, other = results(undisturbed), results(killed)
     return [*(f"is missing: {name}" for name in sorted(one.keys() - other.keys())),
             *(f"is too many: {name}" for name in sorted(other.keys() - one.keys())),
-            *(f"differs: {name}" for name in sorted(one.keys() & other.keys()) if not same(one[name], other[name]))]
+            *(f"differs: {name}" for name in sorted(one.keys() & other.keys())
+              if promised(one[name]) != promised(other[name]))]
