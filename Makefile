@@ -1,5 +1,5 @@
 # make run     a fresh machine: the environment, then the default study, to results/publish/site/index.html
-# make check   two minutes: lint, and the unit tests that need no neural model; for daily work
+# make check   two minutes: lint, and the quick unit tests (no neural model, no real corpora); for daily work
 # make test    the environment, then all tests
 PYTHON ?= python3
 ENVIRONMENT = .venv/installed
@@ -11,7 +11,7 @@ run: environment
 	.venv/bin/snakemake --cores all
 
 check: lint
-	.venv/bin/python -m pytest tests/unit -m "not models" $(WORKERS)
+	.venv/bin/python -m pytest tests/unit -m "not models and not mirror and not slow" --hypothesis-profile quick $(WORKERS)
 
 lint: environment
 	.venv/bin/ruff check .

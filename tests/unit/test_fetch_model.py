@@ -278,6 +278,7 @@ def loads(*folders: Path) -> None:
     assert done.returncode == 0 and done.stdout.count("loaded") == len(folders), done.stderr
 
 
+@pytest.mark.models
 def test_a_model_from_scratch_loads(program, tmp_path):
     done = program("scripts.fetch.model", "--model", "tiny_bert", "--output", tmp_path / "tiny_bert",
                    "--partial", tmp_path / "partial")

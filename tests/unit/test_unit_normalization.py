@@ -190,7 +190,7 @@ texts = st.builds("{}{}{}".format, before, phrases, after)
 pairs = st.builds("{}{}{}{}{}".format, before, phrases, glue, phrases, after)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(st.lists(st.one_of(texts, pairs), min_size=1, max_size=30))
 def test_normalising_twice_changes_nothing_more(answers):
     once = normalize_units(pd.Series(answers, dtype=object))
@@ -204,14 +204,14 @@ def assert_the_same_quantities(first: pd.DataFrame, second: pd.DataFrame) -> Non
         np.testing.assert_allclose(after, before, rtol=0.01)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(st.lists(texts, min_size=1, max_size=30))
 def test_the_quantity_is_preserved(answers):
     answers = pd.Series(answers, dtype=object)
     assert_the_same_quantities(quantities(answers), quantities(normalize_units(answers)))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(st.decimals("0.01", 5000, places=2), st.sampled_from(list(SECONDS)))
 def test_the_unit_is_the_largest_with_at_least_a_half(value, unit):
     made = quantities(pd.Series(normalized(f"{value} {unit}"))).iloc[0]
@@ -222,7 +222,7 @@ def test_the_unit_is_the_largest_with_at_least_a_half(value, unit):
     assert all(made["low"] * SECONDS[made["unit"]] < 0.5 * SECONDS[name] for name in larger)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_taken(text):
     made = normalized(text)[0]
