@@ -4,9 +4,11 @@ from snakemake.utils import min_version
 
 min_version("9.27")
 
-configfile: "config.yaml"
+configfile: workflow.source_path("config.yaml")
 
 include: "rules/common.smk"
+include: "rules/paths.smk"
+include: "rules/arguments.smk"
 include: "rules/fetch.smk"
 include: "rules/clean.smk"
 include: "rules/build.smk"
@@ -18,6 +20,8 @@ report: "report/workflow.rst"
 
 
 rule all:
+    """The whole study, to the page."""
     default_target: True
     input:
         rules.publish.input,
+    localrule: True

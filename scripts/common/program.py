@@ -15,9 +15,10 @@ class UserError(Exception):
 
 
 def parser(doc: str) -> argparse.ArgumentParser:
-    """An argument parser whose --help opens with the module's docstring; knows --log."""
+    """An argument parser whose --help opens with the module's docstring; knows --log, and @FILE: arguments, one a line."""
     made = argparse.ArgumentParser(
-        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+        fromfile_prefix_chars="@",
     )
     made.add_argument("--log", type=Path, metavar="FILE", help="also write messages to this file")
     return made
