@@ -4,8 +4,6 @@ from snakemake.utils import min_version
 
 min_version("9.27")
 
-configfile: workflow.source_path("config.yaml")
-
 include: "rules/common.smk"
 include: "rules/paths.smk"
 include: "rules/arguments.smk"
@@ -17,6 +15,16 @@ include: "rules/evaluate.smk"
 include: "rules/publish.smk"
 
 report: "report/workflow.rst"
+
+
+onsuccess:
+    if not IS_MODULE:
+        print(summary(Path(EVALUATED, "metrics.parquet"), Path(PAGES, "index.html"), Path("results/benchmarks"), STUDIES,
+                      USED_MODELS, BEGUN))
+
+onerror:
+    if not IS_MODULE:
+        print("What is finished stays; the same command goes on from there.", file=sys.stderr)
 
 
 rule all:

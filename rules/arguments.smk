@@ -176,12 +176,13 @@ def item_label(wildcards):
 def page_texts():
     """What the page says beside its numbers: {path as in the project: text}."""
     sources = fields_of(SOURCES, USED_SOURCES, (*OF_SOURCES, "licence", "citation", "homepage", "local", "downloads"))
-    for entry in sources.values():
-        if "local" in entry:
-            entry["local"] = project_path(entry["local"])
+    for source, entry in sources.items():
+        if entry.pop("local", None):  # its hash was taken here, and its place is no matter of the page
+            [[file, digest]] = fetched_hashes(source).items()
+            entry["downloads"] = [{"file": file, "sha256": digest}]
     models = fields_of(MODELS, with_base_models(USED_MODELS), (*OF_MODELS, "licence", "hub", "revision", "folder"))
     studies = fields_of(STUDIES, USED_STUDIES, ("title", "paper"))
-    items = [{key: item[key] for key in ("name", "title", "study", "kind", "heads", "show", "needs", "caption") if key in item}
+    items = [{key: item[key] for key in ("name", "title", "study", "program", "kind", "heads", "show", "needs", "caption") if key in item}
              for item in PUBLISHED.values()]
     resources = {"sources": sources, "models": presence_of(models, ("init", "esim")), "studies": studies, "figures": items}
     captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in USED_STUDIES), *(item["caption"] for item in items)]

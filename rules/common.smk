@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import sys
+import time
 from pathlib import Path
 
 import yaml
@@ -29,6 +30,8 @@ from scripts.common.handed import argument_file, fields_of, hand_over, presence_
 from scripts.common.manifest import lost_files
 from scripts.common.models import MADE_MODEL, check_model, model_files
 from scripts.common.program import UserError
+from scripts.common.summary import summary
+from scripts.common.terminal import use_terminal
 
 
 def load(path):
@@ -36,8 +39,9 @@ def load(path):
     return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
 
 
-# `config:` of a module, which replaces config.yaml, is laid over it instead.
-DEFAULTS = load("config.yaml")
+# What `--configfile`, `--config` or the `config:` of a module gives is laid over config.yaml of the project's folder, wherever
+# the study is made (`configfile:` would look in the working directory, and not at all in a module).
+DEFAULTS = json.loads(json.dumps(load("config.yaml")))  # a copy: anchors of YAML are one object in several places
 update_config(DEFAULTS, config)
 config.update(DEFAULTS)
 
@@ -98,10 +102,19 @@ def is_main_process():
 def keep_records_with_results():
     """Let Snakemake's records stand in results/, so that results taken elsewhere are known there (README).
 
-    Snakemake looks for them in .snakemake/metadata, which becomes a link. A folder that is there already stays.
+    Snakemake looks for them in .snakemake/metadata, which becomes a link.
     """
     records, place = Path("results/.records"), Path(".snakemake/metadata")
+    place.parent.mkdir(exist_ok=True)
     records.mkdir(parents=True, exist_ok=True)
-    if not place.exists() and not place.is_symlink():
-        place.parent.mkdir(exist_ok=True)
+    if place.is_dir() and not place.is_symlink() and not any(records.iterdir()):
+        place.rename(records)
+    if not place.exists():
         place.symlink_to("../results/.records")
+
+
+if not IS_MODULE:
+    keep_records_with_results()
+if is_main_process() and not IS_MODULE and use_terminal(logger, workflow.output_settings):
+    os.environ["TIMESTRIDE_LOG_ONLY"] = "1"  # the programs say on the terminal what Snakemake does not: warnings
+BEGUN = time.time()

@@ -3,6 +3,7 @@
 import argparse
 import errno
 import logging
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +28,8 @@ def parser(doc: str) -> argparse.ArgumentParser:
 def run(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespace) -> None:
     """Run main(arguments): messages to stderr and --log, expected errors as one line, exit 1."""
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    if arguments.log and os.environ.get("TIMESTRIDE_LOG_ONLY"):  # Snakemake shows the log of a program that failed
+        handlers[0].addFilter(lambda record: record.levelno == logging.WARNING)
     if arguments.log:
         arguments.log.parent.mkdir(parents=True, exist_ok=True)
         handlers.append(logging.FileHandler(arguments.log, mode="w", encoding="utf-8"))
