@@ -175,11 +175,10 @@ def item_label(wildcards):
 
 def page_texts():
     """What the page says beside its numbers: {path as in the project: text}."""
-    sources = fields_of(SOURCES, USED_SOURCES, (*OF_SOURCES, "licence", "citation", "homepage", "local", "downloads"))
+    sources = fields_of(SOURCES, USED_SOURCES, (*OF_SOURCES, "licence", "citation", "homepage"))
     for source, entry in sources.items():
-        if entry.pop("local", None):  # its hash was taken here, and its place is no matter of the page
-            [[file, digest]] = fetched_hashes(source).items()
-            entry["downloads"] = [{"file": file, "sha256": digest}]
+        if "sample" not in entry:  # of a download its files are told, not where they were
+            entry["downloads"] = [{"file": file, "sha256": digest} for file, digest in fetched_hashes(source).items()]
     models = fields_of(MODELS, with_base_models(USED_MODELS), (*OF_MODELS, "licence", "hub", "revision", "folder"))
     studies = fields_of(STUDIES, USED_STUDIES, ("title", "paper"))
     items = [{key: item[key] for key in ("name", "title", "study", "program", "kind", "heads", "show", "needs", "caption") if key in item}

@@ -19,8 +19,10 @@ IS_MODULE = Path(workflow.basedir).resolve() != ROOT
 
 # An unactivated environment and Slurm jobs find the same interpreter and the same programs.
 sys.path.insert(0, str(ROOT))
-os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+os.environ.update({
+    "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+    "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+})
 
 from scripts.common.configuration import as_json, check, resolve
 from scripts.common.devices import visible_gpus
@@ -105,7 +107,7 @@ def keep_records_with_results():
     Snakemake looks for them in .snakemake/metadata, which becomes a link.
     """
     records, place = Path("results/.records"), Path(".snakemake/metadata")
-    place.parent.mkdir(exist_ok=True)
+    Path(".snakemake/incomplete").mkdir(parents=True, exist_ok=True)  # without it Snakemake rewrites the records
     records.mkdir(parents=True, exist_ok=True)
     if place.is_dir() and not place.is_symlink() and not any(records.iterdir()):
         place.rename(records)
@@ -116,5 +118,5 @@ def keep_records_with_results():
 if not IS_MODULE:
     keep_records_with_results()
 if is_main_process() and not IS_MODULE and use_terminal(logger, workflow.output_settings):
-    os.environ["TIMESTRIDE_LOG_ONLY"] = "1"  # the programs say on the terminal what Snakemake does not: warnings
+    os.environ.update(TIMESTRIDE_LOG_ONLY="1")  # the programs say on the terminal what Snakemake does not: warnings
 BEGUN = time.time()

@@ -182,3 +182,17 @@ def studies_there():
     pages = Path("results/publish").glob("*/index.html")
     there = {page.parent.name for page in pages if Path(f"results/evaluate/{page.parent.name}/metrics.parquet").exists()}
     return sorted(there | {NAME})
+
+
+def forget_lost_files():
+    """Take away the manifest of a folder that no longer holds what it lists, so that its rule runs again."""
+    manifests = {*map(fetched, USED_SOURCES), *map(cleaned, USED_SOURCES), *map(spans, USED_SOURCES),
+                 *map(built, PLAN.datasets.values()), *(file for model in USED_MODELS for file in model_of(model))}
+    for manifest in sorted(name for name in manifests if name.endswith("/manifest.json") and Path(name).exists()):
+        if lost := lost_files(Path(manifest)):
+            logger.warning(f"{Path(manifest).parent}: {', '.join(lost)} is gone, or not as long as it was: it is written again")
+            Path(manifest).unlink()
+
+
+if is_main_process():
+    forget_lost_files()

@@ -16,7 +16,7 @@ from scripts.common.files import whole
 from scripts.common.program import log, parser, run
 from scripts.common.tables import read_table
 
-COLUMNS = ["study", "source", "model", "experiment"]
+COLUMNS = ["study", "source", "experiment", "sample"]
 PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -29,7 +29,7 @@ th, td {{ text-align: left; vertical-align: top; padding: .5rem .8rem .5rem 0; b
 </style>
 <h1>Studies</h1>
 <table>
-<tr><th>Study</th><th>Measures</th><th>Corpora</th><th>Models</th><th>Experiments</th></tr>
+<tr><th>Study</th><th>Measures</th><th>Corpora</th><th>Experiments</th></tr>
 {rows}
 </table>
 </html>
@@ -42,15 +42,15 @@ def listed(values: pd.Series) -> str:
 
 
 def row_of(name: str, metrics: pd.DataFrame) -> str:
-    """The row of a study; metrics: columns study, source, model, experiment, sample."""
+    """The row of a study; metrics: columns study, source, experiment, sample."""
     note = " (sample data)" if metrics["sample"].all() else ""
     cells = [f'<a href="{escape(name)}/index.html">{escape(name)}</a>{note}', listed(metrics["study"]), listed(metrics["source"]),
-             listed(metrics["model"]), str(metrics["experiment"].nunique())]
+             str(metrics["experiment"].nunique())]
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
 
 
 def main(given: argparse.Namespace) -> None:
-    tables = {file.parent.name: read_table(file, [*COLUMNS, "sample"]).to_pandas() for file in given.metrics}
+    tables = {file.parent.name: read_table(file, COLUMNS).to_pandas() for file in given.metrics}
     rows = "\n".join(row_of(name, metrics) for name, metrics in sorted(tables.items()))
     with whole(given.output) as place:
         place.write_text(PAGE.format(rows=rows), encoding="utf-8")
