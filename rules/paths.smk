@@ -188,11 +188,37 @@ def forget_lost_files():
     """Take away the manifest of a folder that no longer holds what it lists, so that its rule runs again."""
     manifests = {*map(fetched, USED_SOURCES), *map(cleaned, USED_SOURCES), *map(spans, USED_SOURCES),
                  *map(built, PLAN.datasets.values()), *(file for model in USED_MODELS for file in model_of(model))}
-    for manifest in sorted(name for name in manifests if name.endswith("/manifest.json") and Path(name).exists()):
+    for manifest in sorted(name for name in manifests if Path(name).name == "manifest.json" and Path(name).exists()):
         if lost := lost_files(Path(manifest)):
             logger.warning(f"{Path(manifest).parent}: {', '.join(lost)} is gone, or not as long as it was: it is written again")
             Path(manifest).unlink()
 
 
+def not_fetched(names, place):
+    """Those of these sources or models whose manifest is not there yet."""
+    return [name for name in names if not Path(place(name)).exists()]
+
+
+def check_places():
+    """Say before hours of work what will be missing: a folder, a file, the mirror, room on the disk."""
+    sources = not_fetched(USED_SOURCES, fetched)
+    models = not_fetched((name for name in USED_MODELS if "mlm" not in MODELS[name]), lambda name: model_of(name)[0])
+    wanted = [(f"resources/models.yaml: {name}", MODELS[name]["folder"]) for name in models if "folder" in MODELS[name]]
+    wanted += [(f"resources/sources.yaml: {name}", SOURCES[name]["local"]) for name in sources if "local" in SOURCES[name]]
+    for where, path in wanted:
+        if not Path(project_path(path)).exists():
+            raise WorkflowError(f"{where}: {path} is not there; put it there, or correct the entry")
+    downloads = [download for name in sources for download in SOURCES[name].get("downloads", [])]
+    if (downloads or any("hub" in MODELS[name] for name in models)) and "://" not in MIRROR and MIRROR and not Path(MIRROR).is_dir():
+        raise WorkflowError(f"mirror {MIRROR} is not there: correct mirror: in the configuration or TIMESTRIDE_MIRROR, or take it away "
+                            "to fetch from the files' own URLs")
+    declared = [fact.get("bytes") or 0 for download in downloads for fact in download.get("members", {"": download}).values()]
+    needed, free = 3 * sum(declared) + 500_000_000, shutil.disk_usage(".").free  # fetched, opened and cleaned; and some for the runs
+    if (sources or models) and free < needed:
+        logger.warning(f"The disk has {free / 1e9:.1f} GB free, but this study may take {needed / 1e9:.1f} GB and more: make room first, "
+                       "or give --directory a folder on another disk")
+
+
 if is_main_process():
     forget_lost_files()
+    check_places()

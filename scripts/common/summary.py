@@ -8,6 +8,11 @@ from scripts.common.tables import read_table
 COLUMNS = ["study", "model", "source", "dataset", "split", "slice", "metric", "seed", "value", "ci_low", "ci_high", "sample"]
 
 
+def per_cent(share: float) -> str:
+    """A share as `55.1 %`."""
+    return f"{share * 100:.1f} %"
+
+
 def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
     """For each study the best value of its headline metric over whole splits, with its interval; models: those that count."""
     table = read_table(metrics, COLUMNS).to_pandas()
@@ -19,8 +24,8 @@ def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
             continue
         best = of_study.loc[of_study["value"].idxmax()]
         note = ", sample data" if best["sample"] else ""
-        lines.append(f"{study['title']}: {study['headline'].replace('_', ' ')} at best {best['value']:.1%} ({best['ci_low']:.1%} to "
-                     f"{best['ci_high']:.1%}), {best['model']} on {best['source']} {best['dataset']} {best['split']}{note}")
+        lines.append(f"{study['title']}: {study['headline'].replace('_', ' ')} at best {per_cent(best['value'])} ({per_cent(best['ci_low'])} to "
+                     f"{per_cent(best['ci_high'])}), {best['model']} on {best['source']} {best['dataset']} {best['split']}{note}")
     return lines
 
 

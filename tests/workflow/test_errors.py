@@ -124,3 +124,21 @@ def test_no_space_on_the_device(study):
         subprocess.run(["umount", place], check=True)
     study.run()
     assert study.jobs() == {}
+
+
+def test_what_is_missing_is_said_before_work_begins(study, upstream):
+    """A dry run says it: a mirror, a model's folder, a local file. What nothing uses stops nobody."""
+    done = study.snakemake("--dry-run", TIMESTRIDE_MIRROR=str(study / "no-mirror"))
+    assert done.returncode != 0 and "no-mirror is not there" in done.stdout + done.stderr
+    study.change("resources/models.yaml", lambda models: models.update(mine={"folder": "models/mine", "licence": "MIT"}))
+    study.change("resources/sources.yaml", lambda sources: sources.update(
+        mine=sources["event_templates"] | {"local": "no-such.csv", "cleaner": "event_templates"}))
+    assert "fetch_source" in study.jobs()
+    study.change("config.yaml", lambda config: config["experiments"]["other_sop"].update(models=["mine"]))
+    done = study.snakemake("--dry-run")
+    assert done.returncode != 0 and "models/mine is not there" in done.stdout + done.stderr
+    study.change("config.yaml", lambda config: config["experiments"]["other_sop"].update(
+        study="temporal_nli", data={"source": "mine", "challenge_set": "temp_order"}, models=["tiny_bert"]))
+    done = study.snakemake("--dry-run")
+    said = done.stdout + done.stderr
+    assert done.returncode != 0 and "no-such.csv is not there" in said and "Traceback" not in said

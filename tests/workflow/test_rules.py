@@ -46,7 +46,7 @@ def test_the_graph_shows_the_rules_that_are_written(graph):
 
 def test_the_picture_in_the_docs_is_of_this_graph(graph):
     picture = (ROOT / "docs/figures/rules.svg").read_text()
-    for name in graph:
+    for name in set(graph) - {"all"}:
         assert f">{name}<" in picture, f"{name} is not in the picture: write it anew (docs/workflow.md says how)"
 
 
