@@ -68,8 +68,9 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 def parser(doc: str) -> argparse.ArgumentParser:
-    """An argument parser whose --help opens with the module's docstring; knows --log."""
-    shared = argparse.ArgumentParser(description=doc, formatter_class=_Help, allow_abbrev=False)
+    """An argument parser whose --help opens with the module's docstring; knows --log, and @FILE: arguments, one a line."""
+    shared = argparse.ArgumentParser(description=doc, formatter_class=_Help, allow_abbrev=False,
+                                     fromfile_prefix_chars="@")
     shared.add_argument("--log", type=Path, metavar="FILE", help="also write messages to this file")
     return shared
 
@@ -180,7 +181,10 @@ def execute(main: Callable[[argparse.Namespace], None], arguments: argparse.Name
 
     opens_log: main itself calls log_to.
     """
-    logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[logging.StreamHandler(sys.stderr)], force=True)
+    terminal = logging.StreamHandler(sys.stderr)
+    if arguments.log and os.environ.get("TIMESTRIDE_LOG_ONLY"):  # Snakemake shows the log of a program that failed
+        terminal.addFilter(lambda record: record.levelno == logging.WARNING)
+    logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[terminal], force=True)
     try:
         if arguments.log and not opens_log:
             log_to(arguments.log)

@@ -9,7 +9,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from scripts.common.devices import claim_gpus, visible_gpus
+from scripts.common.devices import CLAIMS, claim_gpus, visible_gpus
 from scripts.common.program import UserError, log
 from scripts.train.work import write_json
 
@@ -95,5 +95,7 @@ def start(launch: Launch, gpus: list[str]) -> None:
     command = [sys.executable, "-m", "accelerate.commands.launch", "--config_file", configuration, "--multi_gpu", "--main_process_port", 0,
                "--num_processes", launch.processes, "--num_machines", 1, "--mixed_precision", "no", "--dynamo_backend", "no", "--quiet",
                "--module", "scripts.train.loop", "--launch", launch.file]
+    for claim in CLAIMS:
+        os.set_inheritable(claim, True)  # the launcher that this process becomes goes on holding its GPUs
     log.info("starts %d processes", launch.processes)
     os.execvpe(sys.executable, list(map(str, command)), variables)

@@ -57,20 +57,22 @@ def chosen(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def examples(runs: list[str], train: Path, build: Path, sources: dict, models: dict, samples: set[str]) -> pd.DataFrame:
-    """A row of text for each pair to read."""
+    """A row of text for each pair to read. A size-matched run is read where there is no other at its stride."""
     tables, seen = [], set()
-    for name in sorted(runs):
-        facts = json.loads((train / name / "run.json").read_text(encoding="utf-8"))
+    facts_of = {name: json.loads((train / name / "run.json").read_text(encoding="utf-8")) for name in runs}
+    for name in sorted(runs, key=lambda run: (facts_of[run]["data_options"]["size_matched"] is not None, run)):
+        facts = facts_of[name]
         point = facts["source"], facts["data_options"]["stride"]
-        if point in seen or facts["data_options"]["size_matched"] is not None:
+        if point in seen:
             continue
         seen.add(point)
         split = sources[facts["source"]]["evaluate"][0]
         taken = chosen(answers(train / name, build, split, facts))
         note = " [sample data]" if facts["source"] in samples else ""
+        matched = "" if facts["data_options"]["size_matched"] is None else ", size-matched"
         tables.append(pd.DataFrame({
             "Corpus": sources[facts["source"]]["title"] + note, "Stride": str(point[1]), "Split": split,
-            "Model": f"{model_title(facts['model'], models)}, seed {facts['seed']}", "Outcome": taken["outcome"],
+            "Model": f"{model_title(facts['model'], models)}, seed {facts['seed']}{matched}", "Outcome": taken["outcome"],
             "First": taken["first"], "Second": taken["second"],
             "P(right order)": taken["right_probability"].map("{:.2f}".format), "Pair": taken["example_id"],
         }))
