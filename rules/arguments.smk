@@ -25,6 +25,21 @@ def run_state(wildcards, output):
     return "Already trained, if data and code are the same:" if finished else "Training"
 
 
+def names_in_model(model):
+    """The files to read in a model's folder."""
+    return [Path(file).name for file in MADE_MODEL] if "mlm" in MODELS[model] else model_files(MODELS[model])
+
+
+def how_to_train(wildcards, output, threads):
+    """The options of training that are no part of what is learnt: where and how it runs."""
+    allotted = os.environ.get("SLURM_CPUS_PER_TASK") if workflow.remote_exec else None  # inside a job that Snakemake sent
+    options = {"device": config["device"], "devices": config["devices_per_run"], "runs-per-gpu": config["runs_per_gpu"],
+               "threads": allotted or threads, "checkpoint-seconds": config["checkpoint_seconds"],
+               "micro-batch-tokens": config["micro_batch_tokens"], "report-to": config["report_to"], "tokens": "results/train/tokens"}
+    flags = ["--end-with-parent", *([] if config["deterministic"] else ["--not-deterministic"])]
+    return flags + [str(part) for name, value in options.items() if value is not None for part in (f"--{name}", value)]
+
+
 def sampler_of(wildcards):
     """The program that writes a sample source."""
     return f"scripts.fetch.samples.{SOURCES[wildcards.source]['sampler']}"

@@ -69,11 +69,11 @@ for name in [*USED_SOURCES, *USED_MODELS]:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
         raise WorkflowError(f"resources/: {name!r} is no name for a source or model; use letters, digits, _, - and .")
 
-# A machine with k GPUs trains k runs at a time, unless the command line or the profile says otherwise. Inside a Slurm
-# job the number is what Slurm allotted.
+# A machine with k GPUs trains k runs at a time (times runs_per_gpu), unless the command line or the profile says otherwise.
+# Inside a Slurm job the number is what Slurm allotted.
 if "gpu" not in workflow.global_resources:
     workflow.register_resource(
-        "gpu", int(os.environ.get("SLURM_GPUS_ON_NODE", 0)) if workflow.remote_exec else len(VISIBLE_GPUS)
+        "gpu", int(os.environ.get("SLURM_GPUS_ON_NODE", 0)) if workflow.remote_exec else len(VISIBLE_GPUS) * config["runs_per_gpu"]
     )
 HAS_GPUS = workflow.global_resources["gpu"].value > 0 and config["device"] != "cpu"
 GPUS_PER_RUN = config["devices_per_run"] if HAS_GPUS else 0

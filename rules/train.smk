@@ -36,15 +36,17 @@ rule train_run:
         data=lambda wildcards, input: Path(input.data).parent,
         model=lambda wildcards, output: model_folder(PLAN.runs[wildcards.run].model),
         folder=lambda wildcards, output: Path(output.facts).parent,
-        device=lambda wildcards, output: f"--device {config['device']} --devices {config['devices_per_run']}"
-        f" --checkpoint-seconds {config['checkpoint_seconds']}",
+        model_files=lambda wildcards, output: names_in_model(PLAN.runs[wildcards.run].model),
+        how=how_to_train,
         state=run_state,
     log: "results/logs/train/{study}/{run}.log"
     benchmark: "results/benchmarks/train/{study}/{run}.jsonl"
     message: "{params.state} {wildcards.run}"
     threads: THREADS_PER_RUN
+    # With more memory and time each time; what failed for another reason says so at once, and is not tried again.
     retries: 0 if workflow.remote_exec else 2
     resources:
+        attempt=lambda wildcards, attempt: attempt,
         gpu=GPUS_PER_RUN,
         cpus_per_task=4,
         nodes=1,
@@ -53,8 +55,8 @@ rule train_run:
     conda: "../envs/train.yaml"
     shell:
         "exec python -m scripts.train.run --run {wildcards.run} --settings {params.settings:q} --method {params.method:q}"
-        " --splits {params.splits:q} --data {params.data:q} --model {params.model:q} {params.device} --threads {threads}"
-        " --output {params.folder:q} --log {log:q}"
+        " --splits {params.splits:q} --data {params.data:q} --model {params.model:q} --model-files {params.model_files:q}"
+        " {params.how:q} --attempt {resources.attempt} --output {params.folder:q} --log {log:q}"
 
 
 # A rule of its own, since its outputs are others; all else is as above.
