@@ -57,7 +57,7 @@ def model_view(model: Path, files: list[str], work: Path) -> Path:
     shutil.rmtree(view, ignore_errors=True)
     for file in files:
         if not (model / file).is_file():
-            raise UserError(f"{model / file}: no such file; fetch the model again with `snakemake --forcerun {model / file}`")
+            raise UserError(f"{model / file}: no such file; fetch the model again with `snakemake --forcerun fetch_model`")
         (view / file).parent.mkdir(parents=True, exist_ok=True)
         (view / file).symlink_to((model / file).resolve())
     return view
