@@ -2,8 +2,9 @@
 
 A checkout in a temporary folder runs a reduced study (sample corpora of all studies, every paradigm, an MLM stage) once without
 disturbance. In a second one SIGKILL hits, again and again and spread over all six stages, the whole process group, Snakemake
-alone, a program alone or its launcher (a shell, or Accelerate) alone. Each time the command has ended well, every result is compared with the undisturbed
-one (benchmarks/kills_compare.py says how); then the results from some stage on are removed, so that there is work to kill.
+alone, a program alone or its launcher (a shell, or Accelerate) alone. Each time the command has ended well, every result is
+compared with the undisturbed one (benchmarks/kills_compare.py says how); then the results from some stage on are removed, so
+that there is work to kill.
 
 Prints kills by stage and victim, runs that resumed, files and processes left over, differences. Exit code 1 for a difference, a
 process that outlived the command that started it and its successor, or a command that failed without a kill.
