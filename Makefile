@@ -1,4 +1,4 @@
-# make run     a fresh machine: the environment, then the default study, to results/publish/site/index.html
+# make run     a fresh machine: the environment, then the default study, to results/publish/default/index.html
 # make check   two minutes: lint, and the quick unit tests (no neural model, no real corpora); for daily work
 # make test    the environment, then all tests
 PYTHON ?= python3

@@ -152,8 +152,8 @@ def claim_gpus(visible: list[str], wanted: int, runs_per_gpu: int = 1) -> list[s
         raise UserError(f"{wanted} GPU(s) were asked for, but {len(visible)} are visible here{within}; set devices_per_run "
                         "to as many, allow more, or set `device: cpu`")
     if wanted > 1 and any(gpu.startswith("MIG-") for gpu in visible):
-        raise UserError(f"{wanted} GPUs were asked for, but here are MIG devices{within}, of which CUDA shows a process one; "
-                        "set `devices_per_run: 1`")
+        raise UserError(f"{wanted} GPUs were asked for, but here are MIG devices{within}, of which CUDA shows a process "
+                        "one; set `devices_per_run: 1`")
     folder, refused = Path(tempfile.gettempdir()), set()
     with _turn(folder):
         free = {gpu: _free_slots(gpu, runs_per_gpu, folder, refused) for gpu in visible}
@@ -165,7 +165,8 @@ def claim_gpus(visible: list[str], wanted: int, runs_per_gpu: int = 1) -> list[s
             for descriptor in (each for place in places for each in place):
                 os.close(descriptor)
     if not enough:
-        hindered = f" ({', '.join(map(str, sorted(refused)))} cannot be locked: remove it if no run uses it)" if refused else ""
+        names = ", ".join(map(str, sorted(refused)))
+        hindered = f" ({names} cannot be locked: remove it if no run uses it)" if refused else ""
         raise UserError(f"{wanted} free GPUs were needed, but of {len(visible)}{within} only {len(emptiest)} are unclaimed"
                         f"{hindered}; wait for the other runs, or give Snakemake `--resources gpu=N`")
     return emptiest

@@ -68,8 +68,9 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 def parser(doc: str) -> argparse.ArgumentParser:
-    """An argument parser whose --help opens with the module's docstring; knows --log."""
-    shared = argparse.ArgumentParser(description=doc, formatter_class=_Help, allow_abbrev=False)
+    """An argument parser whose --help opens with the module's docstring; knows --log, and @FILE: arguments, one a line."""
+    shared = argparse.ArgumentParser(description=doc, formatter_class=_Help, allow_abbrev=False,
+                                     fromfile_prefix_chars="@")
     shared.add_argument("--log", type=Path, metavar="FILE", help="also write messages to this file")
     return shared
 
@@ -175,12 +176,15 @@ def log_to(file: Path, mode: str = "w") -> None:
     logging.getLogger().addHandler(logging.FileHandler(file, mode=mode, encoding="utf-8"))
 
 
-def run(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespace, opens_log: bool = False) -> None:
+def execute(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespace, opens_log: bool = False) -> None:
     """Run main(arguments): messages to stderr and --log, expected errors as one line and exit 1, Ctrl-C as exit 130.
 
     opens_log: main itself calls log_to.
     """
-    logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[logging.StreamHandler(sys.stderr)], force=True)
+    terminal = logging.StreamHandler(sys.stderr)
+    if arguments.log and os.environ.get("TIMESTRIDE_LOG_ONLY"):  # Snakemake shows the log of a program that failed
+        terminal.addFilter(lambda record: record.levelno == logging.WARNING)
+    logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[terminal], force=True)
     try:
         if arguments.log and not opens_log:
             log_to(arguments.log)
@@ -196,3 +200,6 @@ def run(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespac
         _refuse(error)
         _close_output()
         sys.exit(1)
+
+
+run = execute  # the name that the programs of scripts/train, scripts/clean and scripts/fetch still call it by

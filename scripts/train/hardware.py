@@ -28,7 +28,7 @@ class Hardware:
     def maker(self) -> dict:
         """What must be the same for a checkpoint to go on to the same numbers; threads are taken over from it."""
         return {"device": self.device, "processes": self.processes, "precision": self.precision, "deterministic": self.deterministic,
-                "torch": torch.__version__, "transformers": transformers.__version__}
+                "torch": str(torch.__version__), "transformers": transformers.__version__}
 
     def use_threads(self, threads: int) -> None:
         """Compute with as many threads as the checkpoint was made with."""
@@ -51,7 +51,7 @@ class Hardware:
 
 def versions() -> dict:
     """The versions that a run was computed with, for run.json."""
-    return {"python": platform.python_version(), "torch": torch.__version__, "accelerate": accelerate.__version__,
+    return {"python": platform.python_version(), "torch": str(torch.__version__), "accelerate": accelerate.__version__,
             "transformers": transformers.__version__, "tokenizers": tokenizers.__version__}
 
 

@@ -3,14 +3,13 @@
 Nothing of the user's own Accelerate configuration or environment reaches the loop, since it could change a number.
 """
 
-import ctypes
 import json
 import os
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from scripts.common.devices import claim_gpus, visible_gpus
+from scripts.common.devices import CLAIMS, claim_gpus, visible_gpus
 from scripts.common.program import UserError, log
 from scripts.train.work import write_json
 
@@ -68,24 +67,13 @@ def environment(gpus: list[str], threads: int, processes: int) -> dict[str, str]
     """The environment of the loop: ours without what could change a number, and with what numbers depend on."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN) and name not in DISTRIBUTED}
     kept |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
-             "OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive", "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64"}
+             "OMP_NUM_THREADS": str(threads),
+             "OMP_WAIT_POLICY": "passive"}  # two threads that spin take a sixth more CPU time, and beside other work most of the time
     if gpus:
         kept["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
     elif processes > 1:
         kept["ACCELERATE_USE_CPU"] = "true"
     return kept
-
-
-def keep_memory() -> None:
-    """Let the C library keep the memory that each step frees and asks for again, where it is glibc: 8 % less time a step."""
-    try:
-        mallopt = ctypes.CDLL(None).mallopt
-    except (AttributeError, OSError):
-        return
-    trim_threshold, top_pad, mmap_max = -1, -2, -4  # malloc.h
-    mallopt(mmap_max, 0)
-    mallopt(trim_threshold, 2**31 - 1)
-    mallopt(top_pad, 64 * 2**20)
 
 
 def start(launch: Launch, gpus: list[str]) -> None:
@@ -95,18 +83,19 @@ def start(launch: Launch, gpus: list[str]) -> None:
     if launch.processes == 1:
         os.environ.clear()
         os.environ.update(variables)
-        keep_memory()
         from scripts.train.loop import train_job  # late: it takes seconds, and reads the environment
 
         train_job(launch)
         return
     write_json(asdict(launch), launch.file)
     configuration = launch.file.with_name("accelerate.yaml")  # ours, so that the user's own is not read
-    configuration.write_text("compute_environment: LOCAL_MACHINE\n")
+    configuration.write_text("{compute_environment: LOCAL_MACHINE, distributed_type: MULTI_GPU, mixed_precision: 'no', use_cpu: false}\n")
     variables["TIMESTRIDE_LAUNCHER"] = str(os.getpid())
     # --multi_gpu starts several processes on CPUs as well, where --cpu would silently start one.
     command = [sys.executable, "-m", "accelerate.commands.launch", "--config_file", configuration, "--multi_gpu", "--main_process_port", 0,
                "--num_processes", launch.processes, "--num_machines", 1, "--mixed_precision", "no", "--dynamo_backend", "no", "--quiet",
                "--module", "scripts.train.loop", "--launch", launch.file]
+    for claim in CLAIMS:
+        os.set_inheritable(claim, True)  # the launcher that this process becomes goes on holding its GPUs
     log.info("starts %d processes", launch.processes)
     os.execvpe(sys.executable, list(map(str, command)), variables)

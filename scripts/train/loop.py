@@ -29,7 +29,7 @@ import torch
 from accelerate import Accelerator
 
 from scripts.common.keyed import keyed_uniform
-from scripts.common.program import UserError, log, log_to, parser, run
+from scripts.common.program import UserError, execute, log, log_to, parser
 from scripts.common.tables import read_table
 from scripts.train import checkpoint, tokens
 from scripts.train.batches import Examples, epoch_batches
@@ -41,7 +41,7 @@ from scripts.train.result import write_result
 from scripts.train.scoring import Scorer
 from scripts.train.step import Learner, parameter_groups, seed_everything
 from scripts.train.stop import Stop, Stopped
-from scripts.train.work import finish
+from scripts.train.work import fail, finish
 
 HELD_OUT = 17  # marks the draw of held-out groups: the same for every seed, stride and model
 
@@ -331,7 +331,11 @@ def main(given: argparse.Namespace) -> None:
     fcntl.flock(opened, fcntl.LOCK_SH)
     if os.getppid() != int(os.environ["TIMESTRIDE_LAUNCHER"]):
         raise UserError("the launcher of this process is gone; give the same command again")
-    train_job(launch)
+    try:
+        train_job(launch)
+    except UserError as error:
+        fail(Path(launch.work), json.loads((Path(launch.work) / "job.json").read_text(encoding="utf-8")), str(error))
+        raise
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -341,4 +345,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args(), opens_log=True)
+    execute(main, arguments().parse_args(), opens_log=True)

@@ -15,16 +15,15 @@ Writes <output>/predictions.parquet (or the model's files, where the method make
 
 import argparse
 import fcntl
-import json
 import os
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from scripts.common.models import DEFAULT_FILES
-from scripts.common.program import log, log_to, parser, run
+from scripts.common.program import UserError, execute, json_object, log, log_to, number, parser, whole_number
 from scripts.train.launch import Launch, devices, start
-from scripts.train.work import describe, finished, forget, hand_out, model_view, sweep, write_json
+from scripts.train.work import describe, fail, finished, forget, hand_out, model_view, refuse_again, sweep, write_json
 
 LOCKS = []  # a lock is let go when its object is collected: these are held until the process ends
 
@@ -61,47 +60,55 @@ def main(given: argparse.Namespace) -> None:
     sweep(work, given.output, work / "result")
     files = given.model_files or [file for file in DEFAULT_FILES if (given.model / file).exists()]
     model = model_view(given.model, files, work)
-    job = describe(given.run, json.loads(given.settings), json.loads(given.method), given.splits, given.data, model)
+    job = describe(given.run, given.settings, given.method, given.splits, given.data, model)
     if finished(work, job):
         hand_out(work, job, given.output)
         log.info("%s: already trained from the same data, model, settings and code; no step taken", given.run)
         return
+    refuse_again(work, job, given.attempt)
     forget(work)
     write_json(job, work / "job.json")
     gpus = devices(given.device, given.devices, given.runs_per_gpu)
     processes = len(gpus) or given.devices
-    start(Launch(
+    launch = Launch(
         work=str(work), data=str(given.data), model=str(model), output=str(given.output), processes=processes,
         threads=max(1, given.threads // processes), cpu=not gpus, checkpoint_seconds=given.checkpoint_seconds,
         deterministic=not given.not_deterministic, micro_batch_tokens=given.micro_batch_tokens, report_to=given.report_to,
-        tokens=given.tokens and str(given.tokens), log=given.log and str(given.log), end_with_parent=given.end_with_parent), gpus)
+        tokens=given.tokens and str(given.tokens), log=given.log and str(given.log), end_with_parent=given.end_with_parent)
+    try:
+        start(launch, gpus)
+    except UserError as error:
+        fail(work, job, str(error))
+        raise
 
 
 def arguments() -> argparse.ArgumentParser:
     training = parser(__doc__)
     training.add_argument("--run", required=True, help="the run's name")
-    training.add_argument("--settings", required=True, help="JSON: study, source, dataset, data, model, method, training, seed")
-    training.add_argument("--method", required=True, help="JSON: columns, labels, merged_labels, held_out, peak of the study, "
+    training.add_argument("--settings", type=json_object, required=True, help="JSON: study, source, dataset, data, model, method, training, seed")
+    training.add_argument("--method", type=json_object, required=True, help="JSON: columns, labels, merged_labels, held_out, peak of the study, "
                           "paradigm, learns, inputs, makes_model of the method (resources/studies.yaml)")
     training.add_argument("--splits", nargs="+", required=True, help="the split to learn from, then those to measure on")
     training.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
     training.add_argument("--model", type=Path, required=True, help="the folder of the model")
     training.add_argument("--model-files", nargs="*", help="the files of it to read; default: those that a model usually has")
     training.add_argument("--device", choices=["auto", "cpu", "gpu"], default="auto", help="default: %(default)s")
-    training.add_argument("--devices", type=int, default=1, help="GPUs, or CPU processes; default: %(default)s")
-    training.add_argument("--runs-per-gpu", type=int, default=1, help="runs that may share a GPU; default: %(default)s")
-    training.add_argument("--threads", type=int, default=1, help="CPU threads, over all processes; default: %(default)s")
-    training.add_argument("--checkpoint-seconds", type=float, default=60, help="least time between two; default: %(default)s")
-    training.add_argument("--micro-batch-tokens", type=int, help="the most tokens of one forward pass, padding included; a batch with "
+    training.add_argument("--devices", type=whole_number(1, 64), default=1, help="GPUs, or CPU processes; default: %(default)s")
+    training.add_argument("--runs-per-gpu", type=whole_number(1, 64), default=1, help="runs that may share a GPU; default: %(default)s")
+    training.add_argument("--threads", type=whole_number(1, 10_000), default=1, help="CPU threads, over all processes; default: %(default)s")
+    training.add_argument("--checkpoint-seconds", type=number(0, 1e6), default=60, help="least time between two; default: %(default)s")
+    training.add_argument("--micro-batch-tokens", type=whole_number(8, 100_000_000), help="the most tokens of one forward pass, padding included; a batch with "
                           "more is taken in parts; default: what fits into a GPU's memory, all on a CPU")
     training.add_argument("--not-deterministic", action="store_true", help="allow GPU kernels whose results vary from run to run")
     training.add_argument("--report-to", choices=["none", "tensorboard", "trackio", "wandb"], default="none",
                           help="also follow the training there; default: %(default)s")
     training.add_argument("--tokens", type=Path, help="keep tokenized splits in this folder, for other runs")
+    training.add_argument("--attempt", type=whole_number(1, 1000), default=1, help="which attempt of the workflow this is; "
+                          "default: %(default)s")
     training.add_argument("--end-with-parent", action="store_true", help="save and end when the process that started this one ends")
     training.add_argument("--output", type=Path, required=True, help="the run's folder")
     return training
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args(), opens_log=True)
+    execute(main, arguments().parse_args(), opens_log=True)

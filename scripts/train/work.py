@@ -7,7 +7,6 @@ job has the same digest as the finished one is not trained again.
 
 import hashlib
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -78,7 +77,7 @@ def write_json(value, path: Path) -> None:
 def sweep(*folders: Path) -> None:
     """Remove what killed processes left half-written in the folders of a run, whose lock we hold."""
     for folder in folders:
-        for left in folder.glob(".[0-9]*.*"):
+        for left in folder.glob(".*-[0-9]*.*"):
             log.info("removes %s, left by a killed process", left)
             shutil.rmtree(left) if left.is_dir() else left.unlink()
 
@@ -99,6 +98,22 @@ def finished(work: Path, job: dict) -> bool:
     except (ValueError, TypeError, KeyError):
         log.warning("warning: %s is damaged; the run starts anew", work / "finished.json")
         return False
+
+
+def fail(work: Path, job: dict, sentence: str) -> None:
+    """Remember that this very job was refused, and why."""
+    write_json({"digest": job["digest"], "sentence": sentence}, work / "failed.json")
+
+
+def refuse_again(work: Path, job: dict, attempt: int) -> None:
+    """Raises UserError at once where an earlier attempt of the workflow failed for a reason that another one cannot change."""
+    try:
+        failure = json.loads((work / "failed.json").read_text(encoding="utf-8"))
+        if attempt > 1 and failure["digest"] == job["digest"]:
+            raise UserError(f"{failure['sentence']} (so it was in the attempt before, and nothing has changed)")
+    except (FileNotFoundError, ValueError, TypeError, KeyError):
+        pass
+    (work / "failed.json").unlink(missing_ok=True)
 
 
 def forget(work: Path) -> None:

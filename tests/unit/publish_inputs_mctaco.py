@@ -161,10 +161,10 @@ class Study:
                           "with stride", ""])
 
     def call(self, name: str, kind: str = "figure", runs: bool = False):
-        """Run scripts.publish.<name>; with `runs`, it is told of runs and datasets."""
+        """Run the program of a figure or table; with `runs`, it is told of runs and datasets."""
         given = ["--metrics", self.metrics, "--sources", self.resources / "sources.yaml",
                  "--models", self.resources / "models.yaml", "--output", self.publish / f"{kind}s" / name,
                  "--log", self.results / f"logs/publish/{name}.log"]
         if runs:
             given += ["--train", self.results / "train/mctaco", "--runs", *self.runs, "--build", self.results / "build/mctaco"]
-        return self.program(f"scripts.publish.{name}", *given)
+        return self.program(f"scripts.publish.mctaco.{name.removeprefix('mctaco_')}", *given)

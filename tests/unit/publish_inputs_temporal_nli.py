@@ -11,7 +11,7 @@ import yaml
 
 from scripts.common.tables import NLI, PREDICTIONS, write_table
 from scripts.evaluate.temporal_nli import LABELS, SCHEMA, SLICES
-from scripts.publish.temporal_nli_names import VALUES
+from scripts.publish.temporal_nli.metrics import VALUES
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import HOSTILE
 

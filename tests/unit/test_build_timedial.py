@@ -235,7 +235,7 @@ def test_the_leakage_is_published(corpus):
     (corpus.folder / "models.yaml").write_text("{}")
 
     def publish():
-        return corpus.program("scripts.publish.timedial_leakage", "--metrics", corpus.folder / "metrics.parquet", "--build",
+        return corpus.program("scripts.publish.timedial.leakage", "--metrics", corpus.folder / "metrics.parquet", "--build",
                               corpus.folder / "build", "--sources", corpus.folder / "sources.yaml", "--models",
                               corpus.folder / "models.yaml", "--output", corpus.folder / "table")
 

@@ -189,7 +189,7 @@ def test_shards_hold_whole_videos(program, tmp_path):
 
 
 def test_the_split_depends_on_the_id_alone(program, tmp_path):
-    program("scripts.fetch.sample", "--format", "howto100m", "--videos", 300, "--seed", 1, "--output", tmp_path / "in")
+    program("scripts.fetch.samples.howto100m", "--videos", 300, "--seed", 1, "--output", tmp_path / "in")
     cleaned(program, tmp_path / "in", tmp_path / "out")
     table = read_table(tmp_path / "out/videos.parquet").to_pandas()
     assert 0.05 < (table["split"] == "val").mean() < 0.15
@@ -304,7 +304,7 @@ def test_an_error_keeps_what_was_there(program, tmp_path):
 
 
 def test_a_killed_run_leaves_nothing_partial(program, tmp_path):
-    done = program("scripts.fetch.sample", "--format", "howto100m", "--videos", 6000, "--seed", 1, "--unzipped",
+    done = program("scripts.fetch.samples.howto100m", "--videos", 6000, "--seed", 1, "--unzipped",
                    "--captions-per-video", 112, "--output", tmp_path / "in")
     assert done.returncode == 0
     running = subprocess.Popen([sys.executable, "-m", *map(str, command(tmp_path / "in", tmp_path / "out/how"))],
@@ -336,7 +336,7 @@ def test_memory_does_not_grow_with_the_file(program, tmp_path):
     peaks = {}
     for many in (5000, 20000):
         fetched = tmp_path / str(many)
-        program("scripts.fetch.sample", "--format", "howto100m", "--videos", many, "--seed", 1, "--unzipped",
+        program("scripts.fetch.samples.howto100m", "--videos", many, "--seed", 1, "--unzipped",
                 "--captions-per-video", 112, "--output", fetched)
         peaks[many] = peak(fetched, tmp_path / f"out{many}")
     grown = ((tmp_path / "20000/raw_caption.json").stat().st_size

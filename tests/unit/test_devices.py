@@ -168,7 +168,8 @@ def runs_as_nobody(python: str) -> bool:
 def test_another_users_locks(machine, start):
     """Lock files of another user are met: claimed ones are taken, free ones can be claimed, locked-up ones are named."""
     two = machine(CUDA_VISIBLE_DEVICES="0,1")
-    nobody = {"user": "nobody", "extra_groups": [], "python": next(filter(runs_as_nobody, [sys.executable, "/usr/bin/python3"]), None)}
+    python = next(filter(runs_as_nobody, [sys.executable, "/usr/bin/python3"]), None)
+    nobody = {"user": "nobody", "extra_groups": [], "python": python}
     if nobody["python"] is None:
         pytest.skip("nobody may not read this checkout or its Python")
     start(two, 2)  # makes both files, as root

@@ -87,10 +87,10 @@ def work(given, pairs=3):
     ("%s: %d pairs", "%d pairs of %s"), ("given.name, len(pairs)", "len(pairs), given.name, 7"), (" are too few; ", " are few: "),
     ('"ask for more" * 2', "REMEDY"), ('"%d are too many" % given.pairs', 'f"{given.pairs} are far too many"'),
     ('f"no {pairs}"', '"none"'), ("deprecated: ", "old: "), ("retry in {}", "again in {}"), ('"stop"', '"halt"'),
-    ("error: the end", "the end"), ('"ab"', '"a" "b"'), ('a" "b"', 'ab"'), ("    return print", "    # say it\n\n    return  print"),
+    ("error: the end", "the end"), ('a" "b"', 'ab"'), ("    return print", "    # say it\n\n    return  print"),
 ])
 def test_the_texts_of_errors_logs_and_help_do_not_count(old, new):
-    assert old in PROGRAM or old == '"ab"'
+    assert old in PROGRAM
     assert canonical(PROGRAM.replace(old, new)) == canonical(PROGRAM)
 
 
@@ -98,7 +98,8 @@ def test_the_texts_of_errors_logs_and_help_do_not_count(old, new):
     ("pairs=3", "pairs=4"), ("pairs=3", "pairs=3.0"), ("pairs=3", "pairs"), ('"--pairs"', '"--pair"'), ("default=3", "default=4"),
     ("log.info", "log.warning"), ("given.pairs < 1", "given.pairs <= 1"), ("< 1", "< 2"), (" or ", " and "), ('"odd"', '"even"'),
     ("raise UserError(", "raise OSError("), ("return UserError(", "raise UserError("), (" from None", ""), ("> 99", "> 98"),
-    ("FutureWarning", "UserWarning"), ("stacklevel=2", "stacklevel=3"), ('"stop", 5', '"stop", 6'), ("except ValueError", "except OSError"),
+    ("FutureWarning", "UserWarning"), ("stacklevel=2", "stacklevel=3"), ('"stop", 5', '"stop", 6'),
+    ("except ValueError", "except OSError"),
     ('sys.exit("error: the end")', "sys.exit(2)"), ('"said"', '"told"'), (":>5", ":>6"), ('"b"', '"c"'), ("[1:]", "[:1]"),
     ('b"x"', '"x"'), ("return print", "return str"), ("assert pairs", "assert given"), ("len(pairs))", "(pairs := 1))"),
     ("    if given.pairs > 99:\n        return UserError(\"%d are too many\" % given.pairs)\n", ""),

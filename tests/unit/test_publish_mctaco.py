@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.publish.mctaco_em_against_f1 import overlap
-from scripts.publish.mctaco_errors import chosen
-from scripts.publish.mctaco_metrics import looks, mctaco_metrics, published_beside, table_2, trained_most
-from scripts.publish.mctaco_training_size import means, sized
+from scripts.publish.mctaco.em_against_f1 import overlap
+from scripts.publish.mctaco.errors import chosen
+from scripts.publish.mctaco.metrics import looks, mctaco_metrics, published_beside, table_2, trained_most
+from scripts.publish.mctaco.training_size import means, sized
 from tests.conftest import ROOT
 from tests.unit.publish_inputs_mctaco import HOSTILE, MODELS, Study, make_run, metric_rows
 

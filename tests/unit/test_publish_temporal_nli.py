@@ -16,8 +16,8 @@ from scripts.evaluate.temporal_nli import LABELS, SCHEMA, SLICES
 from scripts.publish.beside import Facts, beside, paper_of, parts_of, published_claims, selected, settings_of
 from scripts.publish.names import details_of
 from scripts.publish.style import lines_of
-from scripts.publish.temporal_nli_errors import EACH, chosen, errors
-from scripts.publish.temporal_nli_names import METHODS, SCORINGS, SETS, VALUES, nli_metrics
+from scripts.publish.temporal_nli.errors import EACH, chosen, errors
+from scripts.publish.temporal_nli.metrics import METHODS, SCORINGS, SETS, VALUES, nli_metrics
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import HOSTILE, Study
 from tests.unit.publish_inputs_temporal_nli import CHOICES, NliStudy, metric_rows

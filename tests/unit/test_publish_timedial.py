@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.common.tables import CLOZE, PREDICTIONS, read_table, write_table
+from scripts.evaluate.experiment import runs_by_dataset
 from scripts.evaluate.timedial import SCHEMA, measure
-from scripts.publish.timedial_context import as_table_7
-from scripts.publish.timedial_errors_by_rule import denominators
-from scripts.publish.timedial_examples import chosen, judged
-from scripts.publish.timedial_metrics import human, published_beside, timedial_metrics
-from scripts.publish.timedial_rows import Block, Column, figure_of
+from scripts.publish.timedial.context import as_table_7
+from scripts.publish.timedial.errors_by_rule import denominators
+from scripts.publish.timedial.examples import chosen, judged
+from scripts.publish.timedial.metrics import human, published_beside, timedial_metrics
+from scripts.publish.timedial.rows import Block, Column, figure_of
 from tests.conftest import ROOT
 
 HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | $x$ <img src=x onerror=alert(1)>"
@@ -86,7 +87,8 @@ class Study:
             learns = method in ("classify", "fill", "generate")
             for seed in seeds if learns else (0,):
                 self.make_run(source, scope, model, method, right, seed, "held_out" if learns else "direct")
-        self.write(measure("tried", self.train, self.runs, self.build, SOURCES, 50).to_pylist())
+        rows = measure(runs_by_dataset(self.train, self.runs), self.build, SOURCES, 50)
+        self.write([{"experiment": "tried"} | row for row in rows])
 
     def make_run(self, source, scope, model, method, right, seed, selection) -> None:
         name = f"{source}-{scope}-{model}-{method}-{seed}"
@@ -117,7 +119,7 @@ class Study:
                  "--models", self.resources / "models.yaml", "--output", self.publish / kind / name]
         if name == "timedial_examples":
             given += ["--train", self.train, "--runs", *self.runs, "--build", self.build]
-        return self.program(f"scripts.publish.{name}", *given)
+        return self.program(f"scripts.publish.timedial.{name.removeprefix('timedial_')}", *given)
 
     def points(self, name: str) -> pd.DataFrame:
         return pd.read_csv(self.publish / f"figures/{name}.csv")

@@ -10,7 +10,9 @@ import pytest
 
 from scripts.common.files import sha256_of
 from scripts.common.tables import read_table
-from scripts.fetch.sample_dialogs import LONGEST, MASK, SPLITS, challenge, corpus, texts
+from scripts.fetch.samples.dialog_texts import texts
+from scripts.fetch.samples.dialogs import LONGEST, SPLITS, corpus
+from scripts.fetch.samples.timedial import MASK, challenge
 
 # Of `--dialogs 240 --seed 3`. They change with the generator's texts, and must be the same on every machine.
 PINNED = {
@@ -22,7 +24,7 @@ PINNED = {
 
 
 def written(program, folder, form, dialogs=240, seed=3):
-    done = program("scripts.fetch.sample_dialogs", "--format", form, "--dialogs", dialogs, "--seed", seed, "--output", folder)
+    done = program(f"scripts.fetch.samples.{form}", "--dialogs", dialogs, "--seed", seed, "--output", folder)
     assert done.returncode == 0, done.stderr
     return {file.name: file for file in sorted(folder.iterdir())}
 
@@ -60,7 +62,7 @@ def test_another_seed_other_dialogs(program, tmp_path, files):
 
 @pytest.mark.parametrize(("wanted", "said"), [(47, "47 is not between 48 and 20000"), (20001, "is not between")])
 def test_too_few_or_too_many_are_refused(program, tmp_path, wanted, said):
-    done = program("scripts.fetch.sample_dialogs", "--format", "timedial", "--dialogs", wanted, "--seed", 1, "--output",
+    done = program("scripts.fetch.samples.timedial", "--dialogs", wanted, "--seed", 1, "--output",
                    tmp_path)
     assert done.returncode == 1 and said in done.stderr and not list(tmp_path.iterdir())
 

@@ -16,7 +16,7 @@ from scripts.build.temporal_spans import KINDS, expressions, rule_pipeline, rule
 from scripts.build.temporal_words import RULES, pieces, rules_of
 from scripts.common.program import UserError
 from scripts.common.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, write_table
-from scripts.publish.timedial_spans import dialog_rows, masked_spans
+from scripts.publish.timedial.spans import dialog_rows, masked_spans
 from tests.conftest import ROOT
 from tests.rows import each_row
 

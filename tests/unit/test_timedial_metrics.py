@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.common.tables import CLOZE, PREDICTIONS, read_table, write_table
-from scripts.evaluate.timedial import SCHEMA, baselines, numerals, outranked, outranked_by_chance, read_gold
+from scripts.evaluate.timedial import SCHEMA
+from scripts.evaluate.timedial_files import read_gold
+from scripts.evaluate.timedial_ranking import baselines, numerals, outranked, outranked_by_chance
 from tests.rows import each_row
 
 AT = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
