@@ -2,8 +2,9 @@
 
 A checkout in a temporary folder runs a reduced study (sample corpora of all studies, every paradigm, an MLM stage) once without
 disturbance. In a second one SIGKILL hits, again and again and spread over all six stages, the whole process group, Snakemake
-alone, a program alone or its launcher (a shell, or Accelerate) alone. Each time the command has ended well, every result is compared with the undisturbed
-one (benchmarks/kills_compare.py says how); then the results from some stage on are removed, so that there is work to kill.
+alone, a program alone or its launcher (a shell, or Accelerate) alone. Each time the command has ended well, every result is
+compared with the undisturbed one (benchmarks/kills_compare.py says how); then the results from some stage on are removed, so
+that there is work to kill.
 
 Prints kills by stage and victim, runs that resumed, files and processes left over, differences. Exit code 1 for a difference, a
 process that outlived the command that started it and its successor, or a command that failed without a kill.
@@ -35,7 +36,8 @@ ROOT = Path(__file__).parents[1]
 STAGES = ["fetch", "clean", "build", "train", "evaluate", "publish"]
 PROGRAM = re.compile(rf"scripts\.({'|'.join(STAGES)})\.\w")
 VICTIMS = {"group": 4, "snakemake": 2, "program": 2, "launcher": 1}  # how often each is drawn
-TRAIN_SECONDS, OTHER_SECONDS = 12.0, 2.0  # a kill falls at most so long after a program of the stage was seen
+IN_A_ROW = 3  # kills in a stage before the next is due
+TRAIN_SECONDS, OTHER_SECONDS = 8.0, 2.0  # a kill falls at most so long after a program of the stage was seen
 
 SHORT = ["sample_sop", "sample_dialogs_fill"]
 DATA = {
@@ -112,19 +114,17 @@ class Killer:
         self.random = random.Random(seed)
         self.kills: Counter = Counter()
 
-    def rarest(self, stages: list[str]) -> str:
-        """A stage that was killed least often."""
+    def next(self, stages: list[str]) -> str:
+        """The stage that is due: some kills in each, in their order, then again."""
         hit = Counter()
         for (stage, _), times in self.kills.items():
             hit[stage] += times
-        return min(stages, key=lambda stage: (hit[stage], self.random.random()))
+        return min(stages, key=lambda stage: hit[stage] // IN_A_ROW)
 
     def wait(self, command: subprocess.Popen) -> bool:
-        """Wait for a random moment of a stage that was hit rarely; False when the command ended before."""
-        wanted, patience = self.rarest(STAGES), time.monotonic() + 20
-        while command.poll() is None and time.monotonic() < patience:
-            if any(stage == wanted for _, stage in programs(command)):
-                break
+        """Wait for a random moment of the stage that is due; False when the command ended before."""
+        wanted = self.next(STAGES)
+        while command.poll() is None and not any(stage == wanted for _, stage in programs(command)):
             time.sleep(0.05)
         until = time.monotonic() + self.random.uniform(0, TRAIN_SECONDS if wanted == "train" else OTHER_SECONDS)
         while command.poll() is None and time.monotonic() < until:
@@ -134,7 +134,8 @@ class Killer:
     def kill(self, command: subprocess.Popen) -> str | None:
         """Kill a victim; returns which, None when it was gone before."""
         running = programs(command)
-        stage = self.rarest(sorted({stage for _, stage in running})) if running else "between jobs"
+        present = {stage for _, stage in running}
+        stage = self.next([stage for stage in STAGES if stage in present]) if running else "between jobs"
         victim = self.random.choices(list(VICTIMS), list(VICTIMS.values()))[0] if running else "snakemake"
         try:
             if victim == "group":
@@ -147,6 +148,7 @@ class Killer:
         except (psutil.NoSuchProcess, ProcessLookupError):
             return None
         self.kills[stage, victim] += 1
+        print(f"kill {sum(self.kills.values())}: {victim} in {stage}", flush=True)
         return victim
 
 
@@ -197,7 +199,7 @@ def campaign(killer: Killer, folder: Path, undisturbed: Path, wanted: int) -> di
         print(f"{sum(killer.kills.values())} kills, {found['ends']} good ends, {len(found['faults'])} faults", flush=True)
         if enough or sum(killer.kills.values()) >= wanted:
             return found
-        wipe(folder, killer.rarest(STAGES))
+        wipe(folder, killer.next(STAGES))
 
 
 def table(kills: Counter) -> str:

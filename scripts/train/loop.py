@@ -139,7 +139,8 @@ def train_epoch(state: State, learner: Learner, examples: Examples, job: dict, s
         if due or told:
             gather()
             saver.save(state)
-            sums.copy_(torch.tensor([state.loss, state.right]) if accelerator.is_main_process else torch.zeros(2))
+            kept = [state.loss, state.right] if accelerator.is_main_process else [0.0, 0.0]
+            sums.copy_(torch.tensor(kept, dtype=sums.dtype))  # in full, so that no number depends on when it was saved
         if told:
             raise saver.stop.stopped()
     gather()
