@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from scripts.build.unit_normalization import CARDINALS, ONES, SCALES, TENS
+from scripts.build.number_words import CARDINALS, ONES, SCALES, TENS
 from scripts.common.program import UserError
 from scripts.evaluate.tally import Tally, share, sums_by_group
 

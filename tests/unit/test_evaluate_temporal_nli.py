@@ -105,7 +105,7 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
     gold = pairs["label"].to_numpy()
     draw = np.random.default_rng(3)
     told = {seed: np.where(draw.random(len(gold)) < 0.9, gold, 1) for seed in (3, 5)}
-    runs = [write_run(tmp_path, "temp_duration", pairs, some, "train", seed) for seed, some in told.items()]
+    runs = [write_run(tmp_path, "temp_duration", pairs, predicted, "train", seed) for seed, predicted in told.items()]
     runs.append(write_run(tmp_path, "temp_duration", pairs, np.minimum(gold, 1), "direct", 0, ("entailment", "not_entailment")))
     metrics = evaluate(program, build, tmp_path, runs)
     train = metrics[(metrics["method"] == "train") & (metrics["scoring"] == "ternary")]
@@ -113,7 +113,7 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
                        ("choice=weekday; next_cycle=true", (pairs["choice"] == "weekday") & pairs["next_cycle"]),
                        ("hypothesis_type=less_than_gold", pairs["hypothesis_type"] == "less_than_gold")]:
         found = train[(train["slice"] == part) & (train["metric"] == "accuracy")].set_index("seed")
-        exact = {seed: np.mean(some[rows] == gold[rows]) for seed, some in told.items()}
+        exact = {seed: np.mean(predicted[rows] == gold[rows]) for seed, predicted in told.items()}
         assert {seed: found.loc[seed, "value"] for seed in told} == pytest.approx(exact)
         mean = found[found.index.isna()].iloc[0]
         assert mean["value"] == pytest.approx(np.mean(list(exact.values())))
@@ -124,7 +124,7 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
     shares = train[train["metric"] == "confusion"].set_index("slice")["value"]
     assert shares.sum() == pytest.approx(1) and len(shares) == 9
     assert shares["label=entailment; predicted=neutral"] == pytest.approx(
-        np.mean([np.mean((gold == 0) & (some == 1)) for some in told.values()]))
+        np.mean([np.mean((gold == 0) & (predicted == 1)) for predicted in told.values()]))
     direct = metrics[metrics["method"] == "direct"]
     assert set(direct["scoring"]) == {"binary"} and direct["seed"].isna().all()
     right = direct[direct["metric"] != "confusion"]

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from scripts.common.tables import read_table
-from scripts.publish.beside import paper_of, settings_of, trend
+from scripts.publish.comparison import paper_of, settings_of, trend
 from scripts.publish.strided_sop.accuracy_by_stride import COLUMNS
 from scripts.publish.strided_sop.examples import chosen
 from scripts.publish.strided_sop.metrics import strided_metrics
@@ -138,8 +138,8 @@ def test_markdown_and_latex_are_escaped(tmp_path):
 def test_examples_stand_in_the_order_of_the_video(study, html):
     table = pd.read_csv(study.publish / "tables/strided_sop_examples.csv", dtype=str)
     assert (table["First"] == HOSTILE).all() and table["Second"].str.startswith("then").all()
-    some = table[(table["Stride"] == "0") & table["Corpus"].str.startswith("ActivityNet")]
-    assert list(zip(some["Outcome"], some["P(right order)"])) == [
+    chosen_pairs = table[(table["Stride"] == "0") & table["Corpus"].str.startswith("ActivityNet")]
+    assert list(zip(chosen_pairs["Outcome"], chosen_pairs["P(right order)"])) == [
         ("right", "0.90"), ("right", "0.82"), ("wrong", "0.02"), ("wrong", "0.10"), ("undecided", "0.50")]
 
 

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.build.unit_normalization import SECONDS, normalize_units, quantities
+from scripts.build.time_units import SECONDS
+from scripts.build.unit_normalization import normalize_units, quantities
 from tests.conftest import ROOT
 from tests.rows import each_row
 
@@ -142,11 +143,11 @@ def test_wordings_of_one_quantity_have_the_same_seconds():
 
 def test_index_missing_values_and_types_stay():
     answers = pd.Series(["two days", None, "now", "90 minutes"], index=[7, 7, 3, 1], name="answer")
-    made = normalize_units(answers)
-    pd.testing.assert_index_equal(made.index, answers.index)
-    assert made.dropna().to_list() == ["2 days", "now", "1.5 hours"]
-    assert made.isna().to_list() == [False, True, False, False]
-    assert made.name == "answer" and made.dtype == answers.dtype
+    normalised = normalize_units(answers)
+    pd.testing.assert_index_equal(normalised.index, answers.index)
+    assert normalised.dropna().to_list() == ["2 days", "now", "1.5 hours"]
+    assert normalised.isna().to_list() == [False, True, False, False]
+    assert normalised.name == "answer" and normalised.dtype == answers.dtype
     found = quantities(answers)
     pd.testing.assert_index_equal(found.index, answers.index)
     assert found["unit"].to_list()[::3] == ["day", "minute"]
@@ -214,19 +215,19 @@ def test_the_quantity_is_preserved(answers):
 @settings(deadline=None)
 @given(st.decimals("0.01", 5000, places=2), st.sampled_from(list(SECONDS)))
 def test_the_unit_is_the_largest_with_at_least_a_half(value, unit):
-    made = quantities(pd.Series(normalized(f"{value} {unit}"))).iloc[0]
-    assert made["low"] >= 0.495 or made["unit"] == "second"
+    quantity = quantities(pd.Series(normalized(f"{value} {unit}"))).iloc[0]
+    assert quantity["low"] >= 0.495 or quantity["unit"] == "second"
     # 30 days are a month, 365 a year, but 12 months are a year: to 1.4 % where they meet, and 1 % of rounding.
-    assert made["low"] * SECONDS[made["unit"]] == pytest.approx(float(value) * SECONDS[unit], rel=0.025)
-    larger = [name for name in SECONDS if SECONDS[made["unit"]] < SECONDS[name] <= SECONDS["century"]]
-    assert all(made["low"] * SECONDS[made["unit"]] < 0.5 * SECONDS[name] for name in larger)
+    assert quantity["low"] * SECONDS[quantity["unit"]] == pytest.approx(float(value) * SECONDS[unit], rel=0.025)
+    larger = [name for name in SECONDS if SECONDS[quantity["unit"]] < SECONDS[name] <= SECONDS["century"]]
+    assert all(quantity["low"] * SECONDS[quantity["unit"]] < 0.5 * SECONDS[name] for name in larger)
 
 
 @settings(deadline=None)
 @given(st.text(max_size=60))
 def test_any_text_is_taken(text):
-    made = normalized(text)[0]
-    assert normalized(made) == [made]
+    once = normalized(text)[0]
+    assert normalized(once) == [once]
 
 
 # ---- The real answers.
@@ -247,14 +248,14 @@ def test_the_table_is_of_real_answers(answers):
 def test_changes_of_the_real_answers(answers):
     """Durations change most; a narrow band about what was read through by hand, so that no rule slips unseen."""
     started = time.perf_counter()
-    made = normalize_units(answers["answer"])
+    normalised = normalize_units(answers["answer"])
     assert time.perf_counter() - started < 2
-    assert len(made) == 13225 and made.notna().all()
-    share = (made != answers["answer"]).groupby([answers["file"], answers["category"]]).mean().unstack("category")
+    assert len(normalised) == 13225 and normalised.notna().all()
+    share = (normalised != answers["answer"]).groupby([answers["file"], answers["category"]]).mean().unstack("category")
     assert share["Event Duration"].between(0.5, 0.65).all()
     assert share["Frequency"].between(0.1, 0.25).all() and share["Typical Time"].between(0.1, 0.2).all()
     assert share["Stationarity"].between(0.03, 0.15).all() and share["Event Ordering"].between(0.005, 0.03).all()
-    assert normalize_units(made).eq(made).all()
+    assert normalize_units(normalised).eq(normalised).all()
 
 
 def test_quantities_of_the_real_answers(answers):
@@ -277,11 +278,11 @@ UNIT = r"(?:second|minute|hour|day|week|month|year|decade|centur)"
     (r"^[\d.]+$|^[\w]+$", 500),  # a number or a word alone
 ])
 def test_kinds_that_stay_as_they_are(answers, kind, fewest):
-    some = answers["answer"][answers["answer"].str.contains(kind, case=False)]
+    of_kind = answers["answer"][answers["answer"].str.contains(kind, case=False)]
     # "…, 1 hour ago on april 1st": what has a number and a unit besides is another kind.
-    some = some[~some.str.contains(rf"\b(?:\d+|one|two) {UNIT}s?\b", case=False) | some.str.contains("times? ")]
-    assert len(some) >= fewest
-    changed = some[normalize_units(some) != some]
+    of_kind = of_kind[~of_kind.str.contains(rf"\b(?:\d+|one|two) {UNIT}s?\b", case=False) | of_kind.str.contains("times? ")]
+    assert len(of_kind) >= fewest
+    changed = of_kind[normalize_units(of_kind) != of_kind]
     assert changed.empty, changed.to_list()
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, execute, log, parser
 from scripts.fetch.samples.files import identifiers
 from scripts.fetch.samples.procedures import CARDS, MANNERS, PERSONS, any_procedure, linked, outline, third_person
 
@@ -125,4 +125,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

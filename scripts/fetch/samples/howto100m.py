@@ -19,7 +19,7 @@ from random import Random
 from tqdm import tqdm
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, execute, log, parser
 from scripts.fetch.samples.files import identifiers, opened_zip
 from scripts.fetch.samples.procedures import FILLERS, LEADS, PROCEDURES, TAILS, any_procedure, linked, outline
 
@@ -150,4 +150,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

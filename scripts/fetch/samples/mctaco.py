@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, execute, log, parser
 
 # What people do: past form, base form, usual minutes (least, most), usual hours of the day, usual times a year, what they
 # do next, and what of it stays (a state that holds on, and one that does not).
@@ -152,4 +152,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

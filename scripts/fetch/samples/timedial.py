@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, execute, log, parser
 from scripts.fetch.samples.dialog_texts import NUMBERS
 from scripts.fetch.samples.dialog_times import Time
 from scripts.fetch.samples.dialogs import Turn, corpus, text_of
@@ -110,4 +110,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

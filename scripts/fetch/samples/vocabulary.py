@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.build.temporal_nli import DAYS, LISTS, NAMES
+from scripts.build.temporal_nli_times import DAYS, LISTS, NAMES
 from scripts.clean.event_templates import SIDES
 from scripts.common.files import whole
-from scripts.common.program import log, parser, run
+from scripts.common.program import execute, log, parser
 from scripts.fetch.samples import dialog_texts, mctaco, procedures
 
 
@@ -51,4 +51,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

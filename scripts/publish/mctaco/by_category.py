@@ -22,7 +22,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from scripts.common.files import whole
-from scripts.common.program import log, run
+from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
@@ -86,10 +86,10 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
     figure, grid = plt.subplots(len(panels), 1, figsize=(width, height), squeeze=False, sharey=True)
     figure.subplots_adjust(left=0.55 / width, right=1 - 0.08 / width, top=1 - top / height,
                            bottom=(foot + 0.42) / height, hspace=gap / panel)
-    for axes, ((source, split), some) in zip(grid.flat, panels):
-        draw_panel(axes, some, known, paper[paper["source"] == source])
+    for axes, ((source, split), of_split) in zip(grid.flat, panels):
+        draw_panel(axes, of_split, known, paper[paper["source"] == source])
         style.panel_title(axes, [title_of(source, sources)], split)
-        if some["sample"].any():
+        if of_split["sample"].any():
             style.mark_sample(axes)
     highest = max(points["ci_high"].max(), points["value"].max(), paper["value"].max() if len(paper) else 0)
     grid[0, 0].set_ylim(0, min(103, highest * 100 + 4))
@@ -105,11 +105,11 @@ def main(given: argparse.Namespace) -> None:
         category=published["slice"].str.removeprefix("category="))
     published = published[published["category"].isin(CATEGORIES) & published["source"].isin(points["source"])]
     style.save(draw(points, published, load(given.sources)), given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as beside:
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
         tables = [points[POINTS], *([published_points(published)] if len(published) else [])]
-        pd.concat(tables).to_csv(beside, index=False)
+        pd.concat(tables).to_csv(place, index=False)
     log.info("%s: %d points", given.output, len(points))
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__).parse_args())
+    execute(main, publisher_arguments(__doc__).parse_args())

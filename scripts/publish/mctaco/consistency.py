@@ -21,7 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, run
+from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
@@ -48,8 +48,8 @@ def draw_panel(axes: Axes, points: pd.DataFrame, place: dict[str, int], known: d
         axes.axhline(sum(system in known for system in place) - 0.5, color=style.GREY, linewidth=0.5, zorder=1)
     for system, row in points.set_index("system", drop=False).iterrows():
         look = known.get(system, REFERENCE)
-        some = points[points["system"] == system]
-        axes.errorbar(row["value"] * 100, place[system], xerr=whiskers(some), linestyle="", color=look["colour"],
+        of_system = points[points["system"] == system]
+        axes.errorbar(row["value"] * 100, place[system], xerr=whiskers(of_system), linestyle="", color=look["colour"],
                       marker=look["marker"], markersize=9 if look is REFERENCE else 5, markerfacecolor=look["face"],
                       markeredgewidth=1.3, elinewidth=1, capsize=2, zorder=4)
         axes.annotate(f"{row['n']:,}", (1, place[system]), (5, 0), xycoords=("axes fraction", "data"), color=style.GREY,
@@ -75,24 +75,24 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by consistencies()."""
     style.apply()
     known = looks(points)
-    panels = [(key, some, dict.fromkeys(some["system"]))
-              for key, some in points.groupby(["source", "split"], sort=False)]
+    panels = [(key, panel, dict.fromkeys(panel["system"]))
+              for key, panel in points.groupby(["source", "split"], sort=False)]
     heights = [max(0.75, ROW * len(systems) + 0.1) for *_, systems in panels]
     longest = max(len(label) for *_, systems in panels for label in line_labels(list(systems)))
     left, right, top, gap, foot = 0.3 + 0.058 * longest, 0.42, 0.55, 1.1, 0.52
     width, height = style.WIDTH, top + sum(heights) + gap * (len(panels) - 1) + foot
     figure, high, between = plt.figure(figsize=(width, height)), height - top, 0.5
-    for ((source, split), some, systems), tall in zip(panels, heights):
+    for ((source, split), panel, systems), tall in zip(panels, heights):
         place = {system: number for number, system in enumerate(systems)}
         wide = (width - left - right - between) / 2
         for column, (part, category) in enumerate(ASKED.items()):
             axes = figure.add_axes(((left + column * (wide + between)) / width, (high - tall) / height, wide / width,
                                     tall / height))
-            draw_panel(axes, some[some["slice"] == part], place, known)
+            draw_panel(axes, panel[panel["slice"] == part], place, known)
             axes.set_yticks(list(place.values()), line_labels(list(place)) if column == 0 else [])
             style.panel_title(axes, [title_of(source, sources) if column == 0 else ""],
                               f"{split}, {category}" if column == 0 else category)
-            if some["sample"].any():
+            if panel["sample"].any():
                 style.mark_sample(axes, 13)
         high -= tall + gap
     return figure
@@ -104,10 +104,10 @@ def main(given: argparse.Namespace) -> None:
         raise UserError(f"{given.metrics}: no consistency of mctaco in duration or frequency; evaluate its experiments "
                         "again")
     style.save(draw(points, load(given.sources)), given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as beside:
-        points[POINTS].to_csv(beside, index=False)
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
+        points[POINTS].to_csv(place, index=False)
     log.info("%s: %d points", given.output, len(points))
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__).parse_args())
+    execute(main, publisher_arguments(__doc__).parse_args())

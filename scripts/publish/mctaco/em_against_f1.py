@@ -24,7 +24,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, run
+from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
@@ -149,20 +149,20 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
     figure, grid = plt.subplots(len(panels), 1, figsize=(width, height), squeeze=False)
     figure.subplots_adjust(left=0.6 / width, right=1 - 0.15 / width, top=1 - top / height, bottom=foot / height,
                            hspace=gap / panel)
-    for axes, ((source, split), some) in zip(grid.flat, panels):
-        labels = draw_panel(axes, some, paper[source], known)
-        low = some[["value", "ci_low"]].min().min() * 100
-        f1 = some[some["metric"] == "f1"]
+    for axes, ((source, split), of_split) in zip(grid.flat, panels):
+        labels = draw_panel(axes, of_split, paper[source], known)
+        low = of_split[["value", "ci_low"]].min().min() * 100
+        f1 = of_split[of_split["metric"] == "f1"]
         ends = [f1["ci_low"].min() * 100, f1["ci_high"].max() * 100, *(paper[source]["f1"] * 100)]
         room = 0.04 * (max(ends) - min(ends)) + 1
-        exact = some[some["metric"] == "exact_match"]
+        exact = of_split[of_split["metric"] == "exact_match"]
         exact = [exact["ci_high"].max() * 100, *(paper[source]["exact_match"] * 100)]
         axes.set_xlim(max(min(ends) - room - 2, -2), min(max(ends) + room + 2, 102))
         axes.set_ylim(min(-1, low - 1), min(max(exact) * 1.12 + 2, 102))
         axes.grid(True, axis="both")
         axes.plot([0, 100], [0, 100], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.9, zorder=1)
         figure.canvas.draw()
-        style.panel_title(axes, [title_of(source, sources)], f"{split}, {some['n'].max():,} questions")
+        style.panel_title(axes, [title_of(source, sources)], f"{split}, {of_split['n'].max():,} questions")
         transform, reach = axes.transData.transform, MARK * figure.dpi / 72
         marks = [transform((one["x"], one["y"])) for one in labels]
         boxes = [[*(mark - reach), *(mark + reach)] for mark in marks]
@@ -171,13 +171,13 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
         steps = transform(np.repeat(np.linspace(0, 100, 401)[:, None], 2, axis=1))
         taken = np.vstack([boxes, np.hstack([steps[:-1], steps[1:]])]) + np.array([-1, -1, 1, 1])
         place_labels(axes, [one for one in labels if one["text"]], taken)
-        if some["sample"].any():
+        if of_split["sample"].any():
             style.mark_sample(axes)
         axes.set_xlabel("F1 (%)")
         axes.set_ylabel("exact match (%)")
     handles = [Line2D([], [], color=style.GREY, marker="o", markersize=5, linestyle="",
                       label="here, with 95 % intervals")]
-    if any(len(some) for some in paper.values()):
+    if any(len(rows) for rows in paper.values()):
         handles.append(Line2D([], [], color="#8a8a8a", marker="o", markersize=4.5, markerfacecolor="none", linestyle="",
                               label="in the paper, joined to the same system here"))
     handles.append(Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.9, label="exact match = F1"))
@@ -193,11 +193,11 @@ def main(given: argparse.Namespace) -> None:
     published = published_beside(given.sources)
     style.save(draw(points, published, load(given.sources)), given.output)
     printed = published[published["table"].str.startswith("Table 2") & published["source"].isin(points["source"])]
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as beside:
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
         tables = [points[POINTS], *([published_points(printed)] if len(printed) else [])]
-        pd.concat(tables).to_csv(beside, index=False)
+        pd.concat(tables).to_csv(place, index=False)
     log.info("%s: %d systems", given.output, points["system"].nunique())
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__).parse_args())
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -26,7 +26,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from scripts.build.unit_normalization import quantities
-from scripts.common.program import UserError, log, run
+from scripts.common.program import UserError, execute, log
 from scripts.common.tables import ANSWERS, read_table
 from scripts.evaluate.mctaco import consistency
 from scripts.publish.arguments import publisher_arguments
@@ -87,11 +87,11 @@ def gaps(rows: pd.DataFrame) -> pd.Series:
         return pd.Series(dtype=float)
     number, names = pd.factorize(ranged["group_id"])
     broken = names[consistency(ranged["accepted"].to_numpy(), ranged["seconds"].to_numpy(), number) == 0]
-    some = ranged[ranged["group_id"].isin(broken)].dropna(subset="seconds")
-    taken = some[some["accepted"] == 1].groupby("group_id")["seconds"].agg(["min", "max"])
-    ends = some[["group_id"]].join(taken, on="group_id")
-    between = (some["accepted"] == 0) & (some["seconds"] > ends["min"]) & (some["seconds"] < ends["max"])
-    return between.groupby(some["group_id"]).sum().sort_index().sort_values(ascending=False, kind="stable")
+    amounts = ranged[ranged["group_id"].isin(broken)].dropna(subset="seconds")
+    taken = amounts[amounts["accepted"] == 1].groupby("group_id")["seconds"].agg(["min", "max"])
+    ends = amounts[["group_id"]].join(taken, on="group_id")
+    between = (amounts["accepted"] == 0) & (amounts["seconds"] > ends["min"]) & (amounts["seconds"] < ends["max"])
+    return between.groupby(amounts["group_id"]).sum().sort_index().sort_values(ascending=False, kind="stable")
 
 
 def chosen(rows: pd.DataFrame) -> pd.DataFrame:
@@ -143,4 +143,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())
+    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())

@@ -12,7 +12,7 @@ import pandas as pd
 from scripts.common.program import UserError
 from scripts.common.tables import read_table
 from scripts.publish import style
-from scripts.publish.beside import settings_of
+from scripts.publish.comparison import settings_of
 from scripts.publish.names import model_title
 
 CATEGORIES = {"duration": "duration", "ordering": "ordering", "typical_time": "typical time", "frequency": "frequency",
@@ -48,12 +48,12 @@ def mctaco_metrics(path: Path, models: dict) -> pd.DataFrame:
     fixed = fixed.assign(kind=fixed["model"].map(BASELINES), system=fixed["model"].map(BASELINES))
     # As float, so that a column with nothing in it can be joined with one that has numbers.
     numbers = ["train_questions", "train_pairs", "draw", "seed", "sd"]
-    made = pd.concat([part.astype({name: float for name in numbers}) for part in (fixed, trained)], ignore_index=True)
+    rows = pd.concat([part.astype({name: float for name in numbers}) for part in (fixed, trained)], ignore_index=True)
     place = {name: number for number, name in enumerate([*BASELINES, *models])}
-    made["place"] = made["model"].map(lambda name: place.get(name, len(place)))
+    rows["place"] = rows["model"].map(lambda name: place.get(name, len(place)))
     order = ["source", "split", "place", "kind", "unit_normalization", "train_questions", "draw", "slice", "metric",
              "seed"]
-    return made.sort_values(order, ignore_index=True).drop(columns="place")
+    return rows.sort_values(order, ignore_index=True).drop(columns="place")
 
 
 def trained_most(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -94,18 +94,18 @@ def published_beside(sources: Path) -> pd.DataFrame:
     if value.isna().any():
         raise UserError(f"{file}: row {value.index[value.isna()][0] + 2}: value is not a number; write 66.1 for 66.1 %")
     table = pd.DataFrame({
-        "source": settings.map(lambda some: some.get("source", "")), "table": claims["table"], "row": claims["row"],
+        "source": settings.map(lambda parts: parts.get("source", "")), "table": claims["table"], "row": claims["row"],
         "model": claims["model"],
-        "unit_normalization": settings.map(lambda some: some.get("unit_normalization") == "True").astype(bool),
-        "slice": settings.map(lambda some: some.get("slice", "all")), "metric": claims["metric"], "value": value / 100,
+        "unit_normalization": settings.map(lambda parts: parts.get("unit_normalization") == "True").astype(bool),
+        "slice": settings.map(lambda parts: parts.get("slice", "all")), "metric": claims["metric"], "value": value / 100,
     })
     return table.reset_index(drop=True)
 
 
 def table_2(published: pd.DataFrame, source: str) -> pd.DataFrame:
     """The systems of table 2 on a corpus: row, model, unit_normalization, f1, exact_match."""
-    some = published[published["table"].str.startswith("Table 2") & (published["source"] == source)]
-    wide = some.pivot_table(index=["row", "model", "unit_normalization"], columns="metric", values="value", sort=False)
+    rows = published[published["table"].str.startswith("Table 2") & (published["source"] == source)]
+    wide = rows.pivot_table(index=["row", "model", "unit_normalization"], columns="metric", values="value", sort=False)
     return wide.reindex(columns=["f1", "exact_match"]).reset_index()
 
 
@@ -118,12 +118,12 @@ def looks(metrics: pd.DataFrame) -> dict[str, dict]:
     """Per trained system its colour and marker, by model; with unit normalization open markers and dashed lines."""
     trained = metrics[~metrics["model"].isin(BASELINES)].drop_duplicates("system")
     kinds = {kind: number for number, kind in enumerate(dict.fromkeys(trained["kind"]))}
-    some = len(style.COLOURS)
+    count = len(style.COLOURS)
     return {row["system"]: {
-        "colour": style.COLOURS[kinds[row["kind"]] % some],
+        "colour": style.COLOURS[kinds[row["kind"]] % count],
         # One place further on in every round, so that no two models share both colour and marker.
-        "marker": style.MARKERS[(kinds[row["kind"]] + kinds[row["kind"]] // some) % some],
-        "face": "white" if row["unit_normalization"] else style.COLOURS[kinds[row["kind"]] % some],
+        "marker": style.MARKERS[(kinds[row["kind"]] + kinds[row["kind"]] // count) % count],
+        "face": "white" if row["unit_normalization"] else style.COLOURS[kinds[row["kind"]] % count],
         "line": (0, (4, 1.6)) if row["unit_normalization"] else "-",
     } for _, row in trained.iterrows()}
 

@@ -15,7 +15,7 @@ import argparse
 
 import pandas as pd
 
-from scripts.common.program import log, run
+from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
     BASELINES, mctaco_metrics, over_seeds, published_beside, table_2, title_of, trained_most)
@@ -31,7 +31,7 @@ CAPTION = ("MC-TACO by question: F1 and exact match (EM). Means over the seeds, 
 
 def measured(rows: pd.DataFrame, paper: pd.DataFrame, sources: dict) -> list[dict]:
     """A row of text for each system of one corpus and split; paper: the systems of table 2 on that corpus."""
-    made = []
+    table_rows = []
     seeds = rows.dropna(subset="seed").groupby("system")["seed"].nunique()
     for system, point in over_seeds(rows).groupby("system", sort=False):
         by = {row["metric"]: row for _, row in point.iterrows()}
@@ -45,8 +45,8 @@ def measured(rows: pd.DataFrame, paper: pd.DataFrame, sources: dict) -> list[dic
             cells |= {f"{name} (%)": percent(by[metric]["value"]), f"{name} sd": percent(by[metric]["sd"]),
                       f"{name} 95 % interval": f"{percent(by[metric]['ci_low'])}–{percent(by[metric]['ci_high'])}",
                       f"{name} in the paper": percent(same[metric].iloc[0]) if len(same) else ""}
-        made.append(cells)
-    return made
+        table_rows.append(cells)
+    return table_rows
 
 
 def not_run(rows: pd.DataFrame, paper: pd.DataFrame, like: dict) -> list[dict]:
@@ -61,12 +61,12 @@ def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, sources: dict) -> p
     """A row of text for each corpus, split and system, from a table made by mctaco_metrics()."""
     rows = trained_most(metrics)
     rows = rows[(rows["slice"] == "all") & rows["metric"].isin(METRICS.values()) & (rows["model"] != "gold")]
-    made = []
-    for (source, _), some in rows.groupby(["source", "split"], sort=False):
+    table_rows = []
+    for (source, _), of_split in rows.groupby(["source", "split"], sort=False):
         paper = table_2(published, source)
-        cells = measured(some, paper, sources)
-        made += cells + not_run(some, paper, cells[0])
-    table = pd.DataFrame(made).fillna("")
+        cells = measured(of_split, paper, sources)
+        table_rows += cells + not_run(of_split, paper, cells[0])
+    table = pd.DataFrame(table_rows).fillna("")
     return table.loc[:, [name for name in table if name in WORDS or (table[name] != "").any()]]
 
 
@@ -82,4 +82,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__).parse_args())
+    execute(main, publisher_arguments(__doc__).parse_args())

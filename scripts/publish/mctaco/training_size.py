@@ -26,7 +26,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, run
+from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import BASELINES, POINTS, claims_of, looks, mctaco_metrics, title_of, whiskers
@@ -52,22 +52,22 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
 
     Each system starts from no training data, where it can but guess: with random's expected value (the paper's figure too).
     """
-    some = rows[rows["seed"].isna() & ~rows["model"].isin(BASELINES)]
+    trained = rows[rows["seed"].isna() & ~rows["model"].isin(BASELINES)]
     key = ["source", "split", "system", "kind", "model", "unit_normalization", "experiment", "train_questions", "slice",
            "metric"]
     # Two experiments may share sizes: their rows are one system's, so that the experiment does not part them.
-    some = some.assign(experiment=some.groupby(["source", "split", "system"])["experiment"].transform("first"))
-    made = some.groupby(key, dropna=False, sort=False).agg(
+    trained = trained.assign(experiment=trained.groupby(["source", "split", "system"])["experiment"].transform("first"))
+    points = trained.groupby(key, dropna=False, sort=False).agg(
         train_pairs=("train_pairs", "mean"), value=("value", "mean"),
         ci_low=("ci_low", "mean"), ci_high=("ci_high", "mean"),
         sd=("value", "std"), n=("n", "max"), draws=("draw", "nunique"), sample=("sample", "any")).reset_index()
     guessed = rows.loc[rows["model"] == "random", ["source", "split", "slice", "metric", "value", "ci_low", "ci_high", "n"]]
-    systems = made.drop_duplicates(["source", "split", "system", "slice", "metric"])
+    systems = points.drop_duplicates(["source", "split", "system", "slice", "metric"])
     untrained = systems.drop(columns=["value", "ci_low", "ci_high", "n", "sd"])
     untrained = untrained.merge(guessed, on=["source", "split", "slice", "metric"])
     untrained = untrained.assign(train_questions=0.0, train_pairs=0.0, draws=0, sd=np.nan)
-    made = pd.concat([untrained, made], ignore_index=True)
-    return made.sort_values(["source", "split", "system", "metric", "train_pairs"], ignore_index=True)
+    points = pd.concat([untrained, points], ignore_index=True)
+    return points.sort_values(["source", "split", "system", "metric", "train_pairs"], ignore_index=True)
 
 
 def plateau(file: Path) -> pd.DataFrame:
@@ -114,10 +114,10 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
     figure.subplots_adjust(left=0.55 / width, right=1 - 0.12 / width, top=1 - top / height,
                            bottom=(foot + 0.5) / height, hspace=gap / panel, wspace=0.2)
     for line, (source, split) in enumerate(panels):
-        some, mean = ((table[(table["source"] == source) & (table["split"] == split)]) for table in (rows, points))
+        draws, mean = ((table[(table["source"] == source) & (table["split"] == split)]) for table in (rows, points))
         span = max(mean["train_pairs"].max(), 1)
         for axes, (metric, label) in zip(grid[line], METRICS.items()):
-            draw_panel(axes, some[some["metric"] == metric], mean[mean["metric"] == metric], known, span)
+            draw_panel(axes, draws[draws["metric"] == metric], mean[mean["metric"] == metric], known, span)
             axes.set_xlim(-0.04 * span, 1.05 * span)
             axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=[1, 2, 5, 10]))
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
@@ -130,7 +130,7 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
                               xycoords=("data", "axes fraction"), textcoords="offset points", va="bottom", zorder=2,
                               fontsize=6.5,
                               bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
-            if some["sample"].any():
+            if draws["sample"].any():
                 style.mark_sample(axes, 14)
         questions = f"{split}, {mean['n'].max():,} questions"
         style.panel_title(grid[line, 0], [title_of(source, sources)], questions)
@@ -145,10 +145,10 @@ def main(given: argparse.Namespace) -> None:
         raise UserError(f"{given.metrics}: no f1 or exact_match of a model; run an experiment of mctaco with a model")
     style.save(draw(rows, plateau(given.sources.parent / "published.csv"), load(given.sources)), given.output)
     mean = means(rows).assign(origin="mean over draws", draw=np.nan, seed=np.nan)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as beside:
-        pd.concat([mean[COLUMNS], rows.assign(origin="one draw").reindex(columns=COLUMNS)]).to_csv(beside, index=False)
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
+        pd.concat([mean[COLUMNS], rows.assign(origin="one draw").reindex(columns=COLUMNS)]).to_csv(place, index=False)
     log.info("%s: %d sizes", given.output, mean["train_questions"].nunique(dropna=False))
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__).parse_args())
+    execute(main, publisher_arguments(__doc__).parse_args())

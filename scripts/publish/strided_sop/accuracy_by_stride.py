@@ -23,7 +23,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from scripts.common.files import whole
-from scripts.common.program import log, run
+from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
@@ -164,11 +164,11 @@ def main(given: argparse.Namespace) -> None:
     metrics = strided_metrics(given.metrics, load(given.models))
     figure = draw(metrics, load(given.sources))
     style.save(figure, given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as beside:
-        metrics[COLUMNS].to_csv(beside, index=False)
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
+        metrics[COLUMNS].to_csv(place, index=False)
     log.info("%s: %d points in %d panels", given.output, metrics["seed"].isna().sum(),
              len(metrics[["source", "split"]].drop_duplicates()))
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__).parse_args())
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
-from scripts.common.program import log, run
+from scripts.common.program import execute, log
 from scripts.common.tables import read_table
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, model_title
@@ -88,4 +88,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())
+    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())

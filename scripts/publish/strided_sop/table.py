@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.program import log, run
+from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.strided_sop.metrics import strided_metrics
@@ -77,4 +77,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__, "runs").parse_args())
+    execute(main, publisher_arguments(__doc__, "runs").parse_args())

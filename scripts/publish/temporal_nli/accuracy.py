@@ -28,10 +28,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, run
+from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.beside import parts_of
+from scripts.publish.comparison import parts_of
 from scripts.publish.names import load
 from scripts.publish.temporal_nli.metrics import (
     METHODS, SCORINGS, SETS, STUDY, VALUES, data_title, nli_metrics, value_name,
@@ -105,14 +105,14 @@ def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
     """The points to draw, from a table made by nli_metrics(): a row each, with `majority` and its place (places)."""
     wanted = (metrics["challenge_set"] == challenge_set) & (metrics["metric"] == "accuracy") & metrics["seed"].isna()
     where = places(list(metrics.loc[wanted, "slice"].unique()), SECTIONS[challenge_set])
-    some = metrics[wanted].merge(where, on="slice")
+    points = metrics[wanted].merge(where, on="slice")
     same = ["source", "dataset", "split", "scoring", "slice", "section_place"]
-    majority = some[some["model"] == "majority"].drop_duplicates(same).set_index(same)["value"].rename("majority")
-    some = some[some["model"] != "majority"]
+    majority = points[points["model"] == "majority"].drop_duplicates(same).set_index(same)["value"].rename("majority")
+    points = points[points["model"] != "majority"]
     # One scoring for each system: the finest that it has.
-    system = some.groupby(["source", "dataset", "split", "series", "method"])["scoring"]
+    system = points.groupby(["source", "dataset", "split", "series", "method"])["scoring"]
     finest = system.transform(lambda scoring: min(scoring, key=SCORINGS.index))
-    return some[some["scoring"] == finest].join(majority, on=same)
+    return points[points["scoring"] == finest].join(majority, on=same)
 
 
 def rows_of(points: pd.DataFrame) -> pd.DataFrame:
@@ -127,14 +127,14 @@ def rows_of(points: pd.DataFrame) -> pd.DataFrame:
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: pd.DataFrame) -> None:
     """The dots of one model and method, with their intervals and the baseline."""
     points = points.merge(rows[["section_place", "row", "y"]], on=["section_place", "row"])
-    for dot, some in points.groupby("dot"):
+    for dot, of_dot in points.groupby("dot"):
         colour, marker, size = LOOKS.get(dot, LOOKS[""])
-        dots = points.loc[points["section_place"].isin(some["section_place"]), "dot_place"].nunique()
-        y = some["y"] + (some["dot_place"] - (dots - 1) / 2) * 0.36
-        axes.plot(some["majority"] * 100, y, linestyle="", marker="|", markersize=5, markeredgewidth=1.5,
+        dots = points.loc[points["section_place"].isin(of_dot["section_place"]), "dot_place"].nunique()
+        y = of_dot["y"] + (of_dot["dot_place"] - (dots - 1) / 2) * 0.36
+        axes.plot(of_dot["majority"] * 100, y, linestyle="", marker="|", markersize=5, markeredgewidth=1.5,
                   color=MAJORITY, zorder=2, clip_on=False)
-        around = np.clip([some["value"] - some["ci_low"], some["ci_high"] - some["value"]], 0, None) * 100
-        axes.errorbar(some["value"] * 100, y, xerr=around, linestyle="", color=colour, marker=marker, markersize=size,
+        around = np.clip([of_dot["value"] - of_dot["ci_low"], of_dot["ci_high"] - of_dot["value"]], 0, None) * 100
+        axes.errorbar(of_dot["value"] * 100, y, xerr=around, linestyle="", color=colour, marker=marker, markersize=size,
                       markeredgewidth=0, elinewidth=1, zorder=4, clip_on=False)
     for y in rows["y"]:
         axes.axhline(y, color="#efefef", linewidth=0.5, zorder=0.5)
@@ -189,13 +189,13 @@ def legend(figure: Figure, points: pd.DataFrame) -> None:
 def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFrame, list[list]]]:
     """Of each dataset its title, its points, and its panels in lines; those of one model stand beside one another."""
     found = []
-    for (source, dataset, _), some in points.groupby(["source", "dataset", "split"], sort=False):
-        panels = list(some.groupby(["series", "method", "scoring"], sort=False))
-        models = [[panel for panel in panels if panel[0][0] == series] for series in some["series"].unique()]
-        found.append((data_title(source, dataset, sources), some, models))
+    for (source, dataset, _), of_dataset in points.groupby(["source", "dataset", "split"], sort=False):
+        panels = list(of_dataset.groupby(["series", "method", "scoring"], sort=False))
+        models = [[panel for panel in panels if panel[0][0] == series] for series in of_dataset["series"].unique()]
+        found.append((data_title(source, dataset, sources), of_dataset, models))
     most = max(len(panels) for _, _, models in found for panels in models)
     across = min(3, most if most > 1 else max(len(models) for _, _, models in found))
-    return [(title, some, style.lines_of(models, across)) for title, some, models in found]
+    return [(title, of_dataset, style.lines_of(models, across)) for title, of_dataset, models in found]
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
@@ -204,7 +204,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     rows, blocks = rows_of(points), blocks_of(points, sources)
     across = max(len(line) for _, _, lines in blocks for line in lines)
     left = 0.14 + max(LETTER * rows["row"].str.len().max(), BOLD * rows["section"].str.len().max())
-    right = 0.2 + LETTER * max(len(text) for _, some, _ in blocks for text in counts_of(some, rows))
+    right = 0.2 + LETTER * max(len(text) for _, block, _ in blocks for text in counts_of(block, rows))
     wide = (style.WIDTH - left - right - (across - 1) * GAP) / across
     tall = (rows["y"].max() + 0.5) * ROW
     names = {series: textwrap.wrap(series, int(wide * 14)) for series in points["series"].unique()}
@@ -213,8 +213,8 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     height = TOP + foot + sum(HEAD + len(lines) * (head + tall + FOOT) for _, _, lines in blocks)
     figure = plt.figure(figsize=(style.WIDTH, height))
     top = height - TOP
-    for title, some, lines in blocks:
-        figure.text(0.06 / style.WIDTH, (top - 0.1) / height, f"{SETS[some['challenge_set'].iloc[0]]} · {title}",
+    for title, block, lines in blocks:
+        figure.text(0.06 / style.WIDTH, (top - 0.1) / height, f"{SETS[block['challenge_set'].iloc[0]]} · {title}",
                     fontweight="bold", fontsize=8.5, va="center")
         top -= HEAD
         for line in lines:
@@ -227,11 +227,11 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
                     style.mark_sample(axes, 13)
                 detail = METHODS.get(method, method) + ("" if scoring == "ternary" else f", {scoring}")
                 style.panel_title(axes, names[series], detail)
-                if some is blocks[-1][1] and line is lines[-1]:
+                if block is blocks[-1][1] and line is lines[-1]:
                     axes.set_xlabel("accuracy (%)")
                 if number == 0:
                     label_rows(axes, rows)
-            count_rows(axes, counts_of(some, rows), rows)
+            count_rows(axes, counts_of(block, rows), rows)
             top = bottom - FOOT
     legend(figure, points)
     return figure
@@ -248,11 +248,11 @@ def main(given: argparse.Namespace) -> None:
     else:
         figure = draw(points, load(given.sources))
     style.save(figure, given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as beside:
-        points[COLUMNS].to_csv(beside, index=False)
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
+        points[COLUMNS].to_csv(place, index=False)
     log.info("%s: %d points in %d panels", given.output, len(points),
              len(points[["source", "dataset", "split", "series", "method"]].drop_duplicates()))
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__).parse_args())
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -23,7 +23,7 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgba
 from matplotlib.figure import Figure
 
 from scripts.common.files import whole
-from scripts.common.program import log, run
+from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
@@ -87,9 +87,9 @@ def blocks_of(cells: pd.DataFrame, sources: dict) -> list[tuple[str, list[list[l
     titles = [data_title(source, dataset, sources) for source, dataset in zip(cells["source"], cells["dataset"])]
     most = int((style.WIDTH - MARGIN - LABELLED) / PITCH)
     found = []
-    for title, some in cells.assign(title=titles).groupby("title", sort=False):
+    for title, block in cells.assign(title=titles).groupby("title", sort=False):
         groups = []
-        for _, of in some.groupby(["challenge_set", "dataset", "split", "scoring"], sort=False):
+        for _, of in block.groupby(["challenge_set", "dataset", "split", "scoring"], sort=False):
             panels = list(of.groupby(["challenge_set", "series", "method"], sort=False))
             groups += [panels[start:start + most] for start in range(0, len(panels), most)]
         lines: list[list] = [[]]
@@ -124,10 +124,10 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
                     figure.text((left - 0.5) / style.WIDTH, (top - 0.06) / height, SETS[challenge_set], fontsize=7.5,
                                 fontweight="bold", va="center")
                 titled = challenge_set
-                for place, ((_, series, method), some) in enumerate(group):
+                for place, ((_, series, method), matrix) in enumerate(group):
                     axes = figure.add_axes([(left + place * PITCH) / style.WIDTH, bottom / height, SIDE / style.WIDTH,
                                             SIDE / height])
-                    draw_matrix(axes, some, heading[series, method], labelled=place == 0)
+                    draw_matrix(axes, matrix, heading[series, method], labelled=place == 0)
                 left += PITCH * len(group)
             top = bottom - FOOT
     bar = figure.add_axes([0.36, 0.34 / height, 0.28, 0.07 / height])
@@ -145,10 +145,10 @@ def main(given: argparse.Namespace) -> None:
     else:
         figure = draw(cells, load(given.sources))
     style.save(figure, given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as beside:
-        cells[COLUMNS].to_csv(beside, index=False)
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
+        cells[COLUMNS].to_csv(place, index=False)
     log.info("%s: %d matrices", given.output, len(cells.drop_duplicates(["source", "dataset", "split", "series", "method"])))
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__).parse_args())
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -16,9 +16,9 @@ import argparse
 
 import pandas as pd
 
-from scripts.common.program import log, run
+from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.beside import paper_of, published_claims, settings_of
+from scripts.publish.comparison import paper_of, published_claims, settings_of
 from scripts.publish.names import load
 from scripts.publish.table import percent, write
 from scripts.publish.temporal_nli.metrics import METHODS, SETS, STUDY, data_title, nli_metrics
@@ -85,4 +85,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__).parse_args())
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -17,7 +17,7 @@ import argparse
 import pandas as pd
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, run
+from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
@@ -50,7 +50,7 @@ def block_of(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Bl
     paper = [same_system(published, one)["value"] for one in systems]
     texts = {"here": [here.get(number, "") for number in range(len(systems))]}
     if len(published):
-        texts["paper"] = [percent(some.iloc[0]) if len(some) else "" for some in paper]
+        texts["paper"] = [percent(value.iloc[0]) if len(value) else "" for value in paper]
     column = Column("2-best accuracy (% of instances)", marks_of(points, systems), paper_marks(published, systems), lines)
     told = f"{first['split']}, {first['n']:,} instances, {context_told(points)}"
     return Block(title_of(first["measured_on"], sources), told, systems, [column], bool(first["sample"]), texts)
@@ -62,13 +62,13 @@ def main(given: argparse.Namespace) -> None:
     if points.empty:
         raise UserError(f"{given.metrics}: no two_best_accuracy; measure timedial on a challenge with two right options")
     paper = table_5(published_beside(given.sources))
-    blocks = [block_of(some, paper[(paper["measured_on"] == name) & (not some["sample"].any())], sources)
-              for name, some in points.groupby("measured_on", sort=False)]
+    blocks = [block_of(challenge, paper[(paper["measured_on"] == name) & (not challenge["sample"].any())], sources)
+              for name, challenge in points.groupby("measured_on", sort=False)]
     style.save(figure_of(blocks, handles_of(blocks)), given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as beside:
-        drawn(points, paper).to_csv(beside, index=False)
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
+        drawn(points, paper).to_csv(place, index=False)
     log.info("%s: %d systems", given.output, len(points))
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__).parse_args())
+    execute(main, publisher_arguments(__doc__).parse_args())

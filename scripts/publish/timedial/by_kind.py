@@ -18,7 +18,7 @@ import argparse
 import pandas as pd
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, run
+from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
@@ -48,10 +48,10 @@ def block_of(points: pd.DataFrame, panel: str, sources: dict) -> Block | None:
         return None
     models = shown[shown["paradigm"] != "baseline"]
     first, systems, columns = shown.iloc[0], systems_of(models, models.iloc[:0]), []
-    for part, some in shown.sort_values("place", kind="stable").groupby("part", sort=False):
-        chance = float(some.loc[some["model"] == "random", "value"].iloc[0]) * 100
-        marks = marks_of(some[some["paradigm"] != "baseline"], systems)
-        columns.append(Column(f"{NAMES.get(part, part)}\nn = {some['n'].max():,}", marks,
+    for part, of_part in shown.sort_values("place", kind="stable").groupby("part", sort=False):
+        chance = float(of_part.loc[of_part["model"] == "random", "value"].iloc[0]) * 100
+        marks = marks_of(of_part[of_part["paradigm"] != "baseline"], systems)
+        columns.append(Column(f"{NAMES.get(part, part)}\nn = {of_part['n'].max():,}", marks,
                               lines={chance: ((0, (1, 1.5)), "" if columns else "chance")}))
     return Block(f"{title_of(first['measured_on'], sources)}: {PANELS[panel]}",
                  f"2-best accuracy (% of instances), {first['split']}, {context_told(models)}", systems, columns,
@@ -63,14 +63,14 @@ def main(given: argparse.Namespace) -> None:
     points = sliced_points(timedial_metrics(given.metrics, load(given.models), sources))
     if points.empty:
         raise UserError(f"{given.metrics}: no two_best_accuracy by kind or turns; evaluate the runs of timedial again")
-    blocks = [block for _, some in points.groupby("measured_on", sort=False) for panel in PANELS
-              if (block := block_of(some, panel, sources))]
+    blocks = [block for _, challenge in points.groupby("measured_on", sort=False) for panel in PANELS
+              if (block := block_of(challenge, panel, sources))]
     few = f"No kind of span and no length of dialog has {LEAST} instances."
     style.save(figure_of(blocks, handles_of(blocks)) if blocks else style.nothing(few), given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as beside:
-        drawn(points, points.iloc[:0]).to_csv(beside, index=False)
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
+        drawn(points, points.iloc[:0]).to_csv(place, index=False)
     log.info("%s: %d points", given.output, len(points))
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__).parse_args())
+    execute(main, publisher_arguments(__doc__).parse_args())

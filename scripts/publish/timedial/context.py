@@ -20,7 +20,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from scripts.common.files import whole
-from scripts.common.program import log, run
+from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
@@ -66,7 +66,7 @@ def block_of(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Bl
         marks += [mark | more | LOOKS[scope] for mark in marks_of(points[points["context_scope"] == scope], systems)]
         paper += [mark | more | {"colour": LOOKS[scope]["colour"]}
                   for mark in paper_marks(published[published["context_scope"] == scope], systems)]
-    own = {key: some.set_index("context_scope")["value"] for key, some in points.groupby(["paradigm", "title", "domain"])}
+    own = {key: of_system.set_index("context_scope")["value"] for key, of_system in points.groupby(["paradigm", "title", "domain"])}
     nothing = pd.Series(dtype=float)
     texts = {"here": [as_table_7(own.get((one["paradigm"], one["title"], one["domain"]), nothing)) for one in systems]}
     if len(published):
@@ -80,17 +80,17 @@ def main(given: argparse.Namespace) -> None:
     points = context_points(timedial_metrics(given.metrics, load(given.models), sources))
     published = published_beside(given.sources)
     paper = published[published["table"] == "Table 7"]
-    blocks = [block_of(some, paper[(paper["measured_on"] == name) & (not some["sample"].any())], sources)
-              for name, some in points.groupby("measured_on", sort=False)
-              if (some["paradigm"] != "baseline").any()]
+    blocks = [block_of(challenge, paper[(paper["measured_on"] == name) & (not challenge["sample"].any())], sources)
+              for name, challenge in points.groupby("measured_on", sort=False)
+              if (challenge["paradigm"] != "baseline").any()]
     handles = [Line2D([], [], color=look["colour"], marker=look["marker"], markersize=4.6, linestyle="", label=title)
                for look, title in zip(LOOKS.values(), SCOPE_TITLES.values())]
     one = "No model was measured with more than one context: run an experiment with context_scope: [target, local, full]."
     style.save(figure_of(blocks, handles + paper_handle(blocks)) if blocks else style.nothing(one), given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as beside:
-        drawn(points, paper).to_csv(beside, index=False)
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
+        drawn(points, paper).to_csv(place, index=False)
     log.info("%s: %d points", given.output, len(points))
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__).parse_args())
+    execute(main, publisher_arguments(__doc__).parse_args())

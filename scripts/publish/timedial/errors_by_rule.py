@@ -19,10 +19,10 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, run
+from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.beside import settings_of
+from scripts.publish.comparison import settings_of
 from scripts.publish.names import load
 from scripts.publish.timedial.metrics import (
     RULES, context_told, drawn, over_seeds, published_beside, systems_of, timedial_metrics, title_of, widest)
@@ -44,18 +44,18 @@ def denominators(file: Path) -> dict[tuple[str, str], int]:
     claims = pd.read_csv(file, dtype=str, keep_default_na=False)
     claims = claims[(claims["study"] == "timedial") & (claims["metric"] == "wrong_above_right.n")]
     settings = [settings_of(setting) for setting in claims["setting"]]
-    return {(some["measured_on"], some["slice"]): int(value) for some, value in zip(settings, claims["value"])}
+    return {(parts["measured_on"], parts["slice"]): int(value) for parts, value in zip(settings, claims["value"])}
 
 
 def block_of(points: pd.DataFrame, published: pd.DataFrame, counts: dict, sources: dict) -> Block:
     """The systems of one challenge; published: figure 2 on it; counts: from denominators()."""
     first, systems, columns = points.iloc[0], systems_of(points, published), []
     for name, title in SLICES.items():
-        some = points[points["slice"] == name]
-        told = f"{title}\n(% of n = {some['n'].max():,})" if len(some) else title
+        of_slice = points[points["slice"] == name]
+        told = f"{title}\n(% of n = {of_slice['n'].max():,})" if len(of_slice) else title
         if len(published) and (first["measured_on"], name) in counts:
             told += f"\npaper: n = {counts[first['measured_on'], name]:,}"
-        columns.append(Column(told, marks_of(some, systems), paper_marks(published[published["slice"] == name], systems)))
+        columns.append(Column(told, marks_of(of_slice, systems), paper_marks(published[published["slice"] == name], systems)))
     return Block(title_of(first["measured_on"], sources),
                  f"wrong options that score as high as a right one, {context_told(points)}", systems, columns,
                  bool(first["sample"]))
@@ -68,13 +68,13 @@ def main(given: argparse.Namespace) -> None:
         raise UserError(f"{given.metrics}: no wrong_above_right by rule; measure timedial where two options are right")
     published = published_beside(given.sources)
     figure_2, counts = published[published["table"] == "Figure 2"], denominators(given.sources.parent / "published.csv")
-    blocks = [block_of(some, figure_2[(figure_2["measured_on"] == name) & (not some["sample"].any())], counts, sources)
-              for name, some in points.groupby("measured_on", sort=False)]
+    blocks = [block_of(challenge, figure_2[(figure_2["measured_on"] == name) & (not challenge["sample"].any())], counts, sources)
+              for name, challenge in points.groupby("measured_on", sort=False)]
     style.save(figure_of(blocks, handles_of(blocks)), given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as beside:
-        drawn(points, figure_2).to_csv(beside, index=False)
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
+        drawn(points, figure_2).to_csv(place, index=False)
     log.info("%s: %d points", given.output, len(points))
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__).parse_args())
+    execute(main, publisher_arguments(__doc__).parse_args())

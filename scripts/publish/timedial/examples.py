@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from scripts.common.program import UserError, log, run
+from scripts.common.program import UserError, execute, log
 from scripts.common.tables import CLOZE, read_table
 from scripts.evaluate.experiment import Run
 from scripts.evaluate.timedial import scores_of
@@ -75,15 +75,15 @@ def judged(options: pd.DataFrame, score: np.ndarray) -> pd.DataFrame:
 
     margin: how far it lies over the lowest right option of its instance, in standard deviations of these differences.
     """
-    made = options[["instance", "label", "rule"]].assign(score=score)
-    made["right"] = made.groupby("instance")["label"].transform("sum")
-    order = made.sort_values(["score", "label"], ascending=[False, True], kind="stable")
-    made["rank"] = order.groupby("instance").cumcount() + 1
-    made["mistaken"] = (made["rank"] <= made["right"]) != (made["label"] == 1)
-    lowest = made["score"].where(made["label"] == 1).groupby(made["instance"]).transform("min")
-    apart = made["score"] - lowest
-    spread = apart[made["label"] == 0].std()
-    return made.assign(above=(made["label"] == 0) & (apart >= 0), margin=apart / (spread if spread > 0 else 1))
+    ranked = options[["instance", "label", "rule"]].assign(score=score)
+    ranked["right"] = ranked.groupby("instance")["label"].transform("sum")
+    order = ranked.sort_values(["score", "label"], ascending=[False, True], kind="stable")
+    ranked["rank"] = order.groupby("instance").cumcount() + 1
+    ranked["mistaken"] = (ranked["rank"] <= ranked["right"]) != (ranked["label"] == 1)
+    lowest = ranked["score"].where(ranked["label"] == 1).groupby(ranked["instance"]).transform("min")
+    apart = ranked["score"] - lowest
+    spread = apart[ranked["label"] == 0].std()
+    return ranked.assign(above=(ranked["label"] == 0) & (apart >= 0), margin=apart / (spread if spread > 0 else 1))
 
 
 def chosen(options: pd.DataFrame, models: list[pd.DataFrame]) -> pd.DataFrame:
@@ -107,7 +107,7 @@ def chosen(options: pd.DataFrame, models: list[pd.DataFrame]) -> pd.DataFrame:
         take(pd.DataFrame({"times": times[margin.index], "margin": margin}), EACH["wrong"], "wrong", title)
     closest = [table[table["label"] == 0].groupby("instance")["margin"].max() for table in models]
     right = closest[0][closest[0] < 0].index
-    times = sum((some < 0).astype(int) for some in closest)
+    times = sum((gap < 0).astype(int) for gap in closest)
     take(pd.DataFrame({"times": times[right], "margin": -closest[0][right]}), EACH["right"], "right", "")
     return pd.DataFrame(parts, columns=["instance", "outcome", "what"])
 
@@ -158,4 +158,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())
+    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())

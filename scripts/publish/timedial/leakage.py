@@ -18,7 +18,7 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.build.timedial import DUPLICATE, EXACT, NEAR, NO_SPAN, TOO_MANY
-from scripts.common.program import UserError, log, run
+from scripts.common.program import UserError, execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, study_metrics
 from scripts.publish.table import percent, write
@@ -43,8 +43,8 @@ def counts_of(file: Path) -> pd.DataFrame:
 def tabulate(counts: pd.DataFrame, sources: dict) -> pd.DataFrame:
     """A row of text for each source and split of a leakage.csv."""
     rows = []
-    for (source, split), some in counts.groupby(["source", "split"], sort=False):
-        steps = some.set_index("reason")
+    for (source, split), of_split in counts.groupby(["source", "split"], sort=False):
+        steps = of_split.set_index("reason")
         built = steps.loc["built"]
         sample = " [sample data]" if "sample" in sources.get(source, {}) else ""
         rows.append({
@@ -72,4 +72,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__, "datasets").parse_args())
+    execute(main, publisher_arguments(__doc__, "datasets").parse_args())

@@ -12,7 +12,7 @@ import pandas as pd
 
 from scripts.common.program import UserError
 from scripts.common.tables import read_table
-from scripts.publish.beside import DIFFERENCE, settings_of
+from scripts.publish.comparison import DIFFERENCE, settings_of
 from scripts.publish.names import model_title
 
 PARADIGMS = {"baseline": "baselines", "classify": "classification", "fill": "mask filling", "generate": "generation",
@@ -32,17 +32,17 @@ POINTS = ["origin", "measured_on", "split", "paradigm", "title", "domain", "mode
 
 def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
     """`, 5 negatives`: the settings of the data in which the systems of one challenge differ, and what they learnt from."""
-    made = pd.Series("", index=trained.index)
+    texts = pd.Series("", index=trained.index)
     learnt = trained["domain"] != "zero_shot"
-    for _, some in trained[learnt].groupby("measured_on"):
+    for _, challenge in trained[learnt].groupby("measured_on"):
         for column, text in SETTINGS.items():
-            if some[column].nunique(dropna=False) > 1:
-                told = some[column].map(lambda value, text=text: f", {text.format(str(value).replace('_', ' '))}"
-                                        if isinstance(value, str) else ", " + text.format(value), na_action="ignore")
-                made[some.index] += told.fillna(", all dialogs")
-        if (some.groupby("domain")["source"].nunique() > 1).any():
-            made[some.index] += some["source"].map(lambda name: f", {title_of(name, sources)}")
-    return made
+            if challenge[column].nunique(dropna=False) > 1:
+                told = challenge[column].map(lambda value, text=text: f", {text.format(str(value).replace('_', ' '))}"
+                                             if isinstance(value, str) else ", " + text.format(value), na_action="ignore")
+                texts[challenge.index] += told.fillna(", all dialogs")
+        if (challenge.groupby("domain")["source"].nunique() > 1).any():
+            texts[challenge.index] += challenge["source"].map(lambda name: f", {title_of(name, sources)}")
+    return texts
 
 
 def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
@@ -66,18 +66,18 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     ambiguous = set(trained.loc[twice[twice].index, "model"])
     told = trained["experiment"].where(trained["model"].isin(ambiguous), "").map(lambda name: name and f" ({name})")
     trained = trained.assign(told=details(trained, sources) + told)
-    made = pd.concat([fixed.assign(told=""), trained.astype({"seed": float})], ignore_index=True)
-    titles = {name: BASELINES.get(name, model_title(name, models)) for name in made["model"].unique()}
-    made["title"] = made["model"].map(titles) + made["told"]
+    rows = pd.concat([fixed.assign(told=""), trained.astype({"seed": float})], ignore_index=True)
+    titles = {name: BASELINES.get(name, model_title(name, models)) for name in rows["model"].unique()}
+    rows["title"] = rows["model"].map(titles) + rows["told"]
     place = {name: number for number, name in enumerate([*BASELINES, *models])}
     order = pd.DataFrame({
-        "sample": made["sample"], "measured_on": made["measured_on"], "split": made["split"],
-        "paradigm": made["paradigm"].map({name: number for number, name in enumerate(PARADIGMS)}).fillna(len(PARADIGMS)),
-        "model": made["model"].map(place).fillna(len(place)), "title": made["title"],
-        "domain": made["domain"].map(list(DOMAINS).index), "scope": made["context_scope"].map(SCOPES.index),
-        "slice": made["slice"], "metric": made["metric"], "seed": made["seed"]})
-    made = made.loc[order.sort_values(list(order), kind="stable").index].reset_index(drop=True)
-    return made.assign(origin="here").drop(columns="told")
+        "sample": rows["sample"], "measured_on": rows["measured_on"], "split": rows["split"],
+        "paradigm": rows["paradigm"].map({name: number for number, name in enumerate(PARADIGMS)}).fillna(len(PARADIGMS)),
+        "model": rows["model"].map(place).fillna(len(place)), "title": rows["title"],
+        "domain": rows["domain"].map(list(DOMAINS).index), "scope": rows["context_scope"].map(SCOPES.index),
+        "slice": rows["slice"], "metric": rows["metric"], "seed": rows["seed"]})
+    rows = rows.loc[order.sort_values(list(order), kind="stable").index].reset_index(drop=True)
+    return rows.assign(origin="here").drop(columns="told")
 
 
 def over_seeds(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -130,14 +130,14 @@ def published_beside(sources: Path) -> pd.DataFrame:
     if value.isna().any():
         raise UserError(f"{file}: row {value.index[value.isna()][0] + 2}: value is not a number; write 43.1 for 43.1 %")
     settings = claims["setting"].map(settings_of)
-    method = settings.map(lambda some: some.get("method", ""))
+    method = settings.map(lambda parts: parts.get("method", ""))
     table = pd.DataFrame({
-        "table": claims["table"], "measured_on": settings.map(lambda some: some.get("measured_on", "")),
+        "table": claims["table"], "measured_on": settings.map(lambda parts: parts.get("measured_on", "")),
         "paradigm": method.str.removesuffix("_zero_shot"), "model": claims["model"],
         "title": claims["row"].str.split(",").str[0],
-        "domain": settings.map(lambda some: some.get("domain", "")).mask(method.str.endswith("_zero_shot"), "zero_shot"),
-        "context_scope": settings.map(lambda some: some.get("context_scope", "full")),
-        "slice": settings.map(lambda some: some.get("slice", "all")), "metric": claims["metric"], "value": value / 100,
+        "domain": settings.map(lambda parts: parts.get("domain", "")).mask(method.str.endswith("_zero_shot"), "zero_shot"),
+        "context_scope": settings.map(lambda parts: parts.get("context_scope", "full")),
+        "slice": settings.map(lambda parts: parts.get("slice", "all")), "metric": claims["metric"], "value": value / 100,
         "change": claims["unit"].str.startswith(DIFFERENCE),
     }).reset_index(drop=True)
     key = ["table", "measured_on", "paradigm", "model", "domain"]
@@ -155,8 +155,8 @@ def same_system(published: pd.DataFrame, row) -> pd.DataFrame:
 
 def human(published: pd.DataFrame, measured_on: str) -> float | None:
     """What people reach on a challenge, from 0 to 1, by table 5."""
-    some = published[(published["model"] == "human") & (published["measured_on"] == measured_on)]
-    return float(some["value"].iloc[0]) if len(some) else None
+    people = published[(published["model"] == "human") & (published["measured_on"] == measured_on)]
+    return float(people["value"].iloc[0]) if len(people) else None
 
 
 def systems_of(points: pd.DataFrame, published: pd.DataFrame) -> list[dict]:
@@ -173,7 +173,7 @@ def systems_of(points: pd.DataFrame, published: pd.DataFrame) -> list[dict]:
     own = set(map(tuple, here[["paradigm", "model", "domain"]].to_numpy()))
     known = published[published["paradigm"].isin(PARADIGMS)].drop_duplicates(["paradigm", "model", "domain"])
     known = known.sort_values(["model", "domain"], kind="stable",
-                              key=lambda some: some.map(list(DOMAINS).index) if some.name == "domain" else some)
+                              key=lambda column: column.map(list(DOMAINS).index) if column.name == "domain" else column)
     alone = known[~pd.MultiIndex.from_frame(known[["paradigm", "model", "domain"]]).isin(own)]
     every = pd.concat([here, alone[columns].assign(here=False)], ignore_index=True)
     names = [*PARADIGMS, *(name for name in every["paradigm"].unique() if name not in PARADIGMS)]

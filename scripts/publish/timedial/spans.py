@@ -20,7 +20,7 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.build.restored_dialogs import restored_turns
-from scripts.common.program import UserError, log, run
+from scripts.common.program import UserError, execute, log
 from scripts.common.tables import CHALLENGE, SPANS, read_table
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
@@ -89,7 +89,7 @@ def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int
     by_dialog = by_dialog.agg(spans=("kind", "size"), numeric=("has_numeral", "sum"))
     candidates = by_dialog[(by_dialog["spans"] > MORE_THAN) & (by_dialog["numeric"] > 0)]
 
-    def beside(name: str) -> dict:
+    def of_paper(name: str) -> dict:
         return {"In the paper": f"{paper[name]:,}"} if name in paper else {}
 
     rows = [{"What": "dialogs", "Number": f"{len(dialogs):,}"},
@@ -102,13 +102,13 @@ def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int
         *rows, {"What": "temporal expressions with a numeral", "Number": f"{numeric.sum():,}", "Of": f"{len(spans):,}",
                 "Share (%)": percent(numeric.mean() if len(spans) else None)},
         {"What": "different expressions (case apart)", "Number": f"{spans['text'].str.lower().nunique():,}"}
-        | beside("distinct"),
+        | of_paper("distinct"),
         {"What": "different values", "Number": f"{spans['value'].nunique():,}"},
         {"What": f"candidate dialogs (more than {MORE_THAN} expressions, one with a numeral)",
          "Number": f"{len(candidates):,}", "Of": f"{len(unique):,}",
-         "Share (%)": percent(len(candidates) / len(unique) if len(unique) else None)} | beside("dialogs"),
+         "Share (%)": percent(len(candidates) / len(unique) if len(unique) else None)} | of_paper("dialogs"),
         {"What": "expressions with a numeral in candidate dialogs", "Number": f"{candidates['numeric'].sum():,}"}
-        | beside("numeric"),
+        | of_paper("numeric"),
     ]]
 
 
@@ -123,12 +123,12 @@ def tabulate(given: argparse.Namespace) -> pd.DataFrame:
     """The table of text for the sources that the arguments name."""
     sources, rows = load(given.sources), []
     for source in given.challenges:
-        made = []
+        parts = []
         for split in splits_of(source, sources, given.sources):
             file = given.cleaned / source / f"{split}.parquet"
             spans = read_table(given.spans / source / f"{split}.parquet", SPANS.names).to_pandas()
-            made.append(masked_spans(read_table(file, CHALLENGE.names).to_pandas(), spans, str(file)))
-        rows += [{"Corpus": source} | row for row in challenge_rows(pd.concat(made, ignore_index=True))]
+            parts.append(masked_spans(read_table(file, CHALLENGE.names).to_pandas(), spans, str(file)))
+        rows += [{"Corpus": source} | row for row in challenge_rows(pd.concat(parts, ignore_index=True))]
     for source in given.dialogs:
         splits = splits_of(source, sources, given.sources)
         spans = pd.concat([read_table(given.spans / source / f"{split}.parquet", SPANS.names).to_pandas()
@@ -156,4 +156,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__, "spans").parse_args())
+    execute(main, publisher_arguments(__doc__, "spans").parse_args())

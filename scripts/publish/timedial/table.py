@@ -15,7 +15,7 @@ import argparse
 
 import pandas as pd
 
-from scripts.common.program import log, run
+from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.table import percent, write
@@ -42,12 +42,12 @@ def in_paper(published: pd.DataFrame, row: pd.Series) -> str:
 
 def measured(rows: pd.DataFrame, published: pd.DataFrame, sources: dict) -> list[dict]:
     """A row of text for each system and context of one challenge; published: the numbers of the paper on it."""
-    made = []
-    for _, some in rows.groupby([*SYSTEM, "context_scope"], sort=False):
-        by = {row["metric"]: row for _, row in over_seeds(some).iterrows()}
+    table_rows = []
+    for _, of_system in rows.groupby([*SYSTEM, "context_scope"], sort=False):
+        by = {row["metric"]: row for _, row in over_seeds(of_system).iterrows()}
         first = next(iter(by.values()))
         baseline = first["paradigm"] == "baseline"
-        seeds = some["seed"].nunique()
+        seeds = of_system["seed"].nunique()
         cells = {"Corpus": title_of(first["measured_on"], sources) + (" [sample data]" if rows["sample"].any() else ""),
                  "Paradigm": paradigm_title(first["paradigm"]), "Model": first["title"],
                  "Domain": "" if baseline and first["domain"] == "zero_shot" else DOMAINS[first["domain"]],
@@ -61,20 +61,20 @@ def measured(rows: pd.DataFrame, published: pd.DataFrame, sources: dict) -> list
                 cells |= {f"{name} (%)": percent(row["value"]), f"{name} sd": percent(row["sd"]),
                           f"{name} 95 % interval": f"{percent(row['ci_low'])}–{percent(row['ci_high'])}",
                           COUNTS[metric]: f"{row['n']:,}"}
-        made.append(cells | {"2-best in the paper": in_paper(published, first)})
-    return made
+        table_rows.append(cells | {"2-best in the paper": in_paper(published, first)})
+    return table_rows
 
 
 def not_run(rows: pd.DataFrame, published: pd.DataFrame, like: dict) -> list[dict]:
     """A row of text for each system of table 5 that was not run, people last; like: a row of the same challenge."""
     table_5 = published[published["table"] == "Table 5"]
-    made = [{"Corpus": like["Corpus"], "Paradigm": paradigm_title(one["paradigm"]), "Domain": DOMAINS[one["domain"]],
-             "Model": f"{one['title']} (in the paper only)", "Context": "full",
-             "2-best in the paper": percent(same_system(table_5, one)["value"].iloc[0])}
-            for one in systems_of(rows, table_5) if not one["here"]]
+    table_rows = [{"Corpus": like["Corpus"], "Paradigm": paradigm_title(one["paradigm"]), "Domain": DOMAINS[one["domain"]],
+                   "Model": f"{one['title']} (in the paper only)", "Context": "full",
+                   "2-best in the paper": percent(same_system(table_5, one)["value"].iloc[0])}
+                  for one in systems_of(rows, table_5) if not one["here"]]
     people = table_5[table_5["model"] == "human"]
-    return made + [{"Corpus": like["Corpus"], "Paradigm": "people", "Model": "human (in the paper only)", "Context": "full",
-                    "2-best in the paper": percent(value)} for value in people["value"]]
+    return table_rows + [{"Corpus": like["Corpus"], "Paradigm": "people", "Model": "human (in the paper only)", "Context": "full",
+                          "2-best in the paper": percent(value)} for value in people["value"]]
 
 
 def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, sources: dict) -> pd.DataFrame:
@@ -82,14 +82,14 @@ def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, sources: dict) -> p
     rows = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(METRICS.values())]
     blind = rows["model"].isin(BLIND)  # the same with any context
     rows = rows[~blind | rows.index.isin(widest(rows[blind]).index)]
-    made = []
-    for name, some in rows.groupby("measured_on", sort=False):
-        paper = published[(published["measured_on"] == name) & (not some["sample"].any())]
-        cells = measured(some, paper, sources)
-        cells += not_run(some, paper, cells[0])
+    table_rows = []
+    for name, challenge in rows.groupby("measured_on", sort=False):
+        paper = published[(published["measured_on"] == name) & (not challenge["sample"].any())]
+        cells = measured(challenge, paper, sources)
+        cells += not_run(challenge, paper, cells[0])
         order = list(dict.fromkeys(cell["Paradigm"] for cell in cells))
-        made += sorted(cells, key=lambda cell: order.index(cell["Paradigm"]))
-    table = pd.DataFrame(made).fillna("")
+        table_rows += sorted(cells, key=lambda cell: order.index(cell["Paradigm"]))
+    table = pd.DataFrame(table_rows).fillna("")
     columns = [*WORDS, "Training examples", "Seeds"]
     columns += ["Instances", "2-best (%)", "2-best sd", "2-best 95 % interval", "2-best in the paper"]
     columns += ["Extras", "1-best (%)", "1-best sd", "1-best 95 % interval"]
@@ -108,4 +108,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__).parse_args())
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -160,8 +160,8 @@ def trends(metrics: pd.DataFrame, metric: str, over: str, facts: Facts, paper: d
     """The trend of every corpus, split and model; of the honest metric as well."""
     found = []
     wanted = [metric, HONEST[metric]] if metric in HONEST else [metric]
-    some = metrics[metrics["metric"].isin(wanted)]
-    for _, series in some.groupby(lines(some), dropna=False, sort=False):
+    measured = metrics[metrics["metric"].isin(wanted)]
+    for _, series in measured.groupby(lines(measured), dropna=False, sort=False):
         name, tags = who(series.iloc[0], facts, paper)
         for each in wanted:
             points = series[series["metric"] == each]
@@ -174,15 +174,15 @@ def against(metrics: pd.DataFrame, metric: str, other: str, facts: Facts, paper:
     """A metric beside another one that was measured on the same datasets, as a model beside people."""
     found = []
     others = metrics[metrics["metric"] == other].drop_duplicates(["source", "split", "dataset"])
-    some = metrics[metrics["metric"] == metric].merge(
+    joined = metrics[metrics["metric"] == metric].merge(
         others[["source", "split", "dataset", "value", "ci_low", "ci_high"]], on=["source", "split", "dataset"],
         suffixes=("", "_other"))
-    for _, rows in some.groupby(lines(some), dropna=False, sort=False):
+    for _, rows in joined.groupby(lines(joined), dropna=False, sort=False):
         name, tags = who(rows.iloc[0], facts, paper)
         above = (rows["ci_low"] > rows["ci_high_other"]).sum()
         below = (rows["ci_high"] < rows["ci_low_other"]).sum()
-        pairs = ", ".join(f"{value * 100:.1f} beside {beside * 100:.1f} %"
-                          for value, beside in zip(rows["value"], rows["value_other"]))
+        pairs = ", ".join(f"{value * 100:.1f} beside {other_value * 100:.1f} %"
+                          for value, other_value in zip(rows["value"], rows["value_other"]))
         found.append(Found(f"{name}; {', '.join(rows['dataset'])}",
                            f"{pairs}: clearly above in {above} of {len(rows)}, clearly below in {below}", tags))
     return found
@@ -200,10 +200,10 @@ def over_slices(rows: pd.DataFrame, unit: str) -> str:
 
 def values(metrics: pd.DataFrame, metric: str, unit: str, facts: Facts, paper: dict[str, list[str]]) -> list[Found]:
     """A metric as it was measured, for every model."""
-    some = metrics[metrics["metric"] == metric]
-    some = some.drop_duplicates([column for column in some if column != "experiment"])
+    measured = metrics[metrics["metric"] == metric]
+    measured = measured.drop_duplicates([column for column in measured if column != "experiment"])
     found = []
-    for _, rows in some.groupby([*settings_columns(some, []), "experiment"], dropna=False, sort=False):
+    for _, rows in measured.groupby([*settings_columns(measured, []), "experiment"], dropna=False, sort=False):
         name, tags = who(rows.iloc[0], facts, paper)
         found.append(Found(name, over_slices(rows, unit), tags))
     return found
@@ -211,10 +211,10 @@ def values(metrics: pd.DataFrame, metric: str, unit: str, facts: Facts, paper: d
 
 def sums(metrics: pd.DataFrame, metric: str, facts: Facts, paper: dict[str, list[str]]) -> list[Found]:
     """A metric summed up over the rows, for every model; where the paper names no model, once for each dataset."""
-    some = metrics[metrics["metric"] == metric]
-    some = some.drop_duplicates([column for column in some if column != "experiment"])
+    measured = metrics[metrics["metric"] == metric]
+    measured = measured.drop_duplicates([column for column in measured if column != "experiment"])
     found = {}
-    for _, rows in some.groupby([*settings_columns(some, []), "experiment"], dropna=False, sort=False):
+    for _, rows in measured.groupby([*settings_columns(measured, []), "experiment"], dropna=False, sort=False):
         row = rows.iloc[0]
         name, tags = who(row, facts, paper)
         if "model" not in paper:
@@ -250,17 +250,17 @@ def settings_used(runs: list[dict], name: str, unit: str, facts: Facts) -> list[
 def cleaned(counts: pd.DataFrame, unit: str, facts: Facts, paper: dict[str, list[str]]) -> list[Found]:
     """How many of a unit cleaning kept, by source and split; where it kept nothing by that name, what it noted."""
     found = []
-    for source, some in counts[counts["unit"] == unit].groupby("source", sort=False):
-        action = "kept" if (some["action"] == "kept").any() else "noted"
-        some = some[some["action"] == action]
+    for source, of_source in counts[counts["unit"] == unit].groupby("source", sort=False):
+        action = "kept" if (of_source["action"] == "kept").any() else "noted"
+        of_source = of_source[of_source["action"] == action]
         told = [f"{count:,} in {split}{f' ({why})' if why else ''}"
-                for (split, why), count in some.groupby(["split", "reason"], sort=False)["count"].sum().items()]
+                for (split, why), count in of_source.groupby(["split", "reason"], sort=False)["count"].sum().items()]
         if told:
-            found.append(Found(title_of(source, facts), ", ".join(told), warnings(some.iloc[0], paper, facts)))
+            found.append(Found(title_of(source, facts), ", ".join(told), warnings(of_source.iloc[0], paper, facts)))
     return found
 
 
-def beside(claim: pd.Series, facts: Facts) -> list[Found]:
+def findings(claim: pd.Series, facts: Facts) -> list[Found]:
     """What this study found of one row of published.csv; empty where it has nothing on it."""
     settings, paper, metric, unit = settings_of(claim["setting"]), paper_of(claim), claim["metric"], claim["unit"]
     if metric.startswith("training."):
