@@ -75,7 +75,7 @@ def precision_for(setting: str, cpu: bool) -> str:
 def set_up(job: dict, launch: Launch) -> tuple[Accelerator, Hardware]:
     """The accelerator and the hardware, torch set so that the same job gives the same numbers on it.
 
-    Raises UserError when other processes were started than asked for, or the tracker is not installed.
+    Raises UserError when other processes were started than asked for.
     """
     torch.use_deterministic_algorithms(launch.deterministic)
     torch.utils.deterministic.fill_uninitialized_memory = False  # 5 % of a step, and nothing here reads what it did not write
@@ -86,17 +86,14 @@ def set_up(job: dict, launch: Launch) -> tuple[Accelerator, Hardware]:
         torch.backends.cuda.enable_mem_efficient_sdp(False)
         torch.backends.cuda.enable_cudnn_sdp(False)
     torch.set_num_threads(launch.threads)
-    try:
-        accelerator = Accelerator(mixed_precision="no", cpu=launch.cpu, log_with=None if launch.report_to == "none" else launch.report_to,
-                                  project_dir=f"{launch.work}/tracking")
-    except (ValueError, ImportError):
-        raise UserError(f"report_to: {launch.report_to} is not installed here; `pip install {launch.report_to}`, or set report_to: none") from None
+    tracker = None if launch.report_to == "none" else launch.report_to
+    accelerator = Accelerator(mixed_precision="no", cpu=launch.cpu, log_with=tracker, project_dir=f"{launch.work}/tracking")
     if accelerator.num_processes != launch.processes:
         raise UserError(f"{accelerator.num_processes} processes were started where {launch.processes} were asked for; "
                         "check the launcher's environment")
-    if launch.report_to != "none":
-        accelerator.init_trackers("timestride", job["settings"]["training"], {launch.report_to: {"name": job["run"]}}
-                                  if launch.report_to != "tensorboard" else {})
+    if tracker:
+        named = {} if tracker == "tensorboard" else {tracker: {"name": job["run"]}}
+        accelerator.init_trackers("timestride", job["settings"]["training"], named)
     cuda = accelerator.device.type == "cuda"
     return accelerator, Hardware(
         device=torch.cuda.get_device_name() if cuda else processor(), processes=accelerator.num_processes, threads=launch.threads,

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from scripts.common.devices import CLAIMS, claim_gpus, visible_gpus
@@ -61,6 +62,12 @@ def devices(device: str, wanted: int, runs_per_gpu: int) -> list[str]:
         raise UserError(f"device: gpu asks for {wanted} GPU(s), but {len(gpus)} are visible here; "
                         "set device: auto, or run on a machine that has them")
     return claim_gpus(gpus, wanted, runs_per_gpu) if gpus else []
+
+
+def check_tracker(name: str) -> None:
+    """Raises UserError for a tracker that is not installed."""
+    if name != "none" and find_spec(name) is None:
+        raise UserError(f"report_to: {name} is not installed here; `pip install {name}`, or set report_to: none")
 
 
 def environment(gpus: list[str], threads: int, processes: int) -> dict[str, str]:
