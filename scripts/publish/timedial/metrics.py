@@ -37,7 +37,7 @@ def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
     for _, challenge in trained[learnt].groupby("measured_on"):
         for column, text in SETTINGS.items():
             if challenge[column].nunique(dropna=False) > 1:
-                told = challenge[column].map(lambda value: f", {text.format(str(value).replace('_', ' '))}"
+                told = challenge[column].map(lambda value, text=text: f", {text.format(str(value).replace('_', ' '))}"
                                              if isinstance(value, str) else ", " + text.format(value), na_action="ignore")
                 texts[challenge.index] += told.fillna(", all dialogs")
         if (challenge.groupby("domain")["source"].nunique() > 1).any():
