@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from scripts.common.files import whole
+from scripts.common.csv_files import write_csv
 from scripts.common.keyed import keyed_hash
-from scripts.common.program import UserError, execute, log, parser
+from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
 from scripts.common.tables import read_table
 
 
@@ -27,8 +27,7 @@ def main(given: argparse.Namespace) -> None:
     sheet.insert(0, "split", given.split)
     sheet.insert(0, "dataset", given.dataset.name)
     sheet.insert(0, "source", given.dataset.parent.name)
-    with whole(given.output) as place:
-        sheet.assign(answer="").to_csv(place, index=False)
+    write_csv(sheet.assign(answer=""), given.output)
     log.info("%s: %d pairs of %s %s to order", given.output, len(sheet), given.dataset, given.split)
 
 
@@ -36,8 +35,8 @@ def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument("--dataset", type=Path, required=True, help="the folder of a strided dataset")
     options.add_argument("--split", required=True, help="the split to draw from")
-    options.add_argument("--pairs", type=int, default=20, help="how many; default: %(default)s")
-    options.add_argument("--seed", type=int, default=1, help="of the draw; default: %(default)s")
+    options.add_argument("--pairs", type=whole_number(1, 1_000_000), default=20, help="how many; default: %(default)s")
+    options.add_argument("--seed", type=SEED, default=1, help="of the draw; default: %(default)s")
     options.add_argument("--output", type=Path, required=True, help="the CSV to write")
     return options
 

@@ -39,7 +39,7 @@ from scripts.build.candidates_perturbation import perturbed
 from scripts.build.candidates_retrieval import most_similar
 from scripts.build.candidates_rules import Terms, is_event, load_terms, mentions
 from scripts.common.files import sha256_of
-from scripts.common.program import UserError, execute, log, parser
+from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
 from scripts.common.tables import read_table, write_table
 
 COLUMNS = ["sentence", "question", "answer"]
@@ -257,8 +257,6 @@ def expanded(questions: pd.DataFrame, terms: Terms, limit: int, seed: int, infil
 
 
 def main(given: argparse.Namespace) -> None:
-    if given.candidates < 1:
-        raise UserError(f"--candidates is {given.candidates}; ask for at least 1")
     questions, terms = read_questions(given.questions), load_terms(given.terms)
     events = read_events(given.events) if given.events else None
     infill = masked_model(given.model) if given.model else None
@@ -282,8 +280,10 @@ def arguments() -> argparse.ArgumentParser:
     options.add_argument("--events", type=Path, metavar="FILE", help="one event phrase a line (default: the events given)")
     options.add_argument("--terms", type=Path, metavar="FILE", default=TERMS,
                          help="the sets of variations (default: resources/temporal_terms.yaml)")
-    options.add_argument("--candidates", type=int, default=20, metavar="N", help="at most, a question (default: 20)")
-    options.add_argument("--seed", type=int, default=0, metavar="N", help="of the random perturbations (default: 0)")
+    options.add_argument("--candidates", type=whole_number(1, 1000), default=20, metavar="N",
+                         help="at most, a question (default: 20)")
+    options.add_argument("--seed", type=SEED, default=0, metavar="N",
+                         help="of the random perturbations (default: 0)")
     options.add_argument("--output", type=Path, required=True, metavar="FILE", help="the Parquet file to write")
     return options
 

@@ -40,7 +40,7 @@ from spacy.vocab import Vocab
 from scripts.build.restored_dialogs import restored_turns
 from scripts.build.span_values import has_numeral, values_of
 from scripts.build.temporal_words import RULES, Rules, pieces, rules_of
-from scripts.common.program import UserError, execute, log, parser
+from scripts.common.program import UserError, execute, log, parser, whole_number
 from scripts.common.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, read_table, table_writer
 
 KINDS = ["date", "time", "duration", "set", "age"]
@@ -257,7 +257,8 @@ def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
     options.add_argument("--splits", nargs="+", required=True, help="its splits")
-    options.add_argument("--processes", type=int, default=1, help="how many processes work at the same time (default 1)")
+    options.add_argument("--processes", type=whole_number(1, 1024), default=1,
+                         help="how many processes work at the same time (default 1)")
     options.add_argument("--spacy-model", metavar="NAME",
                          help="an installed spaCy pipeline whose DATE and TIME entities join in")
     options.add_argument("--rules", type=Path, default=RULES, help="the rules (default resources/temporal_patterns.yaml)")

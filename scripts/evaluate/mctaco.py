@@ -90,19 +90,22 @@ def score_file(gold: Path, predictions: Path) -> None:
         words = pd.Series(predictions.read_text(encoding="utf-8").removesuffix("\n").split("\n")).str.strip()
     except FileNotFoundError:
         raise UserError(f"{predictions}: no such file; give the predictions, one yes or no a line") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{predictions}: not text in UTF-8 ({error}); save it as UTF-8") from None
     wrong = words.index[~words.isin(LABELS)]
     if len(wrong):
-        raise UserError(f"{predictions}: line {wrong[0] + 1} is {words[wrong[0]]!r}; write yes or no")
+        raise UserError(f"{predictions}: line {wrong[0] + 1} is {words[wrong[0]][:40]!r}; write yes or no")
     if len(words) != len(table):
-        raise UserError(f"{predictions}: has {len(words)} lines, but {gold} has {len(table)}; line {min(len(words), len(table)) + 1} "
-                        "is the first without its like; give one prediction for each row")
+        raise UserError(f"{predictions}: has {len(words)} lines, but {gold} has {len(table)}; line "
+                        f"{min(len(words), len(table)) + 1} is the first without its like; give one prediction for each row")
     question = pd.factorize(table["sentence"] + " " + table["question"])[0]
     found = scores(label, words.map(LABELS).to_numpy(), question)
     of_question = category.groupby(question).first().to_numpy()
     parts = {"overall": np.full(len(of_question), True)} | {name: of_question == name for name in CATEGORIES.values()}
-    print(f"{'':<14}{'EM':>7}{'F1':>8}{'questions':>11}")
+    print(f"{'':<14}{'EM':>6}{'F1':>8}{'questions':>11}")
     for name, part in parts.items():
-        print(f"{name:<14}{found['exact_match'][part].mean():>7.2%}{found['f1'][part].mean():>8.2%}{part.sum():>11,}".replace("%", ""))
+        exact, f1 = (found[metric][part].mean() * 100 for metric in ("exact_match", "f1"))
+        print(f"{name:<14}{exact:>6.2f}{f1:>8.2f}{part.sum():>11,}")
 
 
 def tallies_of(values: dict[str, list[np.ndarray]], parts: dict[str, np.ndarray]) -> list[Tally]:

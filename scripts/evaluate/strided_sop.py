@@ -25,6 +25,7 @@ import pandas as pd
 import pyarrow as pa
 import yaml
 
+from scripts.common.csv_files import read_csv
 from scripts.common.program import UserError, execute, log
 from scripts.common.tables import read_table
 from scripts.evaluate.arguments import evaluation_arguments
@@ -67,7 +68,7 @@ def tally_of(judgements: list[pd.DataFrame], metric: str, where: Path) -> Tally:
 def read_answers(human: Path) -> pd.DataFrame:
     """The filled-in rows of a CSV of human answers, all columns as text; refuses one that is not of that kind."""
     try:
-        answers = pd.read_csv(human, dtype=str)
+        answers = read_csv(human)
     except FileNotFoundError:
         raise UserError(f"{human}: no such file; take it out of human_labels, or make it with "
                         "python -m scripts.build.annotation_sheet") from None
@@ -76,7 +77,7 @@ def read_answers(human: Path) -> pd.DataFrame:
     missing = {"source", "dataset", "split", "pair_id", "answer"} - set(answers)
     if missing:
         raise UserError(f"{human}: no column {', '.join(sorted(missing))}; see python -m scripts.evaluate.strided_sop --help")
-    return answers.dropna(subset="answer")
+    return answers[answers["answer"] != ""]
 
 
 def human_rows(answers: pd.DataFrame, human: Path, facts: dict, gold: pd.DataFrame, resamples: int) -> list[dict]:

@@ -49,6 +49,14 @@ def once(pairs: list[tuple]) -> dict:
     return stripped
 
 
+def is_number(score: object) -> bool:
+    """Whether a value of JSON is a number that a float holds; an infinity is one."""
+    try:
+        return isinstance(score, int | float) and not isinstance(score, bool) and not math.isnan(float(score))
+    except OverflowError:
+        return False
+
+
 def read_scores_file(file: Path, gold: pd.DataFrame) -> np.ndarray:
     """(n,) the score of each option of read_gold(). Raises UserError that names the line."""
     wanted = {name: list(options) for name, options in gold.groupby("instance_id", sort=False)["option"]}
@@ -56,6 +64,8 @@ def read_scores_file(file: Path, gold: pd.DataFrame) -> np.ndarray:
         lines = file.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except FileNotFoundError:
         raise UserError(f"{file}: no such file; give the scores, one JSON object a line") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{file}: not text in UTF-8 ({error}); save it as UTF-8") from None
     found: dict[str, dict] = {}
     for number, line in enumerate(lines, 1):
         where = f"{file}: line {number}"
@@ -75,8 +85,8 @@ def read_scores_file(file: Path, gold: pd.DataFrame) -> np.ndarray:
             what = f"{unknown[0]!r} is no option of it" if unknown else f"the option {missing[0]!r} has no score"
             raise UserError(f"{where}: id {name}: {what}; score {', '.join(map(repr, wanted[name]))}")
         for option, score in scores.items():
-            if isinstance(score, bool) or not isinstance(score, int | float) or math.isnan(score):
-                raise UserError(f"{where}: id {name}: the score of {option!r} is {score!r}, not a number; write one")
+            if not is_number(score):
+                raise UserError(f"{where}: id {name}: the score of {option!r} is {str(score)[:40]!r}, not a number; write one")
         found[name] = scores
     left = [name for name in wanted if name not in found]
     if left:

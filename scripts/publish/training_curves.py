@@ -22,12 +22,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from scripts.common.files import whole
 from scripts.common.program import UserError, execute, log
 from scripts.common.tables import provenance_of, read_table
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, model_title
+from scripts.publish.table import write_points
 
 
 
@@ -144,8 +144,7 @@ def main(given: argparse.Namespace) -> None:
     history = history.sort_values(["source", "model", "variant", "stride", "seed", "split", "epoch"], ignore_index=True)
     figure = draw(history, set(metrics.loc[metrics["sample"], "source"]), load(given.sources), load(given.models))
     style.save(figure, given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
-        history.drop(columns="variant").to_csv(place, index=False)
+    write_points(history.drop(columns="variant"), given.output)
     log.info("%s: %d runs", given.output, history["run"].nunique())
 
 

@@ -404,13 +404,14 @@ def test_other_wrong_input(program, tmp_path):
     (tmp_path / "terms.yaml").write_text("units: []\n")
     for more, said in [(["--events", tmp_path / "none.txt"], "none.txt: no such file"),
                        (["--events", tmp_path / "blank.txt"], "has no event phrase"),
-                       (["--candidates", "0"], "ask for at least 1"),
                        (["--terms", tmp_path / "terms.yaml"], "is missing"),
                        (["--model", tmp_path / "none"], "has no config.json")]:
         refused(questions, tmp_path, said, *more)
     output = tmp_path / "made.parquet"
     done = program(MODULE, "--questions", questions, "--output", output, "--events", tmp_path / "blank.txt")
     assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
+    done = program(MODULE, "--questions", questions, "--output", output, "--candidates", 0)
+    assert done.returncode == 2 and "not a whole number from 1" in done.stderr
     assert not list(tmp_path.glob("*made.parquet"))
 
 

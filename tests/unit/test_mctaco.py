@@ -131,6 +131,13 @@ def test_wrong_files_are_refused_with_the_line(program, tmp_path, gold, predicti
     assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
 
 
+def test_predictions_that_are_no_text_are_refused(program, tmp_path):
+    (tmp_path / "gold.tsv").write_text(GOLD)
+    (tmp_path / "predictions").write_bytes(b"yes\n\xff\n")
+    done = program("scripts.evaluate.mctaco", "--gold", tmp_path / "gold.tsv", "--predictions", tmp_path / "predictions")
+    assert done.returncode == 1 and "not text in UTF-8" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
 def test_half_of_the_arguments_is_not_enough(program, tmp_path):
     done = program("scripts.evaluate.mctaco", "--gold", tmp_path / "gold.tsv")
     assert done.returncode == 2 and "--predictions is missing" in done.stderr

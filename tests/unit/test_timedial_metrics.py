@@ -322,8 +322,9 @@ def test_a_file_of_scores(scored):
     (FIRST.replace(', "9 days": -1', ""), "line 1: id 1: the option '9 days' has no score"),
     (FIRST.replace("9 days", " two hours "), "'two hours' stands twice"),
     (FIRST.replace("-1", '"-1"'), "line 1: id 1: the score of '9 days' is '-1', not a number"),
-    (FIRST.replace("-1", "NaN"), "line 1: id 1: the score of '9 days' is nan, not a number"),
-    (FIRST.replace("-1", "true"), "line 1: id 1: the score of '9 days' is True, not a number"),
+    (FIRST.replace("-1", "NaN"), "line 1: id 1: the score of '9 days' is 'nan', not a number"),
+    (FIRST.replace("-1", "1" + "0" * 400), "line 1: id 1: the score of '9 days' is '1000"),
+    (FIRST.replace("-1", "true"), "line 1: id 1: the score of '9 days' is 'True', not a number"),
 ])
 def test_wrong_scores_are_refused_with_the_line(scored, lines, said):
     done = scored(lines)
@@ -338,6 +339,19 @@ def test_wrong_scores_are_refused_with_the_line(scored, lines, said):
 def test_a_wrong_gold_file_is_refused(scored, gold, said):
     done = scored(FIRST, gold)
     assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_scores_that_are_no_text_are_refused(scored, tmp_path, program):
+    scored(FIRST)
+    (tmp_path / "scores.jsonl").write_bytes(b"\xff\xfe{")
+    done = program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json", "--scores", tmp_path / "scores.jsonl")
+    assert done.returncode == 1 and "not text in UTF-8" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "1.5", "1e3", "9" * 400, "many"])
+def test_the_number_of_resamples_has_its_bounds(program, tmp_path, number):
+    done = program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json", "--scores", tmp_path, f"--resamples={number}")
+    assert done.returncode == 2 and "is not a whole number from 1 to 1000000" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_half_of_the_arguments_is_not_enough(program, tmp_path):

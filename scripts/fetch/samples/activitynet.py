@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, execute, log, parser
+from scripts.common.program import SEED, UserError, execute, log, parser
 from scripts.fetch.samples.files import identifiers
 from scripts.fetch.samples.procedures import CARDS, MANNERS, PERSONS, any_procedure, linked, outline, third_person
 
@@ -119,7 +119,7 @@ def main(given: argparse.Namespace) -> None:
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument("--videos", type=int, required=True, help="how many in train (at least 10)")
-    options.add_argument("--seed", type=int, required=True)
+    options.add_argument("--seed", type=SEED, required=True, help="of all draws")
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options
 

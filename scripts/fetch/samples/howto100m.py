@@ -19,7 +19,7 @@ from random import Random
 from tqdm import tqdm
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, execute, log, parser
+from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
 from scripts.fetch.samples.files import identifiers, opened_zip
 from scripts.fetch.samples.procedures import FILLERS, LEADS, PROCEDURES, TAILS, any_procedure, linked, outline
 
@@ -141,9 +141,9 @@ def main(given: argparse.Namespace) -> None:
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument("--videos", type=int, required=True, help="how many (at least 10)")
-    options.add_argument("--seed", type=int, required=True)
+    options.add_argument("--seed", type=SEED, required=True, help="of all draws")
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
-    options.add_argument("--captions-per-video", type=int, default=25,
+    options.add_argument("--captions-per-video", type=whole_number(1, 10_000), default=25,
                          help="on average; 25 unless told, the real file has 112")
     options.add_argument("--unzipped", action="store_true", help="write raw_caption.json itself")
     return options

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, execute, log, parser
+from scripts.common.program import SEED, UserError, execute, log, parser
 
 # What people do: past form, base form, usual minutes (least, most), usual hours of the day, usual times a year, what they
 # do next, and what of it stays (a state that holds on, and one that does not).
@@ -146,7 +146,7 @@ def main(given: argparse.Namespace) -> None:
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument("--questions", type=int, required=True, help="how many in the first file (10 to 1000)")
-    options.add_argument("--seed", type=int, required=True)
+    options.add_argument("--seed", type=SEED, required=True, help="of all draws")
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, execute, log, parser
+from scripts.common.program import SEED, UserError, execute, log, parser
 from scripts.fetch.samples.dialog_texts import NUMBERS
 from scripts.fetch.samples.dialog_times import Time
 from scripts.fetch.samples.dialogs import Turn, corpus, text_of
@@ -104,7 +104,7 @@ def main(given: argparse.Namespace) -> None:
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument("--dialogs", type=int, required=True, help="how many in all three splits (48 to 20000)")
-    options.add_argument("--seed", type=int, required=True)
+    options.add_argument("--seed", type=SEED, required=True, help="of all draws")
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options
 
