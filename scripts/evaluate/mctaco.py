@@ -12,7 +12,7 @@ On a file of predictions, one yes or no a line, in the order of the gold file; p
 
 On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, beside always_yes, always_no, random
 (its expected value) and, for consistency, the data's own labels (gold), with 95 % bootstrap intervals over questions, for the
-last epoch, or the one best on held-out training questions where some are held out. A row without seed is the mean over the
+last epoch, or the one with the lowest loss on held-out training questions where there are any. A row without seed is the mean over the
 seeds; its sd is over the seeds.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run, <build>/<source>/<dataset>/<split>.parquet

@@ -1,7 +1,7 @@
 """Measure an experiment of strided sentence order prediction (Jain et al. 2020, section 3 and figure 3).
 
 Metrics, as shares from 0 to 1, on each evaluation split:
-  accuracy       at the epoch that was best on the held-out training videos
+  accuracy       at the epoch with the lowest loss on the held-out training videos
   peak_accuracy  at the epoch that was best on this very split: what the paper reports
   human_accuracy of human answers (--human), where there are any
 Intervals are 95 % bootstrap intervals over videos. A row without seed is the mean over the seeds; its sd is over the

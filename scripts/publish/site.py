@@ -31,6 +31,7 @@ from scripts.common.files import sha256_of, whole
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.tables import read_table
 from scripts.publish.comparison import DIFFERENCE, Facts, findings, paper_of, published_claims, settings_of, trends
+from scripts.publish.machines import machine_of, mixture
 from scripts.publish.names import load, model_title
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -220,7 +221,7 @@ def main(given: argparse.Namespace) -> None:
                  for item in load(resources / "figures.yaml") if item["study"] == study and is_made(item, own)]
         facts = Facts(means[means["study"] == study], own, cleaning, sources, models)
         sections.append({"name": study, "title": studies[study]["title"], "paper": studies[study]["paper"],
-                         "question": paragraphs(root / "report" / f"{study}.rst"), "items": items,
+                         "question": paragraphs(root / "report" / f"{study}.rst"), "items": items, "machines": mixture(own),
                          "compared": compared(study, published, facts)})
     reported = {model for _, claim in published.iterrows() for model in paper_of(claim).get("model", [])}
     experiments = [{"name": name, "title": configuration["experiments"][name].get("title", name)}
@@ -233,7 +234,7 @@ def main(given: argparse.Namespace) -> None:
         "cleaning": cleaned(given.cleaning, sources),
         "sources": source_facts(sorted(set(cleaning["source"])), sources, root),
         "models": model_facts(sorted({fact["model"] for fact in runs}), models, reported),
-        "runs": [fact | {"title": run_title(fact, models)} for fact in runs],
+        "runs": [fact | {"title": run_title(fact, models), "machine": machine_of(fact)} for fact in runs],
         "datasets": [(*key, digest) for key, digest in sorted(datasets.items())],
         "metrics_sha256": sha256_of(given.metrics),
         "configuration": yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True),

@@ -28,6 +28,7 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, model_title
 from scripts.publish.table import write_points
+from scripts.train.choice import chosen_epoch
 
 
 
@@ -55,11 +56,9 @@ def look(split: str, splits: list[str]) -> dict:
 
 
 def chosen(lines: pd.DataFrame) -> int:
-    """The epoch with the best held-out accuracy, the lower loss where two are equal; the last where nothing is held out."""
-    if "held_out" not in set(lines["split"]):
-        return int(lines["epoch"].max())
-    held = lines[lines["split"] == "held_out"].sort_values(["accuracy", "loss"], ascending=[False, True])
-    return int(held["epoch"].iloc[0])
+    """The epoch that is reported: the rule of training; the last where nothing is held out."""
+    held_out = lines[lines["split"] == "held_out"].sort_values("epoch")
+    return chosen_epoch(list(held_out["loss"])) if len(held_out) else int(lines["epoch"].max())
 
 
 def draw_panel(axes: Axes, lines: pd.DataFrame, measure: str, splits: list[str]) -> None:

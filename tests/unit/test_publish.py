@@ -17,6 +17,7 @@ from scripts.publish.strided_sop.accuracy_by_stride import COLUMNS
 from scripts.publish.strided_sop.examples import chosen
 from scripts.publish.strided_sop.metrics import strided_metrics
 from scripts.publish.table import latex, markdown, write
+from scripts.publish.machines import mixture
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import HOSTILE, Study, metric_rows
 
@@ -218,6 +219,17 @@ def test_the_page_says_what_it_must(study, html):
     assert "never happened" not in html
     for item in study.items():
         assert item["title"] in html
+
+
+def test_the_page_says_where_runs_of_a_study_were_not_made_alike(html, tmp_path):
+    assert "Not all runs of this study were made alike" not in html
+    alike = {"hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "fp32"},
+             "versions": {"torch": "2.13.0", "transformers": "5.23.0"}}
+    other = alike | {"hardware": alike["hardware"] | {"device": "a GPU", "precision": "bf16", "deterministic": False}}
+    assert mixture([alike, alike]) == []
+    assert mixture([other, alike, alike]) == [
+        "2 runs: a machine, 1 × 2 threads, fp32, torch 2.13.0, transformers 5.23.0",
+        "1 run: a GPU, 1 × 2 threads, bf16, kernels that vary from run to run, torch 2.13.0, transformers 5.23.0"]
 
 
 def test_sample_numbers_never_stand_beside_a_published_claim(html):
