@@ -317,6 +317,11 @@ def train_job(launch: Launch) -> None:
              hardware.threads, hardware.precision)
     try:
         train(job, launch, accelerator, hardware, stop)
+    except RuntimeError as error:
+        if "deterministic" not in str(error):
+            raise
+        raise UserError(f"{job['run']}: {str(error).splitlines()[0]}; set `deterministic: false` in the configuration, which lets "
+                        "the numbers vary from run to run") from None
     except Stopped as stopped:
         log.error("%s: %s; what was learnt is saved, and the same command goes on from there", job["run"], stopped)
         sys.exit(stopped.exit_code)
