@@ -40,8 +40,9 @@ from spacy.vocab import Vocab
 from scripts.build.restored_dialogs import restored_turns
 from scripts.build.span_values import has_numeral, values_of
 from scripts.build.temporal_words import RULES, Rules, pieces, rules_of
-from scripts.common.program import UserError, log, parser, run
-from scripts.common.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, read_table, table_writer
+from scripts.common.program import UserError, log, parser, run, whole_number
+from scripts.common.tables import (CHALLENGE, DIALOGS, SPANS, parquet_errors, provenance_of, read_table, schema_of,
+                                   table_writer)
 
 KINDS = ["date", "time", "duration", "set", "age"]
 TURNS = ["source", "split", "dialog_id", "turn", "text"]
@@ -190,12 +191,12 @@ def span_table(turns: pd.DataFrame, nlp: Language, rules: Rules, statistical: La
 
 def turns_in(file: Path) -> Iterator[pd.DataFrame]:
     """The turns of a cleaned table in chunks. Raises UserError when it holds neither dialogs nor a challenge."""
-    present = set(pq.read_schema(file).names)
+    present = set(schema_of(file).names)
     if set(CHALLENGE.names) <= present:
         turns = restored_turns(read_table(file, CHALLENGE.names).to_pandas(), str(file))
         yield from (turns[start : start + CHUNK] for start in range(0, len(turns), CHUNK))
     elif set(DIALOGS.names) <= present:
-        with pq.ParquetFile(file) as opened:
+        with parquet_errors(file), pq.ParquetFile(file, page_checksum_verification=True) as opened:
             yield from (batch.to_pandas() for batch in opened.iter_batches(CHUNK, columns=TURNS))
     else:
         raise UserError(f"{file}: neither dialogs (one row a turn) nor a challenge (one row an option): no column "
@@ -234,8 +235,6 @@ def span_tables(chunks: Iterable[pd.DataFrame], processes: int, model: str | Non
 
 
 def main(given: argparse.Namespace) -> None:
-    if given.processes < 1:
-        raise UserError(f"--processes is {given.processes}; give 1 or more")
     statistical_pipeline(given.spacy_model)  # before any process starts, so that a missing one is told once
     made_with = {"rules": hashlib.sha256(given.rules.read_bytes()).hexdigest(), "spacy": spacy.__version__,
                  "spacy_model": given.spacy_model}
@@ -257,7 +256,7 @@ def arguments() -> argparse.ArgumentParser:
     made = parser(__doc__)
     made.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
     made.add_argument("--splits", nargs="+", required=True, help="its splits")
-    made.add_argument("--processes", type=int, default=1, help="how many processes work at the same time (default 1)")
+    made.add_argument("--processes", type=whole_number(1, 1024), default=1, help="how many processes work at the same time (default 1)")
     made.add_argument("--spacy-model", metavar="NAME",
                       help="an installed spaCy pipeline whose DATE and TIME entities join in")
     made.add_argument("--rules", type=Path, default=RULES, help="the rules (default resources/temporal_patterns.yaml)")

@@ -6,7 +6,7 @@
     half an hour      0.5 hours             every 24 hours           every day
     a two-hour talk   a 2-hour talk         once every 54 months     once every 4.5 years
 
-Reads  answers, one a line, from standard input
+Reads  answers, one a line, from standard input; a line ends at a line feed and nowhere else
 Writes the same lines to standard output, each quantity in its most proper unit
 
     python -m scripts.build.unit_normalization < answers.txt
@@ -42,7 +42,8 @@ import sys
 import numpy as np
 import pandas as pd
 
-from scripts.common.program import UserError, parser, run
+from scripts.common.program import parser, run
+from scripts.common.texts import decoded, lines_in
 
 DAY = 86400
 SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY, "month": 30 * DAY, "year": 365 * DAY,
@@ -390,11 +391,9 @@ def normalize_units(answers: pd.Series) -> pd.Series:
 
 
 def main(given: argparse.Namespace) -> None:
-    try:
-        lines = sys.stdin.buffer.read().decode("utf-8").splitlines()
-    except UnicodeDecodeError as error:
-        raise UserError(f"standard input: not text in UTF-8 ({error}); save the answers as UTF-8") from None
-    sys.stdout.reconfigure(encoding="utf-8")
+    remedy = "end each answer with a line feed"
+    lines = lines_in(decoded(sys.stdin.buffer.read(), "standard input", remedy), "standard input", remedy)
+    sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     for line in normalize_units(pd.Series(lines, dtype=object)):
         print(line)
 

@@ -153,7 +153,7 @@ def parquet_errors(path: Path, remedy: str = "remove it and run again") -> Itera
         raise UserError(f"{path}: not a Parquet file, or a damaged one ({cut(str(error), 200)}); {remedy}") from None
 
 
-def _metadata(path: Path) -> pa.Schema:
+def schema_of(path: Path) -> pa.Schema:
     """The schema of a Parquet file."""
     with parquet_errors(path), pq.ParquetFile(path) as opened:
         return opened.schema_arrow
@@ -162,7 +162,7 @@ def _metadata(path: Path) -> pa.Schema:
 def provenance_of(path: Path) -> dict:
     """The provenance that a Parquet file carries."""
     try:
-        return json.loads((_metadata(path).metadata or {}).get(b"timestride", b"{}"))
+        return json.loads((schema_of(path).metadata or {}).get(b"timestride", b"{}"))
     except ValueError:
         raise UserError(f"{path}: what its metadata says of where it comes from is no JSON; remove it and run again") from None
 

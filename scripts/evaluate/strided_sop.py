@@ -26,10 +26,11 @@ import pandas as pd
 import pyarrow as pa
 import yaml
 
-from scripts.common.program import UserError, log, run
+from scripts.common.program import UserError, cut, log, run
 from scripts.common.tables import read_table, write_table
 from scripts.evaluate.arguments import evaluation_arguments
 from scripts.evaluate.bootstrap import grouped_interval
+from scripts.evaluate.human_answers import read_answers
 
 METRIC = {"held_out": "accuracy", "last": "accuracy", "peak": "peak_accuracy"}
 SCHEMA = pa.schema([
@@ -59,22 +60,15 @@ def measured(right: pd.Series, groups: pd.Series, resamples: int) -> dict:
     return {"value": float(right.mean()), "ci_low": low, "ci_high": high, "n": len(right), "groups": len(names)}
 
 
-def human_rows(human: Path, facts: dict, gold: pd.DataFrame, resamples: int) -> list[dict]:
+def human_rows(answers: pd.DataFrame, human: Path, facts: dict, gold: pd.DataFrame, resamples: int) -> list[dict]:
     """The human accuracy on the dataset of a run, a row a split; empty when nobody answered for it."""
-    answers = pd.read_csv(human, dtype=str)
-    missing = {"source", "dataset", "split", "pair_id", "answer"} - set(answers)
-    if missing:
-        raise UserError(f"{human}: no column {', '.join(sorted(missing))}; see python -m scripts.evaluate.strided_sop --help")
-    answers = answers[(answers["source"] == facts["source"]) & (answers["dataset"] == facts["dataset"])].dropna(subset="answer")
+    answers = answers[(answers["source"] == facts["source"]) & (answers["dataset"] == facts["dataset"])]
     known = dict(zip(facts["labels"], range(len(facts["labels"]))))
-    wrong = answers[~answers["answer"].isin(list(known))]
-    if len(wrong):
-        raise UserError(f"{human}: row {wrong.index[0] + 2} answers {wrong['answer'].iloc[0]!r}; write {' or '.join(known)}")
     joined = answers.merge(gold.drop_duplicates(["split", "example_id"]), how="left",
                            left_on=["split", "pair_id"], right_on=["split", "example_id"])
     lost = joined[joined["label"].isna()]
     if len(lost):
-        raise UserError(f"{human}: pair {lost['pair_id'].iloc[0]} is not in split {lost['split'].iloc[0]} of "
+        raise UserError(f"{human}: pair {cut(lost['pair_id'].iloc[0])} is not in split {cut(lost['split'].iloc[0])} of "
                         f"{facts['source']} {facts['dataset']}; make the sheet from the dataset that is evaluated")
     joined["right"] = joined["answer"].map(known) == joined["label"]
     return [{"split": split, "metric": "human_accuracy", **measured(part["right"], part["group_id"], resamples)}
@@ -89,6 +83,8 @@ def measure(experiment: str, folders: list[Path], sources: dict, resamples: int,
         facts, frame = read_run(folder, sources[source]["evaluate"])
         grids.setdefault((source, facts["dataset"], facts["model"]), []).append((facts, frame))
     rows, asked = [], set()
+    labels = next(iter(grids.values()))[0][0]["labels"]
+    answers = read_answers(human, {key[:2] for key in grids}, labels) if human else None
     for (source, dataset, model), runs in grids.items():
         facts = runs[0][0]
         same = {"experiment": experiment, "study": facts["study"], "source": source, "dataset": dataset,
@@ -110,7 +106,7 @@ def measure(experiment: str, folders: list[Path], sources: dict, resamples: int,
         if human and (source, dataset) not in asked:
             asked.add((source, dataset))
             rows += [same | {"model": "human", "seed": None, "sd": None} | row
-                     for row in human_rows(human, facts, everything, resamples)]
+                     for row in human_rows(answers, human, facts, everything, resamples)]
     return pa.Table.from_pylist(rows, schema=SCHEMA)
 
 

@@ -100,11 +100,20 @@ def test_human_answers(program, trained):
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    ({"answer": "inorder"}, "row 2 answers 'inorder'; write swapped or in_order"),
+    ({"answer": "inorder"}, "row 2: answers 'inorder'; write swapped or in_order"),
     ({"pair_id": "v99:0:1"}, "pair v99:0:1 is not in split val"),
+    ({"dataset": "stride-9"}, "row 2: the experiment measures no dataset sample_howto100m stride-9"),
 ])
 def test_wrong_human_answers(program, trained, change, said):
     folder, _ = trained
     row = {"source": "sample_howto100m", "dataset": "stride-0", "split": "val", "pair_id": "v0:0:0", "answer": "swapped"}
     pd.DataFrame([row | change]).to_csv(folder / "human.csv", index=False)
     assert said in evaluate(program, folder, "--human", folder / "human.csv", ok=False)
+
+
+def test_a_pair_that_was_answered_twice_is_refused(program, trained):
+    folder, _ = trained
+    row = {"source": "sample_howto100m", "dataset": "stride-0", "split": "val", "pair_id": "v0:0:0", "answer": "swapped"}
+    pd.DataFrame([row, row | {"answer": ""}, row | {"pair_id": "v0:0:1"}, row]).to_csv(folder / "human.csv", index=False)
+    said = evaluate(program, folder, "--human", folder / "human.csv", ok=False)
+    assert "row 5: pair v0:0:0 of sample_howto100m stride-0 val has an answer above; keep one of them" in said

@@ -130,6 +130,30 @@ def test_wrong_files_are_refused_with_the_line(program, tmp_path, gold, predicti
     assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(("gold", "predictions", "said"), [
+    (GOLD.encode("utf-16"), b"yes\nno\n", "gold.tsv: not UTF-8 text at byte 0, but UTF-16"),
+    (GOLD.encode("utf-16-le"), b"yes\nno\n", "gold.tsv: byte 1 is NUL"),
+    (GOLD.replace("We", "Wé").encode("latin-1"), b"yes\nno\n", "gold.tsv: not UTF-8 text at byte 1"),
+    (GOLD.replace("\n", "\r").encode(), b"yes\nno\n", "gold.tsv: has carriage returns but no line feed"),
+    (GOLD.encode(), b"yes\n\xff\n", "predictions: not UTF-8 text at byte 4"),
+    (b"", b"yes\n", "gold.tsv: line 1 has 1 columns, not 5"), (GOLD.encode(), b"", "predictions: line 1 is ''; write yes or no"),
+])
+def test_other_encodings_are_refused_with_the_byte(program, tmp_path, gold, predictions, said):
+    (tmp_path / "gold.tsv").write_bytes(gold)
+    (tmp_path / "predictions").write_bytes(predictions)
+    done = program("scripts.evaluate.mctaco", "--gold", tmp_path / "gold.tsv", "--predictions", tmp_path / "predictions")
+    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_a_byte_order_mark_is_left_out_and_told_of(program, mirror, tmp_path):
+    folder = mirror / "raw.githubusercontent.com/CogComp/MCTACO/master"
+    (tmp_path / "gold.tsv").write_bytes(b"\xef\xbb\xbf" + (folder / "dataset/test_9442.tsv").read_bytes())
+    done = program("scripts.evaluate.mctaco", "--gold", tmp_path / "gold.tsv",
+                   "--predictions", folder / "experiments/bert/bert.norm.output.txt")
+    assert done.stdout.splitlines()[1].split() == ["overall", "42.72", "69.93", "1,332"]
+    assert "1 byte order mark" in done.stderr
+
+
 def test_half_of_the_arguments_is_not_enough(program, tmp_path):
     done = program("scripts.evaluate.mctaco", "--gold", tmp_path / "gold.tsv")
     assert done.returncode == 2 and "--predictions is missing" in done.stderr
