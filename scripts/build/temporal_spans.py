@@ -40,6 +40,7 @@ from spacy.vocab import Vocab
 from scripts.build.restored_dialogs import restored_turns
 from scripts.build.span_values import has_numeral, values_of
 from scripts.build.temporal_words import RULES, Rules, pieces, rules_of
+from scripts.common.files import whole_set
 from scripts.common.program import UserError, log, parser, run, whole_number
 from scripts.common.tables import (CHALLENGE, DIALOGS, SPANS, parquet_errors, provenance_of, read_table, schema_of,
                                    table_writer)
@@ -234,22 +235,28 @@ def span_tables(chunks: Iterable[pd.DataFrame], processes: int, model: str | Non
             pool.shutdown(cancel_futures=True)
 
 
-def main(given: argparse.Namespace) -> None:
-    statistical_pipeline(given.spacy_model)  # before any process starts, so that a missing one is told once
-    made_with = {"rules": hashlib.sha256(given.rules.read_bytes()).hexdigest(), "spacy": spacy.__version__,
-                 "spacy_model": given.spacy_model}
+def find_spans(given: argparse.Namespace, versions: dict, folder: Path) -> None:
+    """Write the spans of every split to a folder; versions: of what they were found with."""
     for split in given.splits:
         file, begun, turns, kinds = given.cleaned / f"{split}.parquet", time.perf_counter(), 0, Counter()
         read_table(file, [])  # tells what is wrong with the file
         chunks = turns_in(file)
-        provenance = provenance_of(file) | {"split": split} | made_with
-        with table_writer(given.output / f"{split}.parquet", SPANS, provenance) as writer:
+        provenance = provenance_of(file) | {"split": split} | versions
+        with table_writer(folder / f"{split}.parquet", SPANS, provenance) as writer:
             for count, table in span_tables(chunks, given.processes, given.spacy_model, given.rules):
                 writer.write_table(table)
                 turns += count
                 kinds.update(table["kind"].to_pylist())
         log.info("%s %s: %d temporal expressions in %d turns (%s), %.0f turns/s", given.output, split, kinds.total(),
                  turns, ", ".join(f"{kind} {kinds[kind]}" for kind in KINDS), turns / (time.perf_counter() - begun))
+
+
+def main(given: argparse.Namespace) -> None:
+    statistical_pipeline(given.spacy_model)  # before any process starts, so that a missing one is told once
+    versions = {"rules": hashlib.sha256(given.rules.read_bytes()).hexdigest(), "spacy": spacy.__version__,
+                 "spacy_model": given.spacy_model}
+    with whole_set(given.output) as folder:
+        find_spans(given, versions, folder)
 
 
 def arguments() -> argparse.ArgumentParser:

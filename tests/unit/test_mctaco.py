@@ -173,8 +173,8 @@ def build(program, cleaned, tmp_path):
 
 
 def test_sub_samples_are_of_whole_questions_and_grow(build):
-    tables = {size: read_table(build(train_questions=size) / "train.parquet").to_pandas() for size in (0, 50, 200)}
-    assert [table["group_id"].nunique() for table in tables.values()] == [0, 50, 200]
+    tables = {size: read_table(build(train_questions=size) / "train.parquet").to_pandas() for size in (2, 50, 200)}
+    assert [table["group_id"].nunique() for table in tables.values()] == [2, 50, 200]
     whole = read_table(build() / "train.parquet").to_pandas()
     assert set(tables[50]["example_id"]) < set(tables[200]["example_id"]) < set(whole["example_id"])
     assert (tables[200].groupby("group_id").size() == whole.groupby("group_id").size()[tables[200]["group_id"].unique()].sort_index()).all()
@@ -214,3 +214,12 @@ def test_an_experiment_is_measured(program, build, tmp_path):
     assert {"category=duration", "category=frequency"} < set(gold.index) and "category=ordering" not in gold.index
     assert 0.5 < gold.loc["category=duration", "value"] <= 1 and gold.loc["category=duration", "n"] > 30
     assert {"random", "always_yes", "always_no", "gold", "m"} == set(metrics["model"])
+
+
+def test_wrong_options_are_refused_with_what_they_may_be(program, tmp_path):
+    for options, said in (({"train_questions": 1}, "the option train_questions is 1, not integer or null from 2"),
+                          ({"draw": True}, "the option draw is True, not integer from 0"), ({"drew": 1}, "mctaco has no option drew"),
+                          ({"draw": 1.5}, "the option draw is 1.5"), ([], "'[]' is not a JSON object")):
+        done = program("scripts.build.mctaco", "--cleaned", tmp_path, "--splits", "train", "--options", json.dumps(options),
+                       "--output", tmp_path / "out")
+        assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
