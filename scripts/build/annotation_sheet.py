@@ -16,11 +16,11 @@ import numpy as np
 from scripts.common.files import whole
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import SEED, UserError, log, parser, run, whole_number
-from scripts.common.tables import read_table
+from scripts.common.tables import STRIDED_PAIRS, read_table
 
 
 def main(given: argparse.Namespace) -> None:
-    pairs = read_table(given.dataset / f"{given.split}.parquet", ["pair_id", "text_a", "text_b"]).to_pandas()
+    pairs = read_table(given.dataset / f"{given.split}.parquet", ["pair_id", "text_a", "text_b"], STRIDED_PAIRS).to_pandas()
     if given.pairs > len(pairs):
         raise UserError(f"{given.dataset}: {given.pairs} pairs were asked for, {given.split} has {len(pairs)}")
     sheet = pairs.iloc[np.argsort(keyed_hash(pairs["pair_id"], given.seed))[: given.pairs]].copy()

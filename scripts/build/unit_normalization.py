@@ -38,6 +38,7 @@ every 2 hours is a period: its number counts hours, so it is normalised, and a p
 import argparse
 import re
 import sys
+from itertools import chain
 
 import numpy as np
 import pandas as pd
@@ -77,8 +78,8 @@ DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d{1,2} \. \d{1,2}(?!\d)|\d+
 WORD = rf"(?:{TEN}(?:(?:\s*{HYPHEN}\s*|\s+){ONE_TO_NINE})?|{TEEN}|{ONE_TO_NINE}|{SCALE}|zero\b)"
 # "one hundred and five" is a number, "two and five" are two.
 AND = "(?:" + "|".join(rf"(?<={word})\s+and\s+" for word in SCALES) + r"|\s+)"
-CARDINAL = rf"{WORD}(?:{AND}{WORD})*"
-SCALED = rf"(?:\s+{SCALE})*"
+CARDINAL = rf"{WORD}(?:{AND}{WORD}){{0,15}}"
+SCALED = rf"(?:\s+{SCALE}){{0,5}}"
 NUMBER = "(?:" + "|".join([
     r"\d*[½¼¾]", r"(?:\d+\s+)?[1-9]/[2-9](?![\d/])", DIGITS + SCALED,
     rf"(?:(?:an?|one)[\s-]+)?half{OF}(?:[\s-]+(?:an?|one)\b)?{SCALED}",
@@ -88,16 +89,25 @@ NUMBER = "(?:" + "|".join([
     rf"(?:an?\s+(?={SCALE}))?" + CARDINAL, r"an?\b",
 ]) + r")(?:\s+and\s+(?:(?:an?|one)\s+)?(?:half|quarter)\b" + SCALED + ")?"
 
+
+
+def bounded(pattern: str) -> re.Pattern:
+    """A pattern in which white space is twenty characters at most, so that the work grows with the text, not with its square."""
+    return re.compile(pattern.replace(r"\s+", r"\s{1,20}").replace(r"\s*", r"\s{0,20}"), re.I)
+
+
 # A number and a unit; a range of numbers and a unit; or a unit alone after every, each and per.
-QUANTITY = re.compile(
+QUANTITY = bounded(
     r"(?<![\w:/$€£#.])(?<!\d,)(?<!\w-)(?:(?P<every>every|each|per)\s+)?"
     rf"(?P<expression>(?:(?P<low>(?!an?\s+(?:to|or|and)\b|an?\s*{HYPHEN}){NUMBER})"
     rf"(?:(?P<join>-?\s+(?:to|or|and)\s+|\s*{HYPHEN}\s*)(?P<high>(?!an?\s*{HYPHEN}?\s*{UNIT}){NUMBER}))?"
     rf"(?P<gap>\s*{HYPHEN}?\s*)|(?(every)|(?!)))(?P<unit>{UNIT})(?P<more>\s+and\s+an?\s+(?:half|quarter)\b)?"
     rf"(?:\s+(?P<or>or|to)\s+(?P<or_high>two|three|four|[2-4])\b"
-    rf"(?![.,:]\d|\s*{HYPHEN}|\s+(?:and|to|or|\d|{SCALE})|\s*{UNIT}))?)", re.I)
+    rf"(?![.,:]\d|\s*{HYPHEN}|\s+(?:and|to|or|\d|{SCALE})|\s*{UNIT}))?)")
 
 # ---- What stands around a quantity and says that it is none. `before` ends, `after` starts where the quantity does.
+
+AROUND = 80  # characters looked at before and after a quantity, so that the work grows with the text and not with its square
 
 NUMERAL = (rf"(?:\d[\d.,]*|{'|'.join([*CARDINALS, 'several', 'many', 'zero', 'half'])}|"
            rf"(?:couple|few|tens|(?:{'|'.join(SCALES)})s?)(?:\s+of)?)")
@@ -272,11 +282,12 @@ def expressions(texts: pd.Series) -> pd.DataFrame:
     """
     texts = texts.to_numpy(object)
     table = merged(found(pd.Series(texts, dtype=object)), texts)
-    before = pd.Series([texts[row][:start] for row, start in zip(table["row"], table["outer"])], dtype=object)
-    after = pd.Series([texts[row][end:] for row, end in zip(table["row"], table["end"])], dtype=object)
+    before = pd.Series([texts[row][max(0, start - AROUND) : start] for row, start in zip(table["row"], table["outer"])], dtype=object)
+    after = pd.Series([texts[row][end : end + AROUND] for row, end in zip(table["row"], table["end"])], dtype=object)
 
     def stands(where: pd.Series, pattern: str) -> pd.Series:
-        return where.str.contains(re.compile(pattern, re.I)).astype(bool)
+        codes, different = pd.factorize(where)
+        return pd.Series(pd.Series(different, dtype=object).str.contains(re.compile(pattern, re.I)).to_numpy(bool)[codes], where.index)
 
     every, first = table["every"].notna(), table["first"].fillna("").str.lower()
     unit = table["unit"].map(dict(enumerate(UNITS)))
@@ -347,9 +358,11 @@ def prepared(answers: pd.Series) -> tuple[np.ndarray, pd.Series, pd.Series]:
 
 def restore_bounds(table: pd.DataFrame, texts: pd.Series) -> pd.DataFrame:
     """start and end in the texts with their soft hyphens."""
-    for place in table.index[texts.str.contains("\u00ad", regex=False).to_numpy(bool)[table["row"]]]:
-        kept = [number for number, letter in enumerate(texts[table.at[place, "row"]]) if letter != "\u00ad"]
-        table.loc[place, ["start", "end"]] = kept[table.at[place, "start"]], kept[table.at[place, "end"] - 1] + 1
+    hyphened = texts.str.contains("\u00ad", regex=False).to_numpy(bool)
+    for row, part in table[hyphened[table["row"]]].groupby("row"):
+        kept = np.array([place for place, letter in enumerate(texts[row]) if letter != "\u00ad"])
+        table.loc[part.index, "start"] = kept[part["start"].to_numpy(int)]
+        table.loc[part.index, "end"] = kept[part["end"].to_numpy(int) - 1] + 1
     return table
 
 
@@ -383,11 +396,11 @@ def normalize_units(answers: pd.Series) -> pd.Series:
     codes, texts, plain = prepared(answers)
     table = restore_bounds(expressions(plain), texts)
     table = table.assign(new=rewritten(table)).dropna(subset="new")
-    made = texts.to_numpy(object).copy()
-    for row, part in table.iloc[::-1].groupby("row", sort=False):  # from the end, so that the bounds before it hold
-        for start, end, new in zip(part["start"], part["end"], part["new"]):
-            made[row] = made[row][:start] + new + made[row][end:]
-    return answers.where(codes < 0, pd.Series(np.append(made, None)[codes], answers.index, dtype=answers.dtype))
+    written = texts.to_numpy(object).copy()
+    for row, part in table.groupby("row", sort=False):
+        between = [written[row][end:start] for end, start in zip([0, *part["end"]], [*part["start"], None])]
+        written[row] = "".join(chain.from_iterable(zip(between, [*part["new"], ""])))
+    return answers.where(codes < 0, pd.Series(np.append(written, None)[codes], answers.index, dtype=answers.dtype))
 
 
 def main(given: argparse.Namespace) -> None:
