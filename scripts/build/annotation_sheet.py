@@ -15,15 +15,17 @@ import numpy as np
 
 from scripts.common.files import whole
 from scripts.common.keyed import keyed_hash
-from scripts.common.program import UserError, execute, log, parser
-from scripts.common.tables import read_table
+from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
+from scripts.common.tables import STRIDED_PAIRS, read_table
 
 
 def main(given: argparse.Namespace) -> None:
-    pairs = read_table(given.dataset / f"{given.split}.parquet", ["pair_id", "text_a", "text_b"]).to_pandas()
+    pairs = read_table(given.dataset / f"{given.split}.parquet", ["pair_id", "text_a", "text_b"], STRIDED_PAIRS).to_pandas()
     if given.pairs > len(pairs):
         raise UserError(f"{given.dataset}: {given.pairs} pairs were asked for, {given.split} has {len(pairs)}")
-    sheet = pairs.iloc[np.argsort(keyed_hash(pairs["pair_id"], given.seed))[: given.pairs]]
+    sheet = pairs.iloc[np.argsort(keyed_hash(pairs["pair_id"], given.seed))[: given.pairs]].copy()
+    for column in ("text_a", "text_b"):  # a spreadsheet would run a cell that begins so as a formula
+        sheet[column] = sheet[column].str.replace(r"^(?=[=+\-@\t\r])", "'", regex=True)
     sheet.insert(0, "split", given.split)
     sheet.insert(0, "dataset", given.dataset.name)
     sheet.insert(0, "source", given.dataset.parent.name)
@@ -36,8 +38,8 @@ def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument("--dataset", type=Path, required=True, help="the folder of a strided dataset")
     options.add_argument("--split", required=True, help="the split to draw from")
-    options.add_argument("--pairs", type=int, default=20, help="how many; default: %(default)s")
-    options.add_argument("--seed", type=int, default=1, help="of the draw; default: %(default)s")
+    options.add_argument("--pairs", type=whole_number(1, 1_000_000), default=20, help="how many; default: %(default)s")
+    options.add_argument("--seed", type=SEED, default=1, help="of the draw; default: %(default)s")
     options.add_argument("--output", type=Path, required=True, help="the CSV to write")
     return options
 

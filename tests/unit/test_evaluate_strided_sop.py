@@ -130,17 +130,6 @@ def test_human_answers(program, trained):
     assert len(human) == 1 and human["value"].item() == pytest.approx(0.9) and human["n"].item() == 20
 
 
-def test_a_pair_that_three_people_answered_counts_once(program, trained):
-    folder, _ = trained
-    row = {"source": "sample_howto100m", "dataset": "stride-0", "split": "val", "pair_id": "v0:0:0"}  # which is swapped
-    answers = [row | {"answer": answer} for answer in ("swapped", "swapped", "in_order")]
-    answers += [row | {"pair_id": "v0:0:1", "answer": "swapped"}, row | {"dataset": "stride-9", "answer": "swapped"}]
-    pd.DataFrame(answers).to_csv(folder / "human.csv", index=False)
-    human = evaluate(program, folder, "--human", folder / "human.csv", "--log", folder / "log").query("model == 'human'")
-    assert human["n"].item() == 2 and human["value"].item() == pytest.approx(1 / 3)
-    assert "1 of 5 answers are of datasets that this experiment does not measure" in (folder / "log").read_text()
-
-
 @pytest.mark.parametrize("content", [b"", b"source,dataset\xff", b'a,"b\n'])
 def test_human_answers_that_are_no_csv_are_refused(program, trained, content):
     folder, _ = trained
@@ -150,11 +139,20 @@ def test_human_answers_that_are_no_csv_are_refused(program, trained, content):
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    ({"answer": "inorder"}, "row 2 answers 'inorder'; write swapped or in_order"),
+    ({"answer": "inorder"}, "row 2: answers 'inorder'; write swapped or in_order"),
     ({"pair_id": "v99:0:1"}, "pair v99:0:1 is not in split val"),
+    ({"dataset": "stride-9"}, "row 2: the experiment measures no dataset sample_howto100m stride-9"),
 ])
 def test_wrong_human_answers(program, trained, change, said):
     folder, _ = trained
     row = {"source": "sample_howto100m", "dataset": "stride-0", "split": "val", "pair_id": "v0:0:0", "answer": "swapped"}
     pd.DataFrame([row | change]).to_csv(folder / "human.csv", index=False)
     assert said in evaluate(program, folder, "--human", folder / "human.csv", ok=False)
+
+
+def test_a_pair_that_was_answered_twice_is_refused(program, trained):
+    folder, _ = trained
+    row = {"source": "sample_howto100m", "dataset": "stride-0", "split": "val", "pair_id": "v0:0:0", "answer": "swapped"}
+    pd.DataFrame([row, row | {"answer": ""}, row | {"pair_id": "v0:0:1"}, row]).to_csv(folder / "human.csv", index=False)
+    said = evaluate(program, folder, "--human", folder / "human.csv", ok=False)
+    assert "row 5: pair v0:0:0 of sample_howto100m stride-0 val has an answer above; keep one of them" in said
