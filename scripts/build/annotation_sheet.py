@@ -16,14 +16,14 @@ import numpy as np
 from scripts.common.csv_files import write_csv
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
-from scripts.common.tables import read_table
+from scripts.common.tables import STRIDED_PAIRS, read_table
 
 
 def main(given: argparse.Namespace) -> None:
-    pairs = read_table(given.dataset / f"{given.split}.parquet", ["pair_id", "text_a", "text_b"]).to_pandas()
+    pairs = read_table(given.dataset / f"{given.split}.parquet", ["pair_id", "text_a", "text_b"], STRIDED_PAIRS).to_pandas()
     if given.pairs > len(pairs):
         raise UserError(f"{given.dataset}: {given.pairs} pairs were asked for, {given.split} has {len(pairs)}")
-    sheet = pairs.iloc[np.argsort(keyed_hash(pairs["pair_id"], given.seed))[: given.pairs]]
+    sheet = pairs.iloc[np.argsort(keyed_hash(pairs["pair_id"], given.seed))[: given.pairs]].copy()
     sheet.insert(0, "split", given.split)
     sheet.insert(0, "dataset", given.dataset.name)
     sheet.insert(0, "source", given.dataset.parent.name)

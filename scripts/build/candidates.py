@@ -26,7 +26,6 @@ alone, not on the order of questions; the same input gives the same bytes.
 
 import argparse
 import importlib
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,8 +38,9 @@ from scripts.build.candidates_perturbation import perturbed
 from scripts.build.candidates_retrieval import most_similar
 from scripts.build.candidates_rules import Terms, is_event, load_terms, mentions
 from scripts.common.files import sha256_of
-from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
-from scripts.common.tables import read_table, write_table
+from scripts.common.program import SEED, UserError, cut, execute, log, parser, whole_number
+from scripts.common.tables import read_table, schema_of, write_table
+from scripts.common.texts import json_of, lines_in, text_of
 
 COLUMNS = ["sentence", "question", "answer"]
 CANDIDATES = pa.schema([
@@ -48,22 +48,11 @@ CANDIDATES = pa.schema([
     ("seed_answer", pa.string()), ("rank", pa.int32()),
 ])
 TERMS = Path(__file__).parents[2] / "resources" / "temporal_terms.yaml"
+REMEDIES = ("save it again", "name one that is there")  # of a file that is no text, and of none
 Infill = Callable[[pd.DataFrame], pd.DataFrame]
 TOP = 3         # infills of a word
 ATTEMPTS = 4    # perturbations of a seed for each candidate wanted: enough to meet nearly every one of few
 QUESTIONS = 500  # at a time
-
-
-def text_of(file: Path) -> str:
-    """A text file; refuses one that is missing or not UTF-8."""
-    try:
-        return file.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise UserError(f"{file}: no such file; name one that is there") from None
-    except IsADirectoryError:
-        raise UserError(f"{file}: is a folder; name a file") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{file}: not UTF-8 text at byte {error.start}; convert it") from None
 
 
 def read_questions(file: Path) -> pd.DataFrame:
@@ -81,16 +70,15 @@ def read_questions(file: Path) -> pd.DataFrame:
                 raise UserError(f"{file}: {where(int(np.argmax(wrong)))} {said}; give it as text")
         if (empty := table[name].str.strip() == "").any():
             row = int(np.argmax(empty))
-            asked = f" (question: {table['question'].iloc[row]})" if name == "answer" else ""
+            asked = f" (question: {cut(str(table['question'].iloc[row]))})" if name == "answer" else ""
             raise UserError(f"{file}: {where(row)} has no {name}{asked}; give one, or take the row out")
     return table[COLUMNS]
 
 
 def read_tsv(file: Path):
     """A table with a header line, tab-separated without quoting, and how to name its rows."""
-    lines = text_of(file).removesuffix("\n").split("\n")
-    cells = [line.removesuffix("\r").split("\t") for line in lines]
-    if cells == [[""]]:
+    cells = [line.split("\t") for line in lines_in(text_of(file, *REMEDIES), str(file), REMEDIES[0])]
+    if cells in ([], [[""]]):
         raise UserError(f"{file}: is empty; give a header line with the columns {', '.join(COLUMNS)}, and questions")
     header = cells[0]
     check_columns(file, header)
@@ -105,13 +93,10 @@ def read_tsv(file: Path):
 def read_jsonl(file: Path):
     """A table of one object a line, and how to name its rows; blank lines are passed over."""
     rows, numbers = [], []
-    for number, line in enumerate(text_of(file).split("\n"), 1):
+    for number, line in enumerate(lines_in(text_of(file, *REMEDIES), str(file), REMEDIES[0]), 1):
         if not line.strip():
             continue
-        try:
-            value = json.loads(line)
-        except ValueError as error:
-            raise UserError(f"{file}: line {number} is not JSON ({error}); mend it") from None
+        value = json_of(line, f"{file}: line {number}", "mend it")
         if not isinstance(value, dict):
             raise UserError(f"{file}: line {number} is not a JSON object; write one with "
                             f"{', '.join(COLUMNS)}")
@@ -126,23 +111,22 @@ def read_parquet(file: Path):
     """A Parquet table and how to name its rows."""
     if not file.is_file():
         raise UserError(f"{file}: no such file; name one that is there")
-    table = read_table(file)
-    check_columns(file, table.column_names)
-    return table.select(COLUMNS).to_pandas().astype(object), lambda row: f"row {row + 1}"
+    check_columns(file, schema_of(file).names)
+    return read_table(file, COLUMNS).to_pandas().astype(object), lambda row: f"row {row + 1}"
 
 
 def check_columns(file: Path, names: list[str]) -> None:
     """Refuse a file without one of the three columns."""
     if missing := [name for name in COLUMNS if name not in names]:
         raise UserError(f"{file}: no column {missing[0]}; its columns must be named {', '.join(COLUMNS)}, and they are "
-                        f"{', '.join(names)[:200]}")
+                        f"{cut(', '.join(names), 200)}")
     if len(set(names)) < len(names):
         raise UserError(f"{file}: two columns have the same name; rename one")
 
 
 def read_events(file: Path) -> pd.Series:
     """The phrases of a file, one a line."""
-    lines = pd.Series(text_of(file).splitlines(), dtype=object).str.strip()
+    lines = pd.Series(lines_in(text_of(file, *REMEDIES), str(file), REMEDIES[0]), dtype=object).str.strip()
     if not (lines != "").any():
         raise UserError(f"{file}: has no event phrase; write one a line, or leave --events out")
     return lines[lines != ""]
@@ -282,8 +266,7 @@ def arguments() -> argparse.ArgumentParser:
                          help="the sets of variations (default: resources/temporal_terms.yaml)")
     options.add_argument("--candidates", type=whole_number(1, 1000), default=20, metavar="N",
                          help="at most, a question (default: 20)")
-    options.add_argument("--seed", type=SEED, default=0, metavar="N",
-                         help="of the random perturbations (default: 0)")
+    options.add_argument("--seed", type=SEED, default=0, metavar="N", help="of the random perturbations (default: 0)")
     options.add_argument("--output", type=Path, required=True, metavar="FILE", help="the Parquet file to write")
     return options
 

@@ -12,14 +12,15 @@ a larger number keeps the questions of a smaller one.
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from scripts.build.options import options_of
 from scripts.build.unit_normalization import normalize_units
+from scripts.common.files import whole_set
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.tables import ANSWERS, QUESTIONS, provenance_of, read_table, write_table
@@ -44,24 +45,31 @@ def sampled(rows: pd.DataFrame, wanted: int, draw: int, where: str) -> pd.DataFr
     return rows[rows["group_id"].isin(names[np.argsort(keyed_hash(names, draw), kind="stable")[:wanted]])]
 
 
-def main(given: argparse.Namespace) -> None:
-    options = json.loads(given.options)
+def build(given: argparse.Namespace, folder: Path) -> None:
+    """Write every split to a folder."""
+    options = given.options
     for number, split in enumerate(given.splits):
         file = given.cleaned / f"{split}.parquet"
         rows = to_classify(read_table(file, QUESTIONS.names).to_pandas(), split, options["unit_normalization"])
         if number == 0 and options["train_questions"] is not None:
             rows = sampled(rows, options["train_questions"], options["draw"], str(file))
-        write_table(pa.Table.from_pandas(rows, schema=ANSWERS, preserve_index=False), given.output / f"{split}.parquet",
+        write_table(pa.Table.from_pandas(rows, schema=ANSWERS, preserve_index=False), folder / f"{split}.parquet",
                     ANSWERS, provenance_of(file) | {"split": split, "options": options})
         log.info("%s %s: %d answers to %d questions, %.1f %% likely, %d answers normalised", given.output, split, len(rows),
                  rows["group_id"].nunique(), 100 * rows["label"].mean(), (rows["text_b"] != rows["answer"]).sum())
+
+
+def main(given: argparse.Namespace) -> None:
+    with whole_set(given.output) as folder:
+        build(given, folder)
 
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
     options.add_argument("--splits", nargs="+", required=True, help="its splits, the one to learn from first")
-    options.add_argument("--options", required=True, help="JSON: unit_normalization, train_questions, draw")
+    options.add_argument("--options", type=options_of("mctaco"), required=True,
+                         help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options
 

@@ -24,8 +24,8 @@ DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d{1,2} \. \d{1,2}(?!\d)|\d+
 WORD = rf"(?:{TEN}(?:(?:\s*{HYPHEN}\s*|\s+){ONE_TO_NINE})?|{TEEN}|{ONE_TO_NINE}|{SCALE}|zero\b)"
 # "one hundred and five" is a number, "two and five" are two.
 AND = "(?:" + "|".join(rf"(?<={word})\s+and\s+" for word in SCALES) + r"|\s+)"
-CARDINAL = rf"{WORD}(?:{AND}{WORD})*"
-SCALED = rf"(?:\s+{SCALE})*"
+CARDINAL = rf"{WORD}(?:{AND}{WORD}){{0,15}}"
+SCALED = rf"(?:\s+{SCALE}){{0,5}}"
 NUMBER = "(?:" + "|".join([
     r"\d*[½¼¾]", r"(?:\d+\s+)?[1-9]/[2-9](?![\d/])", DIGITS + SCALED,
     rf"(?:(?:an?|one)[\s-]+)?half{OF}(?:[\s-]+(?:an?|one)\b)?{SCALED}",

@@ -14,16 +14,24 @@ from scripts.build.time_units import NAMES, UNITS, converted, in_unit, proper
 UNIT = "(?:" + "|".join(NAMES.values()) + r")\b"
 ONE = re.compile("century|millenn?ium|(?!.*s$)(?!.*ia$).*", re.I)  # a unit in the singular
 
+
+def bounded(pattern: str) -> re.Pattern:
+    """A pattern in which white space is twenty characters at most, so that the work grows with the text, not with its square."""
+    return re.compile(pattern.replace(r"\s+", r"\s{1,20}").replace(r"\s*", r"\s{0,20}"), re.I)
+
+
 # A number and a unit; a range of numbers and a unit; or a unit alone after every, each and per.
-QUANTITY = re.compile(
+QUANTITY = bounded(
     r"(?<![\w:/$€£#.])(?<!\d,)(?<!\w-)(?:(?P<every>every|each|per)\s+)?"
     rf"(?P<expression>(?:(?P<low>(?!an?\s+(?:to|or|and)\b|an?\s*{HYPHEN}){NUMBER})"
     rf"(?:(?P<join>-?\s+(?:to|or|and)\s+|\s*{HYPHEN}\s*)(?P<high>(?!an?\s*{HYPHEN}?\s*{UNIT}){NUMBER}))?"
     rf"(?P<gap>\s*{HYPHEN}?\s*)|(?(every)|(?!)))(?P<unit>{UNIT})(?P<more>\s+and\s+an?\s+(?:half|quarter)\b)?"
     rf"(?:\s+(?P<or>or|to)\s+(?P<or_high>two|three|four|[2-4])\b"
-    rf"(?![.,:]\d|\s*{HYPHEN}|\s+(?:and|to|or|\d|{SCALE})|\s*{UNIT}))?)", re.I)
+    rf"(?![.,:]\d|\s*{HYPHEN}|\s+(?:and|to|or|\d|{SCALE})|\s*{UNIT}))?)")
 
 # ---- What stands around a quantity and says that it is none. `before` ends, `after` starts where the quantity does.
+
+AROUND = 80  # characters looked at before and after a quantity, so that the work grows with the text and not with its square
 
 NUMERAL = (rf"(?:\d[\d.,]*|{'|'.join([*CARDINALS, 'several', 'many', 'zero', 'half'])}|"
            rf"(?:couple|few|tens|(?:{'|'.join(SCALES)})s?)(?:\s+of)?)")
@@ -125,11 +133,14 @@ def expressions(texts: pd.Series) -> pd.DataFrame:
     """
     texts = texts.to_numpy(object)
     table = merged(found(pd.Series(texts, dtype=object)), texts)
-    before = pd.Series([texts[row][:start] for row, start in zip(table["row"], table["outer"])], dtype=object)
-    after = pd.Series([texts[row][end:] for row, end in zip(table["row"], table["end"])], dtype=object)
+    before = pd.Series([texts[row][max(0, start - AROUND) : start] for row, start in zip(table["row"], table["outer"])],
+                       dtype=object)
+    after = pd.Series([texts[row][end : end + AROUND] for row, end in zip(table["row"], table["end"])], dtype=object)
 
     def stands(where: pd.Series, pattern: str) -> pd.Series:
-        return where.str.contains(re.compile(pattern, re.I)).astype(bool)
+        codes, different = pd.factorize(where)
+        matches = pd.Series(different, dtype=object).str.contains(re.compile(pattern, re.I)).to_numpy(bool)
+        return pd.Series(matches[codes], where.index)
 
     every, first = table["every"].notna(), table["first"].fillna("").str.lower()
     unit = table["unit"].map(dict(enumerate(UNITS)))

@@ -15,7 +15,6 @@ stride has. max_videos keeps that many videos of each split, those with the lowe
 """
 
 import argparse
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,9 +22,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scripts.build.options import options_of
+from scripts.common.files import whole_set
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.tables import CAPTIONS, STRIDED_PAIRS, provenance_of, read_table, table_writer
+from scripts.common.texts import json_of, text_of
 
 FEWEST_SENTENCES = 5  # section 2: "We discard any videos with fewer than five sentences"
 
@@ -37,7 +39,10 @@ def shards(cleaned: Path, split: str) -> list[Path]:
     """The Parquet files of one cleaned split, in order."""
     manifest = cleaned / split / "manifest.json"
     if manifest.exists():
-        return [manifest.parent / shard["file"] for shard in json.loads(manifest.read_text())["shards"]]
+        try:
+            return [manifest.parent / shard["file"] for shard in json_of(text_of(manifest), str(manifest))["shards"]]
+        except (KeyError, TypeError):
+            raise UserError(f"{manifest}: names no shards; clean the source again") from None
     return [cleaned / f"{split}.parquet"]
 
 
@@ -110,7 +115,7 @@ def build_split(cleaned: Path, split: str, options: dict, match: bool, output: P
             wanted += len(spans(captions, options["size_matched"])[0])
             hashes.append(size_hashes(pair_table(captions, stride, options["label_seed"])))
         if wanted == 0:
-            raise UserError(f"{output}: size_matched names stride {options['size_matched']}, which has no pairs in "
+            raise UserError(f"{output.name}: size_matched names stride {options['size_matched']}, which has no pairs in "
                             f"{cleaned} split {split}; name a smaller stride")
         highest = lowest(np.concatenate(hashes), wanted)
     counts = {"videos": 0, "pairs": 0, "in_order": 0}
@@ -126,25 +131,26 @@ def build_split(cleaned: Path, split: str, options: dict, match: bool, output: P
             writer.write_table(pairs.cast(STRIDED_PAIRS.with_metadata(writer.schema.metadata)))
         if counts["pairs"] == 0:
             fewest = max(FEWEST_SENTENCES, stride + 4)
-            raise UserError(f"{output}: no pair is left: no video of {cleaned} split {split} has {fewest} sentences "
+            raise UserError(f"{output.name}: no pair is left: no video of {cleaned} split {split} has {fewest} sentences "
                             f"or more, which stride {stride} needs; use a smaller stride or another source")
     return counts
 
 
 def main(given: argparse.Namespace) -> None:
-    options = json.loads(given.options)
-    for number, split in enumerate(given.splits):
-        match = number == 0 and options["size_matched"] is not None
-        counts = build_split(given.cleaned, split, options, match, given.output / f"{split}.parquet")
-        log.info("%s %s: %d pairs of %d videos, %d in order", given.output, split,
-                 counts["pairs"], counts["videos"], counts["in_order"])
+    with whole_set(given.output) as folder:
+        for number, split in enumerate(given.splits):
+            match = number == 0 and given.options["size_matched"] is not None
+            counts = build_split(given.cleaned, split, given.options, match, folder / f"{split}.parquet")
+            log.info("%s %s: %d pairs of %d videos, %d in order", given.output, split,
+                     counts["pairs"], counts["videos"], counts["in_order"])
 
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
     options.add_argument("--splits", nargs="+", required=True, help="its splits, the one to learn from first")
-    options.add_argument("--options", required=True, help="JSON: stride, size_matched, max_videos, label_seed")
+    options.add_argument("--options", type=options_of("strided_sop"), required=True,
+                         help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options
 

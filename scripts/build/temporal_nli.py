@@ -19,14 +19,15 @@ resources/studies.yaml.
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from scripts.build.options import options_of
 from scripts.build.temporal_nli_sets import SETS
+from scripts.common.files import whole_set
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.tables import NLI, provenance_of, read_table, write_table
@@ -72,8 +73,22 @@ def held_out(rows: pd.DataFrame, fraction: float, where: str) -> pd.Series:
     return rows["group_id"].isin(fewer(rows["group_id"], max(1, round(fraction * templates)), where))
 
 
+def write_splits(tables: dict[str, pd.DataFrame], given: argparse.Namespace, folder: Path) -> None:
+    """Write every split to a folder. Raises UserError for one that is measured on and has no pair."""
+    options, first = given.options, given.splits[0]
+    for split, rows in tables.items():
+        source = given.cleaned / f"{first if split == 'dev' else split}.parquet"
+        if split in given.splits[1:] and not len(rows):
+            raise UserError(f"{source}: no pairs of {options['challenge_set']}; add templates that have such units")
+        write_table(pa.Table.from_pandas(rows, schema=NLI, preserve_index=False), folder / f"{split}.parquet", NLI,
+                    provenance_of(source) | {"split": split, "options": options})
+        shares = ", ".join(f"{share:.1%} {name}" for name, share in zip(
+            ("entailment", "neutral", "contradiction"), (np.bincount(rows["label"].astype(int), minlength=3) / max(1, len(rows)))))
+        log.info("%s %s: %d pairs of %d templates, %s", given.output, split, len(rows), rows["group_id"].nunique(), shares)
+
+
 def main(given: argparse.Namespace) -> None:
-    options = json.loads(given.options)
+    options = given.options
     tables = {split: read(given.cleaned, split, options) for split in given.splits}
     first = given.splits[0]
     if len(tables[first]):
@@ -83,22 +98,16 @@ def main(given: argparse.Namespace) -> None:
         log.info("%s: no pairs of %s to learn from: only the method direct can use this dataset", given.cleaned,
                  options["challenge_set"])
         tables["dev"] = tables[first]
-    for split, rows in tables.items():
-        source = given.cleaned / f"{first if split == 'dev' else split}.parquet"
-        if split in given.splits[1:] and not len(rows):
-            raise UserError(f"{source}: no pairs of {options['challenge_set']}; add templates that have such units")
-        write_table(pa.Table.from_pandas(rows, schema=NLI, preserve_index=False), given.output / f"{split}.parquet", NLI,
-                    provenance_of(source) | {"split": split, "options": options})
-        shares = ", ".join(f"{share:.1%} {name}" for name, share in zip(
-            ("entailment", "neutral", "contradiction"), (np.bincount(rows["label"].astype(int), minlength=3) / max(1, len(rows)))))
-        log.info("%s %s: %d pairs of %d templates, %s", given.output, split, len(rows), rows["group_id"].nunique(), shares)
+    with whole_set(given.output) as folder:
+        write_splits(tables, given, folder)
 
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
     options.add_argument("--splits", nargs="+", required=True, help="its splits, the one to learn from first")
-    options.add_argument("--options", required=True, help="JSON: the study's options")
+    options.add_argument("--options", type=options_of("temporal_nli"), required=True,
+                         help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options
 

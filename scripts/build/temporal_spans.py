@@ -40,8 +40,10 @@ from spacy.vocab import Vocab
 from scripts.build.restored_dialogs import restored_turns
 from scripts.build.span_values import has_numeral, values_of
 from scripts.build.temporal_words import RULES, Rules, pieces, rules_of
+from scripts.common.files import whole_set
 from scripts.common.program import UserError, execute, log, parser, whole_number
-from scripts.common.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, read_table, table_writer
+from scripts.common.tables import (CHALLENGE, DIALOGS, SPANS, parquet_errors, provenance_of, read_table, schema_of,
+                                   table_writer)
 
 KINDS = ["date", "time", "duration", "set", "age"]
 TURNS = ["source", "split", "dialog_id", "turn", "text"]
@@ -190,12 +192,12 @@ def span_table(turns: pd.DataFrame, nlp: Language, rules: Rules, statistical: La
 
 def turns_in(file: Path) -> Iterator[pd.DataFrame]:
     """The turns of a cleaned table in chunks. Raises UserError when it holds neither dialogs nor a challenge."""
-    present = set(pq.read_schema(file).names)
+    present = set(schema_of(file).names)
     if set(CHALLENGE.names) <= present:
         turns = restored_turns(read_table(file, CHALLENGE.names).to_pandas(), str(file))
         yield from (turns[start : start + CHUNK] for start in range(0, len(turns), CHUNK))
     elif set(DIALOGS.names) <= present:
-        with pq.ParquetFile(file) as opened:
+        with parquet_errors(file), pq.ParquetFile(file, page_checksum_verification=True) as opened:
             yield from (batch.to_pandas() for batch in opened.iter_batches(CHUNK, columns=TURNS))
     else:
         raise UserError(f"{file}: neither dialogs (one row a turn) nor a challenge (one row an option): no column "
@@ -233,24 +235,28 @@ def span_tables(chunks: Iterable[pd.DataFrame], processes: int, model: str | Non
             pool.shutdown(cancel_futures=True)
 
 
-def main(given: argparse.Namespace) -> None:
-    if given.processes < 1:
-        raise UserError(f"--processes is {given.processes}; give 1 or more")
-    statistical_pipeline(given.spacy_model)  # before any process starts, so that a missing one is told once
-    made_with = {"rules": hashlib.sha256(given.rules.read_bytes()).hexdigest(), "spacy": spacy.__version__,
-                 "spacy_model": given.spacy_model}
+def find_spans(given: argparse.Namespace, versions: dict, folder: Path) -> None:
+    """Write the spans of every split to a folder; versions: of what they were found with."""
     for split in given.splits:
         file, begun, turns, kinds = given.cleaned / f"{split}.parquet", time.perf_counter(), 0, Counter()
         read_table(file, [])  # tells what is wrong with the file
         chunks = turns_in(file)
-        provenance = provenance_of(file) | {"split": split} | made_with
-        with table_writer(given.output / f"{split}.parquet", SPANS, provenance) as writer:
+        provenance = provenance_of(file) | {"split": split} | versions
+        with table_writer(folder / f"{split}.parquet", SPANS, provenance) as writer:
             for count, table in span_tables(chunks, given.processes, given.spacy_model, given.rules):
                 writer.write_table(table)
                 turns += count
                 kinds.update(table["kind"].to_pylist())
         log.info("%s %s: %d temporal expressions in %d turns (%s), %.0f turns/s", given.output, split, kinds.total(),
                  turns, ", ".join(f"{kind} {kinds[kind]}" for kind in KINDS), turns / (time.perf_counter() - begun))
+
+
+def main(given: argparse.Namespace) -> None:
+    statistical_pipeline(given.spacy_model)  # before any process starts, so that a missing one is told once
+    versions = {"rules": hashlib.sha256(given.rules.read_bytes()).hexdigest(), "spacy": spacy.__version__,
+                 "spacy_model": given.spacy_model}
+    with whole_set(given.output) as folder:
+        find_spans(given, versions, folder)
 
 
 def arguments() -> argparse.ArgumentParser:

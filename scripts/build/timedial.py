@@ -27,7 +27,6 @@ hash lowest: a larger number keeps the dialogs of a smaller one, and their candi
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
@@ -36,10 +35,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scripts.build.dialog_leakage import challenge_turns, sources
+from scripts.build.options import options_of
 from scripts.build.timedial_challenge import challenge_cloze
 from scripts.build.timedial_instances import cloze, ordered, placed
 from scripts.build.timedial_pool import pool_of
-from scripts.common.files import whole
+from scripts.common.files import whole, whole_set
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.tables import CHALLENGE, CLOZE, DIALOGS, SPANS, provenance_of, read_table, write_table
@@ -127,11 +127,9 @@ def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame,
     return built, counts.astype({"pool": "Int64"}), left
 
 
-def main(given: argparse.Namespace) -> None:
-    options = json.loads(given.options)
-    if not set(LEARNT).isdisjoint(given.measured):
-        raise UserError(f"--measured {' '.join(given.measured)}: {' and '.join(LEARNT)} are the names of what is learnt from "
-                        "and held out; rename the challenge's split")
+def build(given: argparse.Namespace, output: Path) -> None:
+    """Write every split and leakage.csv to the folder `output`."""
+    options = given.options
     measured = {split: read_table(given.challenge / f"{split}.parquet", CHALLENGE.names).to_pandas()
                 for split in given.measured}
     asked = challenge_turns(pd.concat(measured.values(), ignore_index=True), str(given.challenge))
@@ -142,7 +140,7 @@ def main(given: argparse.Namespace) -> None:
         spans = placed(read_table(spans_file, SPANS.names).to_pandas(), dialogs, str(spans_file))
         built, counts, learnt = build_split(dialogs, spans, asked, options, most, str(spans_file), learnt)
         most = None if most is None else -(-most // HELD_OUT)
-        write_table(built, given.output / f"{name}.parquet", CLOZE,
+        write_table(built, output / f"{name}.parquet", CLOZE,
                     provenance_of(file) | {"split": split, "options": options})
         rows.append(counts.assign(source=dialogs["source"].iloc[0], split=split))
         log.info("%s %s: %s", given.output, split, "; ".join(
@@ -154,13 +152,21 @@ def main(given: argparse.Namespace) -> None:
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.challenge, given.challenge_spans))
         built, found = challenge_cloze(challenge, read_table(spans_file, SPANS.names).to_pandas(), options["context_scope"],
                                        str(file))
-        write_table(built, given.output / f"{split}.parquet", CLOZE,
+        write_table(built, output / f"{split}.parquet", CLOZE,
                     provenance_of(file) | {"split": split, "options": options})
         log.info("%s %s: %d candidates for %d masks; among the spans: %s", given.output, split, len(built), found.sum(),
                  ", ".join(f"{how} {count:,}" for how, count in found.items()))
-    with whole(given.output / "leakage.csv") as place:
+    with whole(output / "leakage.csv") as place:
         table = pd.concat(rows)
         table[["source", "split", *counts]].to_csv(place, index=False)
+
+
+def main(given: argparse.Namespace) -> None:
+    if not set(LEARNT).isdisjoint(given.measured):
+        raise UserError(f"--measured {' '.join(given.measured)}: {' and '.join(LEARNT)} are the names of what is learnt from "
+                        "and held out; rename the challenge's split")
+    with whole_set(given.output) as folder:
+        build(given, folder)
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -172,8 +178,8 @@ def arguments() -> argparse.ArgumentParser:
     options.add_argument("--challenge", type=Path, required=True, help="the folder of the cleaned challenge")
     options.add_argument("--challenge-spans", type=Path, required=True, help="the folder of its temporal spans")
     options.add_argument("--measured", nargs="+", required=True, help="the splits of the challenge, all of them")
-    options.add_argument("--options", required=True,
-                         help="JSON: context_scope, negatives, negatives_of, negative_seed, max_dialogs")
+    options.add_argument("--options", type=options_of("timedial"), required=True,
+                         help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options
 

@@ -37,13 +37,15 @@ every 2 hours is a period: its number counts hours, so it is normalised, and a p
 
 import argparse
 import sys
+from itertools import chain
 
 import numpy as np
 import pandas as pd
 
 from scripts.build.quantity_expressions import expressions
 from scripts.build.time_units import PLURALS, SIZE, UNITS
-from scripts.common.program import UserError, execute, parser
+from scripts.common.program import execute, parser
+from scripts.common.texts import decoded, lines_in
 
 
 def short(numbers: pd.Series) -> pd.Series:
@@ -76,9 +78,11 @@ def prepared(answers: pd.Series) -> tuple[np.ndarray, pd.Series, pd.Series]:
 
 def restore_bounds(table: pd.DataFrame, texts: pd.Series) -> pd.DataFrame:
     """start and end in the texts with their soft hyphens."""
-    for place in table.index[texts.str.contains("\u00ad", regex=False).to_numpy(bool)[table["row"]]]:
-        kept = [number for number, letter in enumerate(texts[table.at[place, "row"]]) if letter != "\u00ad"]
-        table.loc[place, ["start", "end"]] = kept[table.at[place, "start"]], kept[table.at[place, "end"] - 1] + 1
+    hyphened = texts.str.contains("\u00ad", regex=False).to_numpy(bool)
+    for row, part in table[hyphened[table["row"]]].groupby("row"):
+        kept = np.array([place for place, letter in enumerate(texts[row]) if letter != "\u00ad"])
+        table.loc[part.index, "start"] = kept[part["start"].to_numpy(int)]
+        table.loc[part.index, "end"] = kept[part["end"].to_numpy(int) - 1] + 1
     return table
 
 
@@ -113,19 +117,15 @@ def normalize_units(answers: pd.Series) -> pd.Series:
     table = restore_bounds(expressions(plain), texts)
     table = table.assign(new=rewritten(table)).dropna(subset="new")
     normalized = texts.to_numpy(object).copy()
-    for row, part in table.iloc[::-1].groupby("row", sort=False):  # from the end, so that the bounds before it hold
-        for start, end, new in zip(part["start"], part["end"], part["new"]):
-            normalized[row] = normalized[row][:start] + new + normalized[row][end:]
+    for row, part in table.groupby("row", sort=False):
+        between = [normalized[row][end:start] for end, start in zip([0, *part["end"]], [*part["start"], None])]
+        normalized[row] = "".join(chain.from_iterable(zip(between, [*part["new"], ""])))
     return answers.where(codes < 0, pd.Series(np.append(normalized, None)[codes], answers.index, dtype=answers.dtype))
 
 
 def main(given: argparse.Namespace) -> None:
-    try:
-        # A line ends at \n alone: other signs at which Python would split (U+2028, form feed) are part of an answer.
-        *lines, rest = sys.stdin.buffer.read().decode("utf-8").split("\n")
-    except UnicodeDecodeError as error:
-        raise UserError(f"standard input: not text in UTF-8 ({error}); save the answers as UTF-8") from None
-    lines += [rest] if rest else []
+    remedy = "end each answer with a line feed"
+    lines = lines_in(decoded(sys.stdin.buffer.read(), "standard input", remedy), "standard input", remedy)
     sys.stdout.reconfigure(encoding="utf-8", newline="\n")
     for line in normalize_units(pd.Series(lines, dtype=object)):
         print(line)

@@ -15,11 +15,9 @@ Writes train.parquet, validation.parquet, test.parquet (schema dialogs; dialog_i
 """
 
 import argparse
-import lzma
 import re
 import unicodedata
 import zipfile
-import zlib
 from pathlib import Path, PurePosixPath
 
 import numpy as np
@@ -27,6 +25,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.clean.captions import Count, cleaner_arguments, write_corpus
+from scripts.common.files import zip_errors
 from scripts.common.program import UserError, cut, log, run
 from scripts.common.tables import DIALOGS
 from scripts.common.texts import decoded, lines_in
@@ -35,9 +34,6 @@ SPLITS = ("train", "validation", "test")
 LARGEST = 200_000_000  # bytes of one split's text; the real ones have 6 million at most
 END = "__eou__"
 EMPTY = "text is empty"
-
-# What zipfile and its decompressors raise on bytes that are no whole zip.
-BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 WIDE = re.compile("[\u3000-\u303f\uff01-\uffee]")
 STOPS = str.maketrans({"\u3002": ".", "\u3001": ","})  # which NFKC leaves as they are
@@ -63,22 +59,19 @@ def archived(file: Path, split: str) -> str:
     Raises UserError for an archive that is broken, holds no such file or a path that leads out of it, or opens too large.
     """
     member = f"{split}/dialogues_{split}.txt"
-    try:
-        with zipfile.ZipFile(file) as archive:
-            for entry in archive.infolist():
-                path = PurePosixPath(entry.orig_filename.replace("\\", "/"))
-                if path.is_absolute() or ".." in path.parts or path.parts and path.parts[0].endswith(":"):
-                    raise UserError(f"{file}: the entry {cut(entry.orig_filename)} leads out of the archive, so nothing was read: "
-                                    "get the archive from a source that you trust")
-            if member not in archive.namelist():
-                held = cut(", ".join(archive.namelist()[:5])) or "nothing"
-                raise UserError(f"{file}: has no {member}, but {held}; fetch it again")
-            with archive.open(member) as opened:
-                read = opened.read(LARGEST + 1)  # whatever the archive claims the size to be
-    except FileNotFoundError:
-        raise UserError(f"{file}: no such file; fetch the corpus again") from None
-    except BROKEN as error:
-        raise UserError(f"{file}: not a whole zip ({error}), so no dialog can be read; fetch it again") from None
+    if not file.exists():
+        raise UserError(f"{file}: no such file; fetch the corpus again")
+    with zip_errors(f"{file}: not a whole zip, so no dialog can be read"), zipfile.ZipFile(file) as archive:
+        for entry in archive.infolist():
+            path = PurePosixPath(entry.orig_filename.replace("\\", "/"))
+            if path.is_absolute() or ".." in path.parts or path.parts and path.parts[0].endswith(":"):
+                raise UserError(f"{file}: the entry {cut(entry.orig_filename)} leads out of the archive, so nothing was read: "
+                                "get the archive from a source that you trust")
+        if member not in archive.namelist():
+            held = cut(", ".join(archive.namelist()[:5])) or "nothing"
+            raise UserError(f"{file}: has no {member}, but {held}; fetch it again")
+        with archive.open(member) as opened:
+            read = opened.read(LARGEST + 1)  # whatever the archive claims the size to be
     if len(read) > LARGEST:
         raise UserError(f"{file}: {member} opens to more than {LARGEST:,} bytes, which no DailyDialog has; fetch it again")
     return decoded(read, f"{file}: {member}")

@@ -28,7 +28,11 @@ def write_csv(table: pd.DataFrame, file: Path) -> None:
         table.assign(**texts).to_csv(place, index=False)
 
 
+def as_written(column: pd.Series) -> pd.Series:
+    """The texts of a column of write_csv(), as they were."""
+    return column.str.replace(r"^'(?='*[=+\-@\t\r])", "", regex=True)
+
+
 def read_csv(file: Path) -> pd.DataFrame:
     """The cells of a CSV of write_csv(), as they were, all text."""
-    table = pd.read_csv(file, dtype=str, keep_default_na=False)
-    return table.apply(lambda column: column.str.replace(r"^'(?='*[=+\-@\t\r])", "", regex=True))
+    return pd.read_csv(file, dtype=str, keep_default_na=False).apply(as_written)

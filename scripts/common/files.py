@@ -4,15 +4,21 @@ import errno
 import glob
 import hashlib
 import json
+import lzma
 import os
 import platform
 import re
 import shutil
+import struct
 import time
+import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+
+from scripts.common.program import UserError, cut
 
 MINUTE, WEEK = 60, 7 * 86400  # seconds
 
@@ -140,6 +146,18 @@ def _take_names(place: Path, folder: Path) -> None:
             (folder / path.name).replace(place / f".old-{path.name}")
         path.replace(folder / path.name)
     sync(folder)
+
+
+@contextmanager
+def zip_errors(what: str) -> Iterator[None]:
+    """Every way in which zipfile and its decompressors tell of bytes that are no whole zip, as a UserError that opens with `what`."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError,
+            OverflowError, OSError) as error:
+        if isinstance(error, RecursionError) or isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise  # permission, a full disk: no fault of the file
+        raise UserError(f"{what} ({cut(str(error))}); fetch it again") from None
 
 
 def sha256_of(path: Path) -> str:

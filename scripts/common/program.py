@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 log = logging.getLogger("timestride")
 
@@ -67,10 +68,16 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         return f"{action.help or ''} ({bounds})".strip() if bounds else action.help
 
 
+class _Parser(argparse.ArgumentParser):
+    """Tells of a wrong argument in one line, as of any other error, not with the usage above it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {cut(message, LONGEST)}; see --help\n")
+
+
 def parser(doc: str) -> argparse.ArgumentParser:
     """An argument parser whose --help opens with the module's docstring; knows --log, and @FILE: arguments, one a line."""
-    shared = argparse.ArgumentParser(description=doc, formatter_class=_Help, allow_abbrev=False,
-                                     fromfile_prefix_chars="@")
+    shared = _Parser(description=doc, formatter_class=_Help, allow_abbrev=False, fromfile_prefix_chars="@")
     shared.add_argument("--log", type=Path, metavar="FILE", help="also write messages to this file")
     return shared
 

@@ -153,7 +153,7 @@ def parquet_errors(path: Path, remedy: str = "remove it and run again") -> Itera
         raise UserError(f"{path}: not a Parquet file, or a damaged one ({cut(str(error), 200)}); {remedy}") from None
 
 
-def _metadata(path: Path) -> pa.Schema:
+def schema_of(path: Path) -> pa.Schema:
     """The schema of a Parquet file."""
     with parquet_errors(path), pq.ParquetFile(path) as opened:
         return opened.schema_arrow
@@ -162,13 +162,16 @@ def _metadata(path: Path) -> pa.Schema:
 def provenance_of(path: Path) -> dict:
     """The provenance that a Parquet file carries."""
     try:
-        return json.loads((_metadata(path).metadata or {}).get(b"timestride", b"{}"))
+        return json.loads((schema_of(path).metadata or {}).get(b"timestride", b"{}"))
     except ValueError:
         raise UserError(f"{path}: what its metadata says of where it comes from is no JSON; remove it and run again") from None
 
 
-def read_table(path: Path, columns: Iterable[str] | None = None) -> pa.Table:
-    """Read a Parquet file, or the named columns of it; refuse it when one is missing, or when a byte of it has changed."""
+def read_table(path: Path, columns: Iterable[str] | None = None, schema: pa.Schema | None = None) -> pa.Table:
+    """Read a Parquet file, or the named columns of it; refuse it when one is missing, or when a byte of it has changed.
+
+    schema: what the columns must be, of those that it names.
+    """
     with parquet_errors(path), pq.ParquetFile(path, page_checksum_verification=True) as opened:
         present = opened.schema_arrow.names
         wanted = list(columns) if columns is not None else present
@@ -176,6 +179,9 @@ def read_table(path: Path, columns: Iterable[str] | None = None) -> pa.Table:
             raise UserError(f"{path}: no column {', '.join(missing)}; it has {cut(', '.join(present), 400)}")
         if twice := [name for name in wanted if present.count(name) > 1]:
             raise UserError(f"{path}: the column {cut(twice[0])} stands {present.count(twice[0])} times; keep one of them")
+        for name in set(wanted) & set(schema.names if schema else []):
+            if (found := opened.schema_arrow.field(name).type) != schema.field(name).type:
+                raise UserError(f"{path}: column {name} holds {cut(str(found))}, not {schema.field(name).type}; make the file again")
         table = opened.read(wanted).select(wanted)
         table.validate(full=True)
         return table

@@ -34,8 +34,9 @@ import yaml
 from scripts.build.unit_normalization import quantities
 from scripts.clean.columns import mapped
 from scripts.clean.mctaco import CATEGORIES, LABELS, read
-from scripts.common.program import UserError, execute
+from scripts.common.program import UserError, execute, shown
 from scripts.common.tables import ANSWERS, read_table
+from scripts.common.texts import lines_in, text_of
 from scripts.evaluate.arguments import evaluation_arguments, file_or_runs
 from scripts.evaluate.experiment import Run, read_scores, runs_by_dataset, write_metrics
 from scripts.evaluate.tally import Tally, metric_rows, share
@@ -86,15 +87,11 @@ def score_file(gold: Path, predictions: Path) -> None:
     table = read(gold)
     label = mapped(table, "label", LABELS, gold, first_line=1).to_numpy()
     category = mapped(table, "category", CATEGORIES, gold, first_line=1)
-    try:
-        words = pd.Series(predictions.read_text(encoding="utf-8").removesuffix("\n").split("\n")).str.strip()
-    except FileNotFoundError:
-        raise UserError(f"{predictions}: no such file; give the predictions, one yes or no a line") from None
-    except UnicodeDecodeError as error:
-        raise UserError(f"{predictions}: not text in UTF-8 ({error}); save it as UTF-8") from None
+    remedy = "give the predictions, one yes or no a line"
+    words = pd.Series(lines_in(text_of(predictions, remedy, remedy), str(predictions), remedy) or [""], dtype=object).str.strip()
     wrong = words.index[~words.isin(LABELS)]
     if len(wrong):
-        raise UserError(f"{predictions}: line {wrong[0] + 1} is {words[wrong[0]][:40]!r}; write yes or no")
+        raise UserError(f"{predictions}: line {wrong[0] + 1} is {shown(words[wrong[0]])}; write yes or no")
     if len(words) != len(table):
         raise UserError(f"{predictions}: has {len(words)} lines, but {gold} has {len(table)}; line "
                         f"{min(len(words), len(table)) + 1} is the first without its like; give one prediction for each row")
@@ -104,6 +101,8 @@ def score_file(gold: Path, predictions: Path) -> None:
     parts = {"overall": np.full(len(of_question), True)} | {name: of_question == name for name in CATEGORIES.values()}
     print(f"{'':<14}{'EM':>6}{'F1':>8}{'questions':>11}")
     for name, part in parts.items():
+        if not part.any():
+            continue
         exact, f1 = (found[metric][part].mean() * 100 for metric in ("exact_match", "f1"))
         print(f"{name:<14}{exact:>6.2f}{f1:>8.2f}{part.sum():>11,}")
 

@@ -14,7 +14,7 @@ Writes a Parquet file (schema metrics: scripts/common/tables.py)
         --trained results/train/strided_sop --sources resources/sources.yaml --output /tmp/metrics.parquet
 
 --human names a CSV with the columns source, dataset, split, pair_id, answer (in_order or swapped), as made by
-scripts/build/annotation_sheet.py and filled in by people.
+scripts/build/annotation_sheet.py and filled in by people: one answer a pair, of the datasets that are measured.
 """
 
 import argparse
@@ -25,11 +25,11 @@ import pandas as pd
 import pyarrow as pa
 import yaml
 
-from scripts.common.csv_files import read_csv
-from scripts.common.program import UserError, execute, log
+from scripts.common.program import UserError, cut, execute
 from scripts.common.tables import read_table
 from scripts.evaluate.arguments import evaluation_arguments
 from scripts.evaluate.experiment import Run, runs_by_dataset, write_metrics
+from scripts.evaluate.human_answers import read_answers
 from scripts.evaluate.tally import Tally, metric_rows, share, sums_by_group
 
 METRIC = {"held_out": "accuracy", "last": "accuracy", "peak": "peak_accuracy"}
@@ -65,40 +65,20 @@ def tally_of(judgements: list[pd.DataFrame], metric: str, where: Path) -> Tally:
     return Tally("all", {metric: share}, sums_by_group(right, video, len(videos)), np.bincount(video))
 
 
-def read_answers(human: Path) -> pd.DataFrame:
-    """The filled-in rows of a CSV of human answers, all columns as text; refuses one that is not of that kind."""
-    try:
-        answers = read_csv(human)
-    except FileNotFoundError:
-        raise UserError(f"{human}: no such file; take it out of human_labels, or make it with "
-                        "python -m scripts.build.annotation_sheet") from None
-    except (UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        raise UserError(f"{human}: not a CSV file in UTF-8 ({error}); save it as one") from None
-    missing = {"source", "dataset", "split", "pair_id", "answer"} - set(answers)
-    if missing:
-        raise UserError(f"{human}: no column {', '.join(sorted(missing))}; see python -m scripts.evaluate.strided_sop --help")
-    return answers[answers["answer"] != ""]
-
-
 def human_rows(answers: pd.DataFrame, human: Path, facts: dict, gold: pd.DataFrame, resamples: int) -> list[dict]:
     """The human accuracy on the dataset of a run, a row a split; empty when nobody answered for it.
 
-    answers: those of read_answers() on this dataset; gold: split, example_id, group_id and label of its pairs. A pair
-    that several people answered counts once, with the share of its right answers.
+    answers: those of read_answers() on this dataset, one a pair; gold: split, example_id, group_id and label of its pairs.
     """
     known = dict(zip(facts["labels"], range(len(facts["labels"]))))
-    wrong = answers[~answers["answer"].isin(list(known))]
-    if len(wrong):
-        raise UserError(f"{human}: row {wrong.index[0] + 2} answers {wrong['answer'].iloc[0]!r}; write {' or '.join(known)}")
-    joined = answers.drop(columns=[name for name in ("label", "group_id", "example_id") if name in answers]).merge(
-        gold.drop_duplicates(["split", "example_id"]), how="left", left_on=["split", "pair_id"], right_on=["split", "example_id"])
+    joined = answers.merge(gold.drop_duplicates(["split", "example_id"]), how="left",
+                           left_on=["split", "pair_id"], right_on=["split", "example_id"])
     lost = joined[joined["label"].isna()]
     if len(lost):
-        raise UserError(f"{human}: pair {lost['pair_id'].iloc[0]} is not in split {lost['split'].iloc[0]} of "
+        raise UserError(f"{human}: pair {cut(lost['pair_id'].iloc[0])} is not in split {cut(lost['split'].iloc[0])} of "
                         f"{facts['source']} {facts['dataset']}; make the sheet from the dataset that is evaluated")
     joined["right"] = joined["answer"].map(known) == joined["label"]
-    pairs = joined.groupby(["split", "example_id"], sort=False).agg(right=("right", "mean"), group_id=("group_id", "first"))
-    return [{"split": split} | row for split, part in pairs.reset_index().groupby("split")
+    return [{"split": split} | row for split, part in joined.groupby("split")
             for row in metric_rows([tally_of([part], "human_accuracy", human)], [], resamples)]
 
 
@@ -114,7 +94,10 @@ def of_system(runs: list[Run], judgements: list[pd.DataFrame], resamples: int) -
 
 def measure(datasets: dict[tuple, dict[tuple, list[Run]]], sources: dict, resamples: int, human: Path | None) -> list[dict]:
     """Every metric of the runs of an experiment (schema metrics, less the experiment)."""
-    rows, answers, used = [], read_answers(human) if human else None, 0
+    rows = []
+    if human:
+        labels = next(iter(next(iter(datasets.values())).values()))[0].facts["labels"]
+        answers = read_answers(human, set(datasets), labels)
     for (source, dataset), systems in datasets.items():
         facts = next(iter(systems.values()))[0].facts
         same = {"study": facts["study"], "source": source, "dataset": dataset, "stride": facts["data_options"]["stride"],
@@ -125,10 +108,6 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], sources: dict, resamp
         if human:
             part = answers[(answers["source"] == source) & (answers["dataset"] == dataset)]
             rows += [same | {"model": "human"} | row for row in human_rows(part, human, facts, judgements[0], resamples)]
-            used += len(part)
-    if human and used < len(answers):
-        log.info("%s: %d of %d answers are of datasets that this experiment does not measure", human, len(answers) - used,
-                 len(answers))
     return rows
 
 

@@ -381,7 +381,7 @@ def refused(questions, folder, said, *more):
      "line 3 has no answer (question: How often?)"),
     ("a.tsv", "sentence\tquestion\tanswer\nHe sat.\tHow long?\n", "line 2 has 2 columns, not 3"),
     ("a.tsv", "sentence\tquestion\tanswer\n \tHow long?\t2 hours\n", "line 2 has no sentence"),
-    ("a.jsonl", '{"sentence": "a", "question": "b", "answer": "c"}\n\n{"sentence": \n', "line 3 is not JSON"),
+    ("a.jsonl", '{"sentence": "a", "question": "b", "answer": "c"}\n\n{"sentence": \n', "line 3: broken JSON"),
     ("a.jsonl", '{"sentence": "a", "question": "b"}\n', "line 1 has no answer"),
     ("a.jsonl", '{"sentence": "a", "question": "b", "answer": null}\n', "line 1 has no answer"),
     ("a.jsonl", '{"sentence": "a", "question": "b", "answer": 2}\n', "line 1 has something else than text as answer"),
@@ -408,6 +408,10 @@ def test_other_wrong_input(program, tmp_path):
                        (["--model", tmp_path / "none"], "has no config.json")]:
         refused(questions, tmp_path, said, *more)
     output = tmp_path / "made.parquet"
+    for candidates in ("0", "1001", "2.5", "x" * 5000):
+        done = program(MODULE, "--questions", questions, "--output", output, "--candidates", candidates)
+        assert done.returncode == 2 and "is not a whole number from 1 to 1000" in done.stderr
+        assert len(done.stderr.splitlines()) == 1 and len(done.stderr) < 300
     done = program(MODULE, "--questions", questions, "--output", output, "--events", tmp_path / "blank.txt")
     assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
     done = program(MODULE, "--questions", questions, "--output", output, "--candidates", 0)

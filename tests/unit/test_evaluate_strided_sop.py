@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.common.tables import PREDICTIONS, STRIDED_PAIRS, read_table, write_table
-from scripts.evaluate.strided_sop import read_answers
+from scripts.common.csv_files import read_csv
+from scripts.evaluate.human_answers import read_answers
 from scripts.evaluate.tally import Tally, draws_of, metric_rows, share, sums_by_group
 
 
@@ -148,8 +149,9 @@ def test_a_sheet_for_people_holds_no_formula_and_reads_as_what_it_was(program, d
     cells = pd.read_csv(sheet, dtype=str, keep_default_na=False)
     assert len(cells) == 7 and (cells["answer"] == "").all() and not cells.stack().str.match(r"[=+@-]").any()
     cells.assign(answer=["swapped"] * 5 + [""] * 2).to_csv(sheet, index=False)
-    answers = read_answers(sheet)
-    assert len(answers) == 5 and answers["pair_id"].str.match(r"-v\d+:0:1$").all() and set(answers["text_a"]) == {"=SUM(A1)"}
+    answers = read_answers(sheet, {("sample_howto100m", "stride-0")}, ["swapped", "in_order"])
+    assert len(answers) == 5 and answers["pair_id"].str.match(r"-v\d+:0:1$").all()
+    assert set(read_csv(sheet)["text_a"]) == {"=SUM(A1)"}
 
 
 @pytest.mark.parametrize("pairs", ["-1", "0", "2.5"])
@@ -157,17 +159,6 @@ def test_a_sheet_of_no_pairs_is_refused(program, dataset, tmp_path, pairs):
     sheet = tmp_path / "sheet.csv"
     done = program("scripts.build.annotation_sheet", "--dataset", dataset, "--split", "val", f"--pairs={pairs}", "--output", sheet)
     assert done.returncode == 2 and "is not a whole number from 1" in done.stderr and not sheet.exists()
-
-
-def test_a_pair_that_three_people_answered_counts_once(program, trained):
-    folder, _ = trained
-    row = {"source": "sample_howto100m", "dataset": "stride-0", "split": "val", "pair_id": "v0:0:0"}  # which is swapped
-    answers = [row | {"answer": answer} for answer in ("swapped", "swapped", "in_order")]
-    answers += [row | {"pair_id": "v0:0:1", "answer": "swapped"}, row | {"dataset": "stride-9", "answer": "swapped"}]
-    pd.DataFrame(answers).to_csv(folder / "human.csv", index=False)
-    human = evaluate(program, folder, "--human", folder / "human.csv", "--log", folder / "log").query("model == 'human'")
-    assert human["n"].item() == 2 and human["value"].item() == pytest.approx(1 / 3)
-    assert "1 of 5 answers are of datasets that this experiment does not measure" in (folder / "log").read_text()
 
 
 @pytest.mark.parametrize("content", [b"", b"source,dataset\xff", b'a,"b\n'])
@@ -179,11 +170,20 @@ def test_human_answers_that_are_no_csv_are_refused(program, trained, content):
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    ({"answer": "inorder"}, "row 2 answers 'inorder'; write swapped or in_order"),
+    ({"answer": "inorder"}, "row 2: answers 'inorder'; write swapped or in_order"),
     ({"pair_id": "v99:0:1"}, "pair v99:0:1 is not in split val"),
+    ({"dataset": "stride-9"}, "row 2: the experiment measures no dataset sample_howto100m stride-9"),
 ])
 def test_wrong_human_answers(program, trained, change, said):
     folder, _ = trained
     row = {"source": "sample_howto100m", "dataset": "stride-0", "split": "val", "pair_id": "v0:0:0", "answer": "swapped"}
     pd.DataFrame([row | change]).to_csv(folder / "human.csv", index=False)
     assert said in evaluate(program, folder, "--human", folder / "human.csv", ok=False)
+
+
+def test_a_pair_that_was_answered_twice_is_refused(program, trained):
+    folder, _ = trained
+    row = {"source": "sample_howto100m", "dataset": "stride-0", "split": "val", "pair_id": "v0:0:0", "answer": "swapped"}
+    pd.DataFrame([row, row | {"answer": ""}, row | {"pair_id": "v0:0:1"}, row]).to_csv(folder / "human.csv", index=False)
+    said = evaluate(program, folder, "--human", folder / "human.csv", ok=False)
+    assert "row 5: pair v0:0:0 of sample_howto100m stride-0 val has an answer above; keep one of them" in said

@@ -131,11 +131,28 @@ def test_wrong_files_are_refused_with_the_line(program, tmp_path, gold, predicti
     assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
 
 
-def test_predictions_that_are_no_text_are_refused(program, tmp_path):
-    (tmp_path / "gold.tsv").write_text(GOLD)
-    (tmp_path / "predictions").write_bytes(b"yes\n\xff\n")
+@pytest.mark.parametrize(("gold", "predictions", "said"), [
+    (GOLD.encode("utf-16"), b"yes\nno\n", "gold.tsv: not UTF-8 text at byte 0, but UTF-16"),
+    (GOLD.encode("utf-16-le"), b"yes\nno\n", "gold.tsv: byte 1 is NUL"),
+    (GOLD.replace("We", "Wé").encode("latin-1"), b"yes\nno\n", "gold.tsv: not UTF-8 text at byte 1"),
+    (GOLD.replace("\n", "\r").encode(), b"yes\nno\n", "gold.tsv: has carriage returns but no line feed"),
+    (GOLD.encode(), b"yes\n\xff\n", "predictions: not UTF-8 text at byte 4"),
+    (b"", b"yes\n", "gold.tsv: line 1 has 1 columns, not 5"), (GOLD.encode(), b"", "predictions: line 1 is ''; write yes or no"),
+])
+def test_other_encodings_are_refused_with_the_byte(program, tmp_path, gold, predictions, said):
+    (tmp_path / "gold.tsv").write_bytes(gold)
+    (tmp_path / "predictions").write_bytes(predictions)
     done = program("scripts.evaluate.mctaco", "--gold", tmp_path / "gold.tsv", "--predictions", tmp_path / "predictions")
-    assert done.returncode == 1 and "not text in UTF-8" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def test_a_byte_order_mark_is_left_out_and_told_of(program, mirror, tmp_path):
+    folder = mirror / "raw.githubusercontent.com/CogComp/MCTACO/master"
+    (tmp_path / "gold.tsv").write_bytes(b"\xef\xbb\xbf" + (folder / "dataset/test_9442.tsv").read_bytes())
+    done = program("scripts.evaluate.mctaco", "--gold", tmp_path / "gold.tsv",
+                   "--predictions", folder / "experiments/bert/bert.norm.output.txt")
+    assert done.stdout.splitlines()[1].split() == ["overall", "42.72", "69.93", "1,332"]
+    assert "1 byte order mark" in done.stderr
 
 
 def test_half_of_the_arguments_is_not_enough(program, tmp_path):
@@ -157,8 +174,8 @@ def build(program, cleaned, tmp_path):
 
 
 def test_sub_samples_are_of_whole_questions_and_grow(build):
-    tables = {size: read_table(build(train_questions=size) / "train.parquet").to_pandas() for size in (0, 50, 200)}
-    assert [table["group_id"].nunique() for table in tables.values()] == [0, 50, 200]
+    tables = {size: read_table(build(train_questions=size) / "train.parquet").to_pandas() for size in (2, 50, 200)}
+    assert [table["group_id"].nunique() for table in tables.values()] == [2, 50, 200]
     whole = read_table(build() / "train.parquet").to_pandas()
     assert set(tables[50]["example_id"]) < set(tables[200]["example_id"]) < set(whole["example_id"])
     assert (tables[200].groupby("group_id").size() == whole.groupby("group_id").size()[tables[200]["group_id"].unique()].sort_index()).all()
@@ -198,3 +215,12 @@ def test_an_experiment_is_measured(program, build, tmp_path):
     assert {"category=duration", "category=frequency"} < set(gold.index) and "category=ordering" not in gold.index
     assert 0.5 < gold.loc["category=duration", "value"] <= 1 and gold.loc["category=duration", "n"] > 30
     assert {"random", "always_yes", "always_no", "gold", "m"} == set(metrics["model"])
+
+
+def test_wrong_options_are_refused_with_what_they_may_be(program, tmp_path):
+    for options, said in (({"train_questions": 1}, "the option train_questions is 1, not integer or null from 2"),
+                          ({"draw": True}, "the option draw is True, not integer from 0"), ({"drew": 1}, "mctaco has no option drew"),
+                          ({"draw": 1.5}, "the option draw is 1.5"), ([], "'[]' is not a JSON object")):
+        done = program("scripts.build.mctaco", "--cleaned", tmp_path, "--splits", "train", "--options", json.dumps(options),
+                       "--output", tmp_path / "out")
+        assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr

@@ -322,9 +322,11 @@ def test_a_file_of_scores(scored):
     (FIRST.replace(', "9 days": -1', ""), "line 1: id 1: the option '9 days' has no score"),
     (FIRST.replace("9 days", " two hours "), "'two hours' stands twice"),
     (FIRST.replace("-1", '"-1"'), "line 1: id 1: the score of '9 days' is '-1', not a number"),
-    (FIRST.replace("-1", "NaN"), "line 1: id 1: the score of '9 days' is 'nan', not a number"),
-    (FIRST.replace("-1", "1" + "0" * 400), "line 1: id 1: the score of '9 days' is '1000"),
-    (FIRST.replace("-1", "true"), "line 1: id 1: the score of '9 days' is 'True', not a number"),
+    (FIRST.replace("-1", "NaN"), "line 1: id 1: the score of '9 days' is nan, not a number"),
+    *((FIRST.replace("-1", score), "line 1: id 1: the score of '9 days' is") for score in ("-1" + "0" * 400, "1e999", "-Infinity")),
+    (FIRST.replace("-1", "1" * 5000), "line 1 is not an object like"),
+    (FIRST.replace("-1", "[" * 2000), "line 1 is not an object like"),
+    (FIRST.replace("-1", "true"), "line 1: id 1: the score of '9 days' is True, not a number"),
 ])
 def test_wrong_scores_are_refused_with_the_line(scored, lines, said):
     done = scored(lines)
@@ -332,7 +334,7 @@ def test_wrong_scores_are_refused_with_the_line(scored, lines, said):
 
 
 @pytest.mark.parametrize(("gold", "said"), [
-    ("[", "test.json: not JSON"), ("[]", "has no instance"), ("[3]", "instance 1 is not one of TimeDial"),
+    ("[", "test.json: broken JSON at line 1, column 2"), ("[]", "has no instance"), ("[3]", "instance 1 is not one of TimeDial"),
     (json.dumps([GOLD[0] | {"incorrect1_rule": "Rule 4"}]), "instance 1 is not one of TimeDial"),
     (json.dumps([GOLD[0] | {"incorrect1": "2 hours"}]), "id 1 has the option '2 hours' twice"),
 ])

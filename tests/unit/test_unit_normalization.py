@@ -318,6 +318,13 @@ def test_the_program():
     assert run(b"").stdout == b""
 
 
+def test_lines_end_at_line_feeds_only():
+    text = "30 months\u2028a\n30 months\x0c\u0085b\r\n90 minutes\x1c\x1e\x0b"
+    done = run(text.encode())
+    assert done.stdout.decode() == "2.5 years\u2028a\n2.5 years\x0c\u0085b\n1.5 hours\x1c\x1e\x0b\n"
+    assert b"line feed" in run(b"30 months\r90 minutes\r").stderr
+
+
 def test_the_program_refuses_what_is_not_text():
     done = run(b"30 months\n\xff\xfe\n")
     assert done.returncode == 1 and done.stdout == b""

@@ -1,0 +1,142 @@
+"""A seeded fuzzer: damages what a user gives to a program, runs the program, and says whether it kept the rule.
+
+The rule: exit 0 with whole files, or one line that begins with `error: ` and names a file or an argument, exit code not 0; no
+traceback, nothing left behind, no silence of SILENCE seconds. tests/unit/test_fuzz.py runs a few cases of each target of
+tests/fuzz_targets.py, benchmarks/fuzz_inputs.py many. A case is told by target, seed and number, and comes out the same again.
+"""
+
+import contextlib
+import io
+import logging
+import random
+import runpy
+import shutil
+import signal
+import sys
+import time
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from tests.fuzz_damage import FOLDER, MISSING, damaged_arguments, damaged_file
+
+SILENCE = 20  # seconds
+LONGEST = 2000  # characters of a message
+
+
+@dataclass(frozen=True)
+class Target:
+    """A program, what it is given, and what it writes under {out}."""
+
+    module: str
+    files: dict[str, bytes]
+    arguments: list[str]  # {in} and {out} stand for folders
+    outputs: tuple[str, ...] = ()
+    stdin: str | None = None  # the file that it reads as standard input
+    damaged: tuple[str, ...] = ()  # the files that a user gives; empty for all
+
+
+@dataclass
+class Outcome:
+    """What came of a case: `problem` is empty where the program kept the rule."""
+
+    code: int | None
+    seconds: float
+    said: str
+    problem: str = ""
+    files: dict = field(default_factory=dict)
+
+    @property
+    def kind(self) -> str:
+        return self.problem.split(":")[0] or ("accepted" if self.code == 0 else "refused")
+
+
+# ---- Running a case
+
+class Silent(BaseException):
+    """The program said nothing for SILENCE seconds."""
+
+
+def _ring(*_) -> None:
+    raise Silent
+
+
+def place(files: dict, folder: Path) -> None:
+    """Write the files of a case."""
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        if content is FOLDER:
+            (folder / name).mkdir()
+        elif content is not MISSING:
+            (folder / name).write_bytes(content)
+
+
+def called(module: str, arguments: list[str], stdin: bytes) -> tuple[int | None, str, str]:
+    """Exit code, what went to stderr, and the trouble, of a program run in this process as `python -m` runs it."""
+    said, handlers, kept = io.StringIO(), logging.getLogger().handlers[:], (sys.argv, sys.stdin)
+    sys.argv, sys.stdin = [module, *arguments], io.TextIOWrapper(io.BytesIO(stdin))
+    before = signal.signal(signal.SIGALRM, _ring)
+    signal.setitimer(signal.ITIMER_REAL, SILENCE)
+    try:
+        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            runpy.run_module(module, run_name="__main__", alter_sys=False)
+        return 0, said.getvalue(), ""
+    except SystemExit as end:
+        return end.code or 0, said.getvalue(), ""
+    except Silent:
+        return None, said.getvalue(), f"silent: for {SILENCE} s"
+    except BaseException as error:
+        return None, said.getvalue(), f"traceback: {type(error).__name__}: {error}"[:300]
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        sys.argv, sys.stdin = kept
+        logging.getLogger().handlers[:] = handlers
+
+
+def judged(target: Target, output: Path, code: int | None, said: str) -> str:
+    """What is wrong with an end, if anything."""
+    if "Traceback" in said or "unexpected error" in said:
+        return "traceback: " + said.strip().splitlines()[-1][:300]
+    left = [path for path in output.rglob("*") if path.is_file()] if output.exists() else []
+    if hidden := [path for path in output.parent.rglob("*") if path.name.startswith(".")]:
+        return f"left over: {hidden[0].name}"
+    if code == 0:
+        missing = [name for name in target.outputs if not (output / name).is_file()]
+        for path in left:
+            if path.suffix == ".parquet":
+                pq.ParquetFile(path).read()
+        return f"partial: no {missing[0]}" if missing else ""
+    errors = [line for line in said.splitlines() if line.startswith("error: ")]
+    if len(errors) != 1 or said.splitlines()[-1] != errors[0]:
+        return f"no single line: {said[:300]!r}"
+    if len(errors[0]) > LONGEST:
+        return f"long line: {len(errors[0])} characters"
+    if left:
+        return f"left over: {left[0].name}"
+    names = [Path(name).name for name in target.files] + ["argument -", "standard input", "--", "/in"]
+    return "" if any(name in errors[0] for name in names) else f"no place: {errors[0][:300]}"
+
+
+def attempt(target: Target, seed: int, number: int, folder: Path, huge_share: float = 0.005) -> Outcome:
+    """Run one case in a fresh folder."""
+    rng = random.Random(f"{target.module} {sorted(target.files)} {seed} {number}")
+    files, arguments, huge = dict(target.files), list(target.arguments), rng.random() < huge_share
+    if rng.random() < 0.04:
+        arguments = damaged_arguments(arguments, rng)
+    else:
+        name = rng.choice(target.damaged or sorted(files))
+        files[name] = damaged_file(name, files[name], rng, huge)
+    shutil.rmtree(folder, ignore_errors=True)
+    place(files, folder / "in")
+    (folder / "work").mkdir(parents=True)
+    output = folder / "work/out"
+    arguments = [text.replace("{in}", str(folder / "in")).replace("{out}", str(output)) for text in arguments]
+    stdin = files[target.stdin] if target.stdin else b""
+    begun = time.perf_counter()
+    code, said, problem = called(target.module, arguments, stdin if isinstance(stdin, bytes) else b"")
+    seconds = time.perf_counter() - begun
+    return Outcome(code, seconds, said, problem or judged(target, output, code, said), files)

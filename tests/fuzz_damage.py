@@ -1,0 +1,250 @@
+"""Seeded damage to what a user gives: bytes, text, JSON, JSON lines, tables of text, zips, Parquet, arguments.
+
+Every function takes a random.Random and gives the same damage for the same state of it. huge: texts of megabytes.
+"""
+
+import contextlib
+import csv
+import io
+import json
+import random
+import zipfile
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+FOLDER, MISSING = object(), object()  # in a file's place
+
+
+# ---- Bytes and text
+
+class Token(str):
+    """A piece of JSON as it stands, which json.dumps would not write."""
+
+
+class Pairs(list):
+    """A JSON object as its pairs, so that a key may stand twice."""
+
+
+def odd_text(rng: random.Random, huge: bool) -> str:
+    """A text that programs may not expect."""
+    if huge:
+        part = rng.choice(["a", " ", "\\\"", "1", ". ", "'", "a b ", "@", " ' ", "before ", "{", "[1,", "é", " for 1 day", "?!", ",", "dozen "])
+        return part * (2_000_000 // len(part))
+    return rng.choice(["", " ", "\0", "\ud800", "\udfff x", "a\nb", "a\r\nb", "\ufeff", "\u2028", "\x85", "\x1b[31m", "NaN", "-1", "1e999",
+                       "1" * 400, "1" * 5000, "=1+1", "None", "{x}", "$(touch x)", "<MASK>", "A: <MASK>", "../x", '"', '""', "\t", "é" * 300, "😀", "٣",
+                       "x" * 70_000, "none", "yes", "true", "0", "1.5", "__eou__", "A:", "Rule 1", "\u202e", "%s %d", "\\", "\\ud800", "²"])
+
+
+def odd_value(rng: random.Random, huge: bool) -> object:
+    """A JSON value that programs may not expect."""
+    if rng.random() < 0.4:
+        return odd_text(rng, huge)
+    return rng.choice([None, True, False, 0, -1, 1.5, 10**30, -(2**63), 1e308, [], Pairs(), [[]], Pairs([("a", 1)]), [None], ["x"], [1, 2], [0.5, "x"],
+                       *map(Token, ["NaN", "-Infinity", "1e999", "1" + "0" * 400, "1" * 5000, "[" * 2000 + "]" * 2000, '{"a":' * 2000 + "1" + "}" * 2000,
+                                    '"\\ud800"', '"\\udc00\\ud800"', '"\\u0000"', "01", "'x'", "nul", "1_0", "+1", ".5"])])
+
+
+def damaged_bytes(content: bytes, rng: random.Random) -> bytes:
+    """Bytes cut, flipped, doubled, or in another encoding."""
+    at, to = sorted(rng.randrange(len(content) + 1) for _ in range(2))
+    how = rng.randrange(14)
+    if how == 0:
+        return content[:at]
+    if how == 1:
+        return content[:at] + content[to:]
+    if how == 2:
+        return content[:to] + content[at:]
+    if how == 3:
+        return content[:at] + rng.randbytes(rng.randrange(1, 9)) + content[at:]
+    if how in (4, 5, 6):
+        flipped = bytearray(content or b"\0")
+        for _ in range(rng.choice([1, 1, 2, 8])):
+            flipped[rng.randrange(len(flipped))] ^= 1 << rng.randrange(8)
+        return bytes(flipped)
+    if how == 7:
+        return b"\xef\xbb\xbf" + content
+    if how == 8:
+        return b""
+    if how == 9:
+        return content.replace(b"\n", rng.choice([b"\r", b"\r\n", b"\n\n", b"\x0b", b""]))
+    if how == 10:
+        return content[:at] + rng.choice([b"\0", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\x1a"]) + content[at:]
+    if how == 11:
+        return content[:at] + odd_text(rng, False).encode("utf-8", "surrogatepass") + content[at:]
+    try:
+        text = content.decode("utf-8")
+        return text.encode(rng.choice(["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-7", "utf-8-sig"])) if how == 12 else \
+            text.replace("e", "é").encode("latin-1", "replace")
+    except UnicodeDecodeError:
+        return content[::-1]
+
+
+# ---- Structures
+
+def dumped(value: object) -> str:
+    """JSON of a value that may hold Tokens and Pairs."""
+    if isinstance(value, Token):
+        return value
+    if isinstance(value, Pairs):
+        return "{" + ", ".join(f"{json.dumps(key)}: {dumped(one)}" for key, one in value) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(dumped, value)) + "]"
+    return json.dumps(value)
+
+
+def places_in(value: object) -> list[tuple[list, int]]:
+    """Every element of every list and object: its container and its place there."""
+    found = []
+    for place, one in enumerate(value if isinstance(value, list) else []):
+        found.append((value, place))
+        found += places_in(one[1] if isinstance(value, Pairs) else one)
+    return found
+
+
+def damaged_json(content: bytes, rng: random.Random, huge: bool) -> bytes:
+    """JSON with elements dropped, doubled, wrapped, or of another type."""
+    top = [json.loads(content, object_pairs_hook=Pairs)]
+    for _ in range(rng.choice([1, 1, 1, 2, 4])):
+        places = places_in(top)
+        if not places:
+            break
+        holder, place = rng.choice(places)
+        is_pair, how = isinstance(holder, Pairs), rng.randrange(7)
+        key, value = holder[place] if is_pair else (None, holder[place])
+        if how == 0:
+            del holder[place]
+        elif how == 1:
+            holder.insert(place, holder[place])
+        elif how == 2 and is_pair:
+            holder[place] = (odd_text(rng, False), value)
+        else:
+            new = [value] if how == 3 else Pairs([("x", value)]) if how == 4 else odd_value(rng, huge)
+            holder[place] = (key, new) if is_pair else new
+    return dumped(top[0] if top else None).encode("utf-8", "surrogatepass")
+
+
+def damaged_table(content: bytes, rng: random.Random, huge: bool, separator: str) -> bytes:
+    """Rows and cells dropped, doubled, or with odd text; quoted as CSV is, or not at all (tab-separated)."""
+    text = content.decode("utf-8")
+    rows = list(csv.reader(io.StringIO(text, newline=""))) if separator == "," else [line.split(separator) for line in text.split("\n")]
+    for _ in range(rng.choice([1, 1, 2, 4])):
+        row = rng.choice(rows) if rows else []
+        place, how = rng.randrange(len(row) + 1), rng.randrange(7)
+        if how == 0 and row:
+            rows.remove(row)
+        elif how == 1:
+            rows.insert(rng.randrange(len(rows) + 1), list(row))
+        elif how == 2:
+            del row[place:][:1]
+        elif how == 3:
+            row.insert(place, odd_text(rng, False))
+        elif how == 4 and row:
+            row[place % len(row)] = row[rng.randrange(len(row))]
+        elif row:
+            row[place % len(row)] = odd_text(rng, huge)
+    if separator == ",":
+        written = io.StringIO()
+        csv.writer(written, lineterminator="\n").writerows(rows)
+        return written.getvalue().encode("utf-8", "surrogatepass")
+    return "\n".join(separator.join(row) for row in rows).encode("utf-8", "surrogatepass")
+
+
+def damaged_lines(content: bytes, rng: random.Random, huge: bool, inside=None) -> bytes:
+    """Lines dropped, doubled or replaced; one of them damaged by `inside`."""
+    lines = content.split(b"\n")
+    for _ in range(rng.choice([1, 1, 2, 4])):
+        place, how = rng.randrange(len(lines)), rng.randrange(6)
+        if how == 0 and len(lines) > 1:
+            del lines[place]
+        elif how == 1:
+            lines.insert(place, lines[place])
+        elif how == 2 or not inside or not lines[place].strip():
+            lines[place] = odd_text(rng, huge).encode("utf-8", "surrogatepass")
+        else:
+            with contextlib.suppress(ValueError, RecursionError):  # damaged before
+                lines[place] = inside(lines[place], rng, huge)
+    return b"\n".join(lines)
+
+
+def damaged_zip(content: bytes, rng: random.Random, huge: bool) -> bytes:
+    """A zip whose members are damaged, renamed or doubled."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            inside = old.read(name)
+            inside = damaged_lines(inside, rng, huge) if rng.random() < 0.7 else damaged_bytes(inside, rng)
+            name = rng.choice([name] * 8 + ["../x", "/etc/x", "C:/x", "x"])
+            for _ in range(rng.choice([1] * 9 + [2])):
+                new.writestr(name, inside)
+    return written.getvalue()
+
+
+def damaged_parquet(content: bytes, rng: random.Random, huge: bool) -> bytes:
+    """A Parquet file with columns dropped, doubled, of other types, with nulls, nested or not UTF-8."""
+    table = pq.read_table(io.BytesIO(content))
+    for _ in range(rng.choice([1, 1, 2])):
+        place, how = rng.randrange(max(1, table.num_columns)), rng.randrange(9)
+        if not table.num_columns:
+            break
+        name, column = table.column_names[place], table.column(place).combine_chunks()
+        values = column.to_pylist()
+        if how == 0:
+            table = table.remove_column(place)
+            continue
+        if how == 1:
+            table = table.append_column(name, column)
+            continue
+        if how == 2:
+            table = table.slice(rng.randrange(len(table) + 1), rng.randrange(len(table) + 1))
+            continue
+        if how == 3:
+            new = pa.array([[value] for value in values])
+        elif how == 4:
+            new = pa.array([{"x": value} for value in values])
+        elif how == 5:
+            new = pa.array([None if rng.random() < 0.3 else value for value in values])
+        elif how == 6:
+            other = rng.choice([0, -1, 1.5, float("nan"), True, b"\xff", "x", None, 2**63 - 1])
+            new = pa.array([other] * len(values))
+        elif how == 7:
+            texts = [odd_text(rng, huge and not row).replace("\ud800", "").replace("\udfff", "") for row in range(len(values))]
+            new = pa.array(texts) if rng.random() < 0.5 else pa.array(texts).dictionary_encode()
+        else:
+            raw = pa.array([b"\xff\xfe" if rng.random() < 0.3 else b"ok" for _ in values], pa.binary())
+            new = pa.Array.from_buffers(pa.string(), len(raw), raw.buffers())
+        table = table.set_column(place, name, new)
+    written = io.BytesIO()
+    pq.write_table(table, written)
+    return written.getvalue()
+
+
+STRUCTURED = {
+    ".json": damaged_json, ".tsv": lambda *given: damaged_table(*given, "\t"), ".csv": lambda *given: damaged_table(*given, ","),
+    ".jsonl": lambda *given: damaged_lines(*given, damaged_json), ".parquet": damaged_parquet, ".zip": damaged_zip,
+}
+
+
+def damaged_file(name: str, content: bytes, rng: random.Random, huge: bool) -> object:
+    """The damaged content of a file, or FOLDER or MISSING."""
+    if rng.random() < 0.01:
+        return rng.choice([FOLDER, MISSING])
+    structured = STRUCTURED.get(Path(name).suffix, damaged_lines)
+    if huge or rng.random() < 0.65:
+        with contextlib.suppress(pa.ArrowException, UnicodeDecodeError):
+            content = structured(content, rng, huge)
+        if rng.random() < 0.9:
+            return content
+    return damaged_bytes(content, rng)
+
+
+def damaged_arguments(arguments: list[str], rng: random.Random) -> list[str]:
+    """Arguments of which one, a number or JSON, is another."""
+    places = [place for place, text in enumerate(arguments) if text.lstrip("-").isdigit() or text.startswith("{") and text[1] in '"}']
+    if places:
+        odd = ["-1", "0", "1e9", "nan", "", "9" * 50, "1.5", "x" * 100_000, "[]", "{", '{"a": 1, "a": 2}', "[" * 3000, "null", '{"sha256": 3}',
+               '{"sha256": {"x.jsonl": null, "y.jsonl": null}}', "True", "²", "1_000", " 3 "]
+        arguments = [*arguments]
+        arguments[rng.choice(places)] = rng.choice(odd)
+    return arguments
