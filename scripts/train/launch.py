@@ -36,6 +36,7 @@ class Launch:
     checkpoint_seconds: float
     deterministic: bool = True
     micro_batch_tokens: int | None = None
+    runs_per_gpu: int = 1
     report_to: str = "none"
     tokens: str | None = None  # where tokenized splits are kept
     log: str | None = None

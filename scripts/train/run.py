@@ -74,7 +74,8 @@ def main(given: argparse.Namespace) -> None:
     launch = Launch(
         work=str(work), data=str(given.data), model=str(model), output=str(given.output), processes=processes,
         threads=max(1, given.threads // processes), cpu=not gpus, checkpoint_seconds=given.checkpoint_seconds,
-        deterministic=not given.not_deterministic, micro_batch_tokens=given.micro_batch_tokens, report_to=given.report_to,
+        deterministic=not given.not_deterministic, micro_batch_tokens=given.micro_batch_tokens,
+        runs_per_gpu=given.runs_per_gpu, report_to=given.report_to,
         tokens=given.tokens and str(given.tokens), log=given.log and str(given.log), end_with_parent=given.end_with_parent)
     try:
         start(launch, gpus)
