@@ -347,7 +347,7 @@ def test_scores_that_are_no_text_are_refused(scored, tmp_path, program):
     scored(FIRST)
     (tmp_path / "scores.jsonl").write_bytes(b"\xff\xfe{")
     done = program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json", "--scores", tmp_path / "scores.jsonl")
-    assert done.returncode == 1 and "not text in UTF-8" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert done.returncode == 1 and "UTF-8" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "1.5", "1e3", "9" * 400, "many"])
