@@ -7,14 +7,15 @@ from scripts.train.batches import Examples
 
 # Dense bf16 teraFLOPs a second without sparsity, by a part of the card's name, from NVIDIA's data sheets of each card (half of a
 # figure "with sparsity"). The first that fits counts.
-PEAK = {"B200": 2250, "GH200": 989, "H200": 989, "H100 PCIe": 756, "H100 NVL": 835, "H100": 989, "A100": 312, "A800": 312, "A40": 150,
-        "A30": 165, "A10G": 70, "A10": 125, "A6000": 155, "RTX 6000 Ada": 364, "L40S": 362, "L40": 181, "L4": 121, "RTX 4090": 165, "RTX 3090": 71}
+PEAK = {"B200": 2250, "H200": 989, "H100 PCIe": 756, "H100 NVL": 835, "H100": 989, "A100": 312, "A800": 312, "A40": 150, "A30": 165,
+        "A10G": 70, "A10": 125, "A6000": 155, "RTX 6000 Ada": 364, "L40S": 362, "L40": 181, "L4": 121, "RTX 4090": 165, "RTX 3090": 71}
 EMBEDDINGS = ("embeddings.", "shared", "embed_tokens", "relative_attention_bias")
 
 
 def reading(module, config, lengths: np.ndarray) -> float:
     """FLOPs of one reading of texts: 2 for each weight and token, 4 · layers · hidden · length² for attention."""
-    weights = sum(weight.numel() for name, weight in module.named_parameters() if weight.dim() > 1 and not any(part in name for part in EMBEDDINGS))
+    weights = sum(weight.numel() for name, weight in module.named_parameters()
+                  if weight.dim() > 1 and not any(part in name for part in EMBEDDINGS))
     return 2.0 * weights * lengths.sum() + 4.0 * config.num_hidden_layers * config.hidden_size * (lengths.astype(float) ** 2).sum()
 
 

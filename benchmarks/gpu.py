@@ -119,8 +119,9 @@ def learning(settings: Settings) -> Iterator[Measurement]:
         found = rates(loops, ours.steps, 1 if settings.tiny else 5, accelerator.device)
         settings.rates[name, "learning"] = found["ours"]
         tokens = examples.lengths.mean() * found["ours"]
-        return (f"{found['ours']:.0f} examples/s ({tokens:,.0f} tokens/s), plain {found['plain']:.0f}; ratio {found['ours'] / found['plain']:.2f}; "
-                f"{peak_of(accelerator.device, 3 * flops_of(ours.paradigm.network, examples), found['ours'])}{memory}")
+        share = peak_of(accelerator.device, 3 * flops_of(ours.paradigm.network, examples), found["ours"])
+        return (f"{found['ours']:.0f} examples/s ({tokens:,.0f} tokens/s), plain {found['plain']:.0f}; "
+                f"ratio {found['ours'] / found['plain']:.2f}; {share}{memory}")
 
     for name in settings.models:
         yield f"{name}, batches of {MODELS[name].batch_size}, {settings.precision}", lambda name=name: measure(name)
@@ -132,7 +133,8 @@ def compiled(settings: Settings) -> Iterator[Measurement]:
         model = MODELS[name]
         examples, _ = examples_of(model, settings.lengths, settings.examples)
         with torch.compiler.set_stance("force_eager" if settings.tiny else "default"):
-            loops = {key: Ours(model, examples, settings.precision, settings.accelerator, compiled=key == "compiled") for key in ("compiled", "not")}
+            loops = {key: Ours(model, examples, settings.precision, settings.accelerator, compiled=key == "compiled")
+                     for key in ("compiled", "not")}
             steps = loops["not"].steps
             found = rates(loops, steps, 1 if settings.tiny else steps, settings.accelerator.device)
         note = " (tiny: no graphs were made)" if settings.tiny else ""
@@ -185,11 +187,12 @@ def grid(settings: Settings) -> Iterator[Measurement]:
     """Figure 3: two corpora, four strides, three seeds."""
     yield "24 runs, from the rates above", lambda: extrapolated(settings.models[0], settings.rates)
     if settings.grid:
-        yield f"24 runs through Snakemake, {settings.grid} videos a corpus", lambda: run_grid(settings.folder / "grid", settings.grid, settings.device)
+        yield (f"24 runs through Snakemake, {settings.grid} videos a corpus",
+               lambda: run_grid(settings.folder / "grid", settings.grid, settings.device))
 
 
-SECTIONS = {"agreement": agreement, "strict": strict, "learning": learning, "compiled": compiled, "scoring": scoring, "memory": memory,
-            "sharing": sharing, "grid": grid}
+SECTIONS = {"agreement": agreement, "strict": strict, "learning": learning, "compiled": compiled, "scoring": scoring,
+            "memory": memory, "sharing": sharing, "grid": grid}
 
 
 def said(what: str, measure: Callable[[], str]) -> tuple[str, bool]:
@@ -206,7 +209,8 @@ def said(what: str, measure: Callable[[], str]) -> tuple[str, bool]:
 
 def main(given: argparse.Namespace) -> int:
     tiny = given.tiny or not torch.cuda.is_available()
-    sizes = {"examples": 24, "learned": 256, "sharing": (2,)} if tiny else {"examples": given.examples, "learned": 4000, "sharing": (1, 2, 4)}
+    sizes = {"examples": 24, "learned": 256, "sharing": (2,)} if tiny else {
+        "examples": given.examples, "learned": 4000, "sharing": (1, 2, 4)}
     models = ["tiny-bert", "tiny-t5"] if tiny else given.models
     folder = Path(tempfile.mkdtemp(prefix="timestride-gpu-"))
     settings = Settings(folder, tiny, given.lengths, given.grid, models, **sizes)

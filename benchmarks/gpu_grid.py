@@ -1,12 +1,14 @@
 """Figure 3's grid: two corpora, four strides, three seeds, as the paper preset trains it."""
 
 import json
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from benchmarks.kills import checkout
+
 SEEDS, EPOCHS, HELD_OUT = 3, 10, 0.1
 # Pairs to learn from and to measure on, by stride: counted in ActivityNet Captions; for HowTo100M 20,000 videos of each split.
 PAIRS = {"ActivityNet": [(27_412, 24_734), (17_403, 14_932), (9_330, 6_148), (5_382, 3_055)], "HowTo100M": [(2_000_000, 2_000_000)] * 4}
@@ -29,20 +31,22 @@ def extrapolated(model: str, rates: dict) -> str:
 
 
 def run_grid(folder: Path, videos: int, device: str) -> str:
-    """Run it, over sample corpora, with a BERT-base from scratch; raises RuntimeError with Snakemake's last words where it fails."""
-    folder.mkdir(parents=True)
-    size = {"sample": {"videos": videos}}
+    """Run it in a checkout of its own, over sample corpora of so many videos, with a BERT-base from scratch; raises RuntimeError with Snakemake's last words where it fails."""
+    checkout(folder, short=True)
+    models, sources = folder / "resources/models.yaml", folder / "resources/sources.yaml"
+    entry = {"title": "BERT-base from scratch", "licence": "none", "init": BASE, "vocabulary": "resources/sample_vocabulary.txt"}
+    models.write_text(f"{models.read_text(encoding='utf-8')}\ngrid_bert: {json.dumps(entry)}\n", encoding="utf-8")
+    sources.write_text(re.sub(r"(sample_(?:activitynet|howto100m):\n(?:  .*\n)*?  sample: \{videos: )\d+", rf"\g<1>{videos}",
+                              sources.read_text(encoding="utf-8")), encoding="utf-8")
     overlay = {
-        "name": "grid", "run": ["grid"], "device": device, "sources": {"sample_activitynet": size, "sample_howto100m": size},
-        "models": {"grid_bert": {"title": "BERT-base from scratch", "licence": "none", "init": BASE,
-                                 "vocabulary": "resources/sample_vocabulary.txt"}},
+        "name": "grid", "run": ["grid"], "device": device,
         "experiments": {"grid": {"title": "figure 3", "study": "strided_sop", "models": ["grid_bert"], "seeds": [1, 2, 3],
                                  "data": {"source": ["sample_activitynet", "sample_howto100m"], "stride": [0, 1, 2, 3]},
                                  "training": {"epochs": EPOCHS, "batch_size": 64, "learning_rate": 2e-5}}}}
     (folder / "grid.json").write_text(json.dumps(overlay))
     begun = time.monotonic()
-    done = subprocess.run([sys.executable, "-m", "snakemake", "--cores", "all", "--directory", folder, "--configfile", folder / "grid.json", "--", "train"],
-                          cwd=ROOT, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "snakemake", "--cores", "all", "--configfile", "grid.json", "--", "train"],
+                          cwd=folder, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(" ".join((done.stdout + done.stderr).strip().splitlines()[-5:]))
     facts = [json.loads(file.read_text()) for file in folder.glob("results/train/*/*/run.json")]

@@ -24,7 +24,8 @@ ROOT = Path(__file__).parents[1]
 METHOD = {"columns": {"example_id": "pair_id", "group_id": "video_id"}, "labels": ["swapped", "in_order"], "merged_labels": None,
           "held_out": None, "peak": True, "paradigm": "classify", "learns": True, "makes_model": False, "inputs": ["text_a", "text_b"]}
 TRAINING = {"epochs": 2, "learning_rate": 1e-4, "batch_size": 32, "weight_decay": 0.01, "warmup_ratio": 0.1, "gradient_clip": 1.0,
-            "early_stopping_patience": 3, "held_out_fraction": 0.1, "max_length": 128, "dropout": None, "precision": "auto", "compile": False}
+            "early_stopping_patience": 3, "held_out_fraction": 0.1, "max_length": 128, "dropout": None, "precision": "auto",
+            "compile": False}
 SMALL = {"model_type": "bert", "num_hidden_layers": 6, "hidden_size": 384, "num_attention_heads": 6, "intermediate_size": 1536,
          "max_position_embeddings": 128}
 TINY = SMALL | {"num_hidden_layers": 2, "hidden_size": 64, "num_attention_heads": 2, "intermediate_size": 128}
@@ -44,8 +45,8 @@ def pairs(n: int, first: np.ndarray, second: np.ndarray, seed: int) -> pa.Table:
         halves = known[: len(known) // 2], known[len(known) // 2 :]
         texts = [" ".join(draw.choice(halves[side] if draw.random() < 0.7 else known, size))
                  for side, size in ((0, first[number]), (1, second[number]))]
-        rows.append({"pair_id": f"{seed}:{number}", "video_id": f"{seed}:{number // 4}", "stride": 0, "first_position": 0, "second_position": 1,
-                     "text_a": texts[1 - labels[number]], "text_b": texts[labels[number]], "label": int(labels[number])})
+        rows.append({"pair_id": f"{seed}:{number}", "video_id": f"{seed}:{number // 4}", "stride": 0, "first_position": 0,
+                     "second_position": 1, "text_a": texts[1 - labels[number]], "text_b": texts[labels[number]], "label": int(labels[number])})
     return pa.Table.from_pylist(rows, schema=STRIDED_PAIRS)
 
 
@@ -100,7 +101,8 @@ class Jobs:
             job.start()
             return job
         with open(said, "w") as text:
-            return subprocess.Popen([sys.executable, "-m", "scripts.train.run", *command], cwd=ROOT, start_new_session=True, stdout=text, stderr=text)
+            return subprocess.Popen([sys.executable, "-m", "scripts.train.run", *command], cwd=ROOT, start_new_session=True,
+                                    stdout=text, stderr=text)
 
     def alive(self, job) -> bool:
         return job.is_alive() if self.server else job.poll() is None

@@ -84,5 +84,6 @@ def same_twice(name: str, folder: Path, accelerator: Accelerator, precision: str
     if not scores.isfinite().all():
         raise RuntimeError("scores are not finite")
     if not scores.equal(others) or not weights.equal(other_weights):
-        raise RuntimeError(f"two runs differ: scores by {(scores - others).abs().max():.1e}, weights by {(weights - other_weights).abs().max():.1e}")
+        apart = [f"{(one - other).abs().max():.1e}" for one, other in ((scores, others), (weights, other_weights))]
+        raise RuntimeError(f"two runs differ: scores by {apart[0]}, weights by {apart[1]}")
     return f"equal, every bit ({len(scores)} scores, {len(weights):,} weights)"

@@ -86,7 +86,8 @@ def words_of(file: Path | None, n: int, generates: bool) -> tuple[np.ndarray, np
         table = read_table(file, pair).to_pandas().sample(n, replace=True, random_state=0)
         first, second = (table[name].str.count(r"\w+|[^\w\s]").to_numpy() for name in pair)
         return first, second, f"words and signs of {file.name}"
-    lengths = [np.exp(draw.normal(np.log(median), spread, n)).round().astype(int).clip(1) for median, spread in ((14, 0.40), (14, 0.40), (110, 0.45))]
+    lengths = [np.exp(draw.normal(np.log(median), spread, n)).round().astype(int).clip(1)
+               for median, spread in ((14, 0.40), (14, 0.40), (110, 0.45))]
     if generates:
         return lengths[2], draw.integers(1, 5, n), "drawn, as words of dialogs"
     return lengths[0], lengths[1], "drawn, as words of ActivityNet's pairs"
@@ -100,7 +101,8 @@ def examples_of(model: Model, file: Path | None, n: int) -> tuple[Examples, str]
     if model.folder:
         texts = read_table(file, ["text_a", "text_b"]).to_pandas().sample(n, replace=True, random_state=0)
         tokenizer = transformers.AutoTokenizer.from_pretrained(model.folder, trust_remote_code=False)
-        return tokenize(tokenizer, [texts["text_a"].tolist(), texts["text_b"].tolist()], np.arange(n) % 2, model.max_length), f"texts of {file.name}"
+        pair = [texts["text_a"].tolist(), texts["text_b"].tolist()]
+        return tokenize(tokenizer, pair, np.arange(n) % 2, model.max_length), f"texts of {file.name}"
     first, second, source = words_of(file, n, model.generates)
     draw, vocabulary = np.random.default_rng(1), network_vocabulary(model)
 
@@ -202,9 +204,10 @@ class Plain:
     def collate(self, rows: list[dict]) -> dict[str, torch.Tensor]:
         """Rows padded to the longest of them."""
         width = {name: max(len(row[name]) for row in rows) for name in rows[0] if name != "label"}
-        padded = {name: torch.tensor([row[name] + [IGNORED if name == "targets" else 0] * (longest - len(row[name])) for row in rows])
+        padded = {name: torch.tensor([row[name] + [PADDING[name]] * (longest - len(row[name])) for row in rows])
                   for name, longest in width.items()}
-        padded["attention_mask"] = torch.tensor([[1] * len(row["input_ids"]) + [0] * (width["input_ids"] - len(row["input_ids"])) for row in rows])
+        lengths = torch.tensor([len(row["input_ids"]) for row in rows])
+        padded["attention_mask"] = (torch.arange(width["input_ids"]) < lengths[:, None]).long()
         padded["labels"] = padded.pop("targets") if "targets" in padded else torch.tensor([row["label"] for row in rows])
         return padded
 
@@ -236,7 +239,8 @@ class Plain:
             for batch in self.in_order:
                 logits = self.forward(batch).logits.float()
                 if batch["labels"].dim() == 2:  # of a sequence: its likelihood
-                    logits = torch.nn.functional.cross_entropy(logits.transpose(1, 2), batch["labels"].to(self.device), reduction="none").sum(1)
+                    wanted = batch["labels"].to(self.device)
+                    logits = torch.nn.functional.cross_entropy(logits.transpose(1, 2), wanted, reduction="none").sum(1)
                 logits.cpu()
         self.network.train()
 

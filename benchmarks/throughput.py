@@ -27,7 +27,8 @@ def learning(model: Model, examples, precision: str, accelerator: Accelerator) -
     """Both loops over one epoch."""
     loops = {"ours": Ours(model, examples, precision, accelerator), "plain": Plain(model, examples, precision, accelerator)}
     found = rates(loops, loops["ours"].steps, 1, accelerator.device)
-    return f"learning, {precision}: {found['ours']:.1f} examples a CPU second, plain {found['plain']:.1f}; ratio {found['ours'] / found['plain']:.2f}"
+    return (f"learning, {precision}: {found['ours']:.1f} examples a CPU second, plain {found['plain']:.1f}; "
+            f"ratio {found['ours'] / found['plain']:.2f}")
 
 
 def scoring(model: Model, examples, precision: str, accelerator: Accelerator) -> str:

@@ -16,7 +16,7 @@ from scripts.train.work import write_json
 
 # Variables by which Accelerate, torch, oneDNN and MKL would compute otherwise than the configuration says.
 FOREIGN = ("ACCELERATE_", "FSDP_", "DEEPSPEED_", "MEGATRON_", "PARALLELISM_CONFIG_", "TORCHELASTIC_", "TORCHDYNAMO_", "TORCHINDUCTOR_",
-           "TORCH_ALLOW_TF32", "TORCH_BLAS_", "NVIDIA_TF32", "CUBLAS_", "CUDNN_", "ONEDNN_", "DNNL_", "MKL_", "OMP_", "KMP_", "GOMP_",
+           "TORCH_ALLOW_TF32", "TORCH_BLAS_", "NVIDIA_TF32", "NCCL_ALGO", "NCCL_PROTO", "CUBLAS_", "CUDNN_", "ONEDNN_", "DNNL_", "MKL_", "OMP_", "KMP_", "GOMP_",
            "OPENBLAS_NUM_THREADS", "PYTORCH_TUNABLEOP", "PYTORCH_ENABLE_MPS")
 DISTRIBUTED = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT",
                "PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALRANKID", "MV2_COMM_WORLD_RANK")
