@@ -342,6 +342,7 @@ def here(*given):
     main(arguments().parse_args([str(argument) for argument in given]))
 
 
+@pytest.mark.slow
 def test_the_program(program, tmp_path, masked_lm):
     """Three formats, the same table; the same input, the same bytes, in another process too."""
     (tmp_path / "events.txt").write_text("she left the house\n\nthey slept\n")

@@ -79,6 +79,7 @@ TURNS = st.sampled_from(["Yes .", "I come back here in two weeks .", "i come bac
 MASKED = st.sampled_from(["I come back here in <MASK> .", "<MASK>", "See <MASK>", "we waited for <MASK>", "<MASK> ?"])
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(TURNS, min_size=1, max_size=4), min_size=1, max_size=6),
        st.lists(st.tuples(st.lists(TURNS, max_size=2), MASKED, st.lists(TURNS, max_size=2)), min_size=1, max_size=4))
 @settings(deadline=None, max_examples=200)

@@ -389,6 +389,7 @@ def test_the_published_numbers_of_the_project_are_those_of_the_paper():
     assert (abs(many - many.round()) < 0.0005 * 1379).all()
 
 
+@pytest.mark.slow
 def test_a_system_with_less_than_the_full_dialog_says_so(tmp_path, program):
     inputs = Study(tmp_path, program, {("dailydialog", "local", "bert_base", "fill"): 8,
                                        ("dailydialog", "full", "minilm", "classify"): 5}, [1])
