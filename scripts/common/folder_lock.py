@@ -23,14 +23,15 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.persistence import PersistenceBase
 
+from scripts.common.owner import SECONDS, boot, name_owner
+
 UNLOCK = "if you are sure that no Snakemake works in this folder, type `snakemake --unlock`, then the same command again"
 NO_FLOCK = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL)
 
 
 def this_process() -> dict:
     """Who we are: host, boot (changes with each start of the machine; None where it has no number), pid, since, command."""
-    boot = Path("/proc/sys/kernel/random/boot_id")
-    return {"host": platform.node(), "boot": boot.read_text().strip() if boot.exists() else None, "pid": os.getpid(),
+    return {"host": platform.node(), "boot": boot(), "pid": os.getpid(),
             "since": time.strftime("%Y-%m-%d %H:%M:%S"), "command": shlex.join(["snakemake", *sys.argv[1:]])}
 
 
@@ -79,6 +80,7 @@ def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
     for file in left:
         file.unlink(missing_ok=True)
     logger.warning(f"Unlocked {folder.parent}: {described(owner)} was killed. What it had finished is kept.")
+    time.sleep(3 * SECONDS)  # its programs end meanwhile (scripts/common/owner.py)
 
 
 @contextmanager
@@ -97,7 +99,8 @@ def owned(folder: Path) -> Iterator[None]:
 
 
 def lock_by_owner() -> None:
-    """Let Snakemake own the folder whenever it locks it: not in dry runs, in Slurm job steps or with --nolock."""
+    """Let Snakemake own its programs, and the folder whenever it locks it: not in dry runs, job steps or with --nolock."""
+    name_owner()
     inner = PersistenceBase.lock
     if hasattr(inner, "by_owner"):
         return

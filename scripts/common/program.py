@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
+from scripts.common.owner import end_with_owner
+
 log = logging.getLogger("timestride")
 
 SHOWN = 80      # characters of a value in a message
@@ -188,6 +190,7 @@ def execute(main: Callable[[argparse.Namespace], None], arguments: argparse.Name
 
     opens_log: main itself calls log_to.
     """
+    end_with_owner()
     terminal = logging.StreamHandler(sys.stderr)
     if arguments.log and os.environ.get("TIMESTRIDE_LOG_ONLY"):  # Snakemake shows the log of a program that failed
         terminal.addFilter(lambda record: record.levelno == logging.WARNING)

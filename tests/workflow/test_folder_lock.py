@@ -9,18 +9,19 @@ import time
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.workflow.conftest import Study, checkout
 
 # A job that lasts: the sample corpus of captions, made once a file says so.
-TARGET = "results/fetch/sample_activitynet/train.json"
+TARGET = "results/fetch/sample_activitynet/manifest.json"
 
 
 @pytest.fixture
 def small(tmp_path) -> Study:
     """A checkout whose first stage waits for the file `go` before it writes the sample corpus."""
     study = checkout(tmp_path / "study")
-    study.edit("rules/fetch.smk", 'shell: "python -m {params.program}',
-               'shell: "touch started; until test -e go; do sleep 0.05; done; python -m {params.program}')
+    study.edit("rules/fetch.smk", '"python -m {params.program:q}',
+               '"touch started; until test -e go; do sleep 0.05; done; python -m {params.program:q}')
     return study
 
 
@@ -74,12 +75,13 @@ def test_a_half_written_output_is_made_again(small):
     """The kill leaves an output that the program had not finished, and Snakemake's mark of it."""
     kill(start(small))
     (small / TARGET).parent.mkdir(parents=True, exist_ok=True)
-    for name in ("train.json", "val_1.json", "val_2.json"):
+    for name in ("manifest.json", "train.json", "val_1.json", "val_2.json"):
         (small / TARGET).with_name(name).write_text('{"v_half": ')
     (small / "go").touch()
     code, said = said_by(small)
     assert code == 0, said
-    assert len(json.loads((small / TARGET).read_text())) > 10
+    assert json.loads((small / TARGET).read_text())
+    assert len(json.loads((small / TARGET).with_name("train.json").read_text())) > 10
 
 
 def test_two_commands_at_once(small):
@@ -119,6 +121,20 @@ def test_an_owner_that_is_not_known_is_left_alone(small):
         code, said = said_by(small)
         assert code == 1 and "a process that is not known" in said and "type `snakemake --unlock`" in said, owner
         assert "Traceback" not in said and locks(small) == ["0.output.lock"], owner
+
+
+def test_a_program_ends_with_its_snakemake(tmp_path):
+    """The owner is killed alone, the shell between it and the program lives on."""
+    program = ("import time; from scripts.common.program import execute, parser\n"
+               "execute(lambda given: (print('begun', flush=True), time.sleep(60)), parser('x').parse_args([]))")
+    owner = ("import subprocess, sys; from scripts.common.owner import name_owner; name_owner()\n"
+             "subprocess.run(['bash', '-c', '\"$0\" -c \"$1\"; true', sys.executable, sys.argv[1]])")
+    started = subprocess.Popen([sys.executable, "-c", owner, program], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert started.stdout.readline() == "begun\n"
+    started.kill()
+    begun = time.monotonic()
+    assert started.stdout.read() == ""  # until the program, which holds the other end, is gone
+    assert time.monotonic() - begun < 30
 
 
 def test_another_working_directory(small, tmp_path):

@@ -1,0 +1,53 @@
+"""A program ends with the Snakemake that started it, so that no orphan works beside the program of the next command.
+
+Snakemake names itself in the environment of its jobs; their programs look at it twice a second. A job of a Slurm cluster
+looks at the Snakemake of its own step, which runs beside it.
+"""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+VARIABLE = "TIMESTRIDE_OWNER"
+SECONDS = 0.5  # between two looks
+
+
+def boot() -> str | None:
+    """What names this start of this machine; None where the system has no name for it."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return None
+
+
+def started(process: int) -> str | None:
+    """When a living process of this machine began, in clock ticks since the machine did; None where none is seen."""
+    try:
+        state, *facts = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if state in "ZX" else facts[18]
+
+
+def name_owner() -> None:
+    """Name this process as the owner of the programs that it starts."""
+    os.environ[VARIABLE] = f"{boot()} {os.getpid()} {started(os.getpid())}"
+
+
+def end_with_owner() -> None:
+    """Send this process SIGTERM when its owner ends: training then saves what was learnt, all else just ends.
+
+    Nothing is done without an owner, or with one that is not seen from here (another machine or container).
+    """
+    machine, process, began = os.environ.get(VARIABLE, "None 0 None").split()
+    if machine != boot() or started(int(process)) != began or began == "None":
+        return
+
+    def look() -> None:
+        while started(int(process)) == began:
+            time.sleep(SECONDS)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=look, name="owner", daemon=True).start()
