@@ -23,6 +23,7 @@ def test_whole_input_is_accepted(name, tmp_path):
     assert judged(target, tmp_path / "work/out", code, said) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_damaged_input_is_accepted_or_refused(name, tmp_path):
     ends = []
