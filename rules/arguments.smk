@@ -36,7 +36,7 @@ def how_to_train(wildcards, output, threads):
     options = {"device": config["device"], "devices": config["devices_per_run"], "runs-per-gpu": config["runs_per_gpu"],
                "threads": allotted or threads, "checkpoint-seconds": config["checkpoint_seconds"],
                "micro-batch-tokens": config["micro_batch_tokens"], "report-to": config["report_to"], "tokens": "results/train/tokens"}
-    flags = ["--end-with-parent", *([] if config["deterministic"] else ["--not-deterministic"])]
+    flags = [] if config["deterministic"] else ["--not-deterministic"]
     return flags + [str(part) for name, value in options.items() if value is not None for part in (f"--{name}", value)]
 
 

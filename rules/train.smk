@@ -54,7 +54,7 @@ rule train_run:
         runtime=lambda wildcards, attempt: 240 * attempt,
     conda: "../envs/train.yaml"
     shell:
-        "exec python -m scripts.train.run --run {wildcards.run} --settings {params.settings:q} --method {params.method:q}"
+        "python -m scripts.train.run --run {wildcards.run} --settings {params.settings:q} --method {params.method:q}"
         " --splits {params.splits:q} --data {params.data:q} --model {params.model:q} --model-files {params.model_files:q}"
         " {params.how:q} --attempt {resources.attempt} --output {params.folder:q} --log {log:q}"
 

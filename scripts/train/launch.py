@@ -40,7 +40,6 @@ class Launch:
     report_to: str = "none"
     tokens: str | None = None  # where tokenized splits are kept
     log: str | None = None
-    end_with_parent: bool = False
 
     @property
     def file(self) -> Path:

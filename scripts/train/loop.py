@@ -256,7 +256,7 @@ def train(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardwar
 def train_job(launch: Launch) -> None:
     """Train the job that <work>/job.json describes. Raises SystemExit when the run is told to end before it is done."""
     job = json.loads((Path(launch.work) / "job.json").read_text(encoding="utf-8"))
-    stop = Stop(os.getppid() if launch.end_with_parent or launch.processes > 1 else None)
+    stop = Stop(os.getppid() if launch.processes > 1 else None)
     accelerator, hardware = set_up(job, launch)
     if not accelerator.is_main_process:
         log.setLevel("ERROR")

@@ -80,7 +80,7 @@ def main(given: argparse.Namespace) -> None:
         threads=max(1, given.threads // processes), cpu=not gpus, checkpoint_seconds=given.checkpoint_seconds,
         deterministic=not given.not_deterministic, micro_batch_tokens=given.micro_batch_tokens,
         runs_per_gpu=given.runs_per_gpu, report_to=given.report_to,
-        tokens=given.tokens and str(given.tokens), log=given.log and str(given.log), end_with_parent=given.end_with_parent)
+        tokens=given.tokens and str(given.tokens), log=given.log and str(given.log))
     try:
         start(launch, gpus)
     except UserError as error:
@@ -111,7 +111,6 @@ def arguments() -> argparse.ArgumentParser:
     training.add_argument("--tokens", type=Path, help="keep tokenized splits in this folder, for other runs")
     training.add_argument("--attempt", type=whole_number(1, 1000), default=1, help="which attempt of the workflow this is; "
                           "default: %(default)s")
-    training.add_argument("--end-with-parent", action="store_true", help="save and end when the process that started this one ends")
     training.add_argument("--output", type=Path, required=True, help="the run's folder")
     return training
 

@@ -1,4 +1,5 @@
-"""When a run must end early: it was told to (SIGTERM of a Slurm time-out, Ctrl-C), or its parent is gone."""
+"""When a run must end early: it was told to (SIGTERM of a Slurm time-out, or of scripts/common/owner.py when Snakemake is gone;
+Ctrl-C), or the launcher of its processes is gone."""
 
 import os
 import signal
@@ -13,10 +14,10 @@ class Stopped(Exception):
 
 
 class Stop:
-    """Hears SIGTERM and SIGINT, and sees the parent go where the run is to end with it."""
+    """Hears SIGTERM and SIGINT, and sees the launcher of several processes, their parent, go."""
 
-    def __init__(self, parent: int | None):
-        self.parent, self.signal = parent, None
+    def __init__(self, launcher: int | None):
+        self.launcher, self.signal = launcher, None
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._hear)
 
@@ -26,7 +27,7 @@ class Stop:
 
     def asked(self) -> bool:
         """Whether to end."""
-        return self.signal is not None or self.parent is not None and os.getppid() != self.parent
+        return self.signal is not None or self.launcher is not None and os.getppid() != self.launcher
 
     def check(self) -> None:
         """Raises Stopped where the run is to end."""
