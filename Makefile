@@ -1,14 +1,23 @@
-# make run   a fresh machine: the environment, then the default study, to results/publish/site/index.html
-# make test  the environment, then all tests
+# make run     a fresh machine: the environment, then the default study, to results/publish/default/index.html
+# make check   two minutes: lint, and the quick unit tests (no neural model, no real corpora); for daily work
+# make test    the environment, then all tests
 PYTHON ?= python3
 ENVIRONMENT = .venv/installed
+# One worker of pytest a core, at most eight; the tests of one file share what is dear and stay together.
+WORKERS ?= -n logical --maxprocesses 8 --dist loadfile
 
-.PHONY: run test environment
+.PHONY: run check lint test environment
 run: environment
 	.venv/bin/snakemake --cores all
 
+check: lint
+	.venv/bin/python -m pytest tests/unit -m "not models and not mirror and not slow" --hypothesis-profile quick $(WORKERS)
+
+lint: environment
+	.venv/bin/ruff check .
+
 test: environment
-	.venv/bin/python -m pytest
+	.venv/bin/python -m pytest $(WORKERS)
 
 environment: $(ENVIRONMENT)
 

@@ -4,9 +4,9 @@ from snakemake.utils import min_version
 
 min_version("9.27")
 
-configfile: "config.yaml"
-
 include: "rules/common.smk"
+include: "rules/paths.smk"
+include: "rules/arguments.smk"
 include: "rules/fetch.smk"
 include: "rules/clean.smk"
 include: "rules/build.smk"
@@ -17,7 +17,19 @@ include: "rules/publish.smk"
 report: "report/workflow.rst"
 
 
+onsuccess:
+    if not IS_MODULE:
+        print(summary(Path(EVALUATED, "metrics.parquet"), Path(PAGES, "index.html"), Path("results/benchmarks"), STUDIES,
+                      USED_MODELS, BEGUN))
+
+onerror:
+    if not IS_MODULE:
+        print("What is finished stays; the same command goes on from there.", file=sys.stderr)
+
+
 rule all:
+    """The whole study, to the page."""
     default_target: True
     input:
         rules.publish.input,
+    localrule: True

@@ -14,7 +14,8 @@ import numpy as np
 import pandas as pd
 
 from scripts.build.dialog_leakage import LONG, MASK, challenge_turns
-from scripts.build.timedial import build_split, ordered, placed
+from scripts.build.timedial import build_split
+from scripts.build.timedial_instances import ordered, placed
 
 OPTIONS = {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negatives_by": "text", "negative_seed": 0,
            "max_dialogs": None}

@@ -28,8 +28,8 @@ PEER = "import json, sys; print(len(json.load(open(sys.argv[1], encoding='utf-8'
 def sample(folder: Path, megabytes: int) -> Path:
     """A raw_caption.json of about that size."""
     videos = str(max(10, megabytes * 1_000_000 // BYTES_PER_VIDEO))
-    subprocess.run([sys.executable, "-m", "scripts.fetch.sample", "--format", "howto100m", "--videos", videos, "--seed",
-                    "1", "--captions-per-video", "112", "--unzipped", "--output", folder], check=True, cwd=ROOT)
+    subprocess.run([sys.executable, "-m", "scripts.fetch.samples.howto100m", "--videos", videos, "--seed", "1",
+                    "--captions-per-video", "112", "--unzipped", "--output", folder], check=True, cwd=ROOT)
     return folder / "raw_caption.json"
 
 

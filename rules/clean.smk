@@ -1,36 +1,40 @@
-"""Clean: each corpus as tables of one schema (scripts/common/tables.py), and a count of what was changed."""
+"""Clean: each corpus as tables of one schema (scripts/common/tables.py), and a count of what was changed.
+
+Reads  results/fetch/<source>/
+Writes results/clean/<source>/<split>.parquet   (<split>/manifest.json and shards for a large corpus)
+       results/clean/<source>/cleaning.csv      what was read, changed and dropped, and why
+       results/clean/<source>/manifest.json     the names, lengths and hashes of these files
+"""
 
 
 rule clean:
     """All corpora of the study, cleaned."""
     input:
-        [cleaned_file(source, split) for source in USED_SOURCES for split in cleaned_splits(source)],
+        [cleaned(source) for source in USED_SOURCES],
     localrule: True
 
 
-for source in SOURCES:
-
-    rule:
-        name: f"clean_{source}"
-        input: fetched_files(source)
-        output:
-            splits=[cleaned_file(source, split) for split in cleaned_splits(source)],
-            tables=[f"results/clean/{source}/{name}" for name in
-                    (["cleaning.csv", "videos.parquet"] if SOURCES[source].get("sharded") else ["cleaning.csv"])],
-        params:
-            code=fingerprint(f"scripts.clean.{SOURCES[source].get('cleaner', source)}"),
-            program=f"scripts.clean.{SOURCES[source].get('cleaner', source)}",
-            provenance=as_json({key: SOURCES[source][key] for key in ("title", "licence", "citation")}
-                               | {"sha256": fetched_hashes(source)}),
-            source=source,
-            fetched=str(Path(fetched_files(source)[0]).parent),
-            expect=f"--expect {shlex.quote(as_json(SOURCES[source]['expect']))}" if "expect" in SOURCES[source] else "",
-            folder=f"results/clean/{source}",
-        log: f"results/logs/clean/{source}.log"
-        benchmark: f"results/benchmarks/clean/{source}.jsonl"
-        message: f"Cleaning {SOURCES[source]['title']}"
-        resources: mem_mb=4000
-        conda: "../envs/data.yaml"
-        shell:
-            "python -m {params.program} --source {params.source} --fetched {params.fetched}"
-            " --output {params.folder} --provenance {params.provenance:q} {params.expect} --log {log}"
+rule clean_corpus:
+    """The tables of a corpus, by the cleaner that resources/sources.yaml names: scripts/clean/<cleaner>.py."""
+    input:
+        fetched=lambda wildcards: fetched(wildcards.source),
+    output:
+        manifest="results/clean/{source}/manifest.json",
+        cleaning="results/clean/{source}/cleaning.csv",
+    params:
+        code=lambda wildcards: fingerprint(cleaner_of(wildcards)),
+        program=cleaner_of,
+        provenance=provenance_of,
+        expected=expected_of,
+        files=lambda wildcards: cleaned_names(wildcards.source),
+        fetched=lambda wildcards, input: Path(input.fetched).parent,
+        folder=lambda wildcards, output: Path(output.manifest).parent,
+    log: "results/logs/clean/{source}.log"
+    benchmark: "results/benchmarks/clean/{source}.jsonl"
+    message: "Cleaning {wildcards.source}"
+    resources: mem_mb=4000
+    conda: "../envs/data.yaml"
+    shell:
+        "rm -rf {params.folder:q} && python -m {params.program} --source {wildcards.source} --fetched {params.fetched:q} --output {params.folder:q}"
+        " --provenance {params.provenance:q} {params.expected:q} --log {log:q}"
+        " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"

@@ -1,58 +1,79 @@
-"""The checked configuration, and what the rules share. No rule stands here."""
+"""The checked configuration, and what all rules share. No rule stands here; paths.smk and arguments.smk go on."""
 
 import json
 import os
-import shlex
+import re
+import shutil
 import sys
+import time
 from pathlib import Path
 
-import yaml
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
+from snakemake.utils import update_config
 
-ROOT = Path(workflow.basedir)
+# The project's own folder, wherever the study is made: results go to the working directory.
+ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve().parent
+IS_MODULE = Path(workflow.basedir).resolve() != ROOT
 
 # An unactivated environment and Slurm jobs find the same interpreter and the same programs.
 sys.path.insert(0, str(ROOT))
-os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+os.environ.update({
+    "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]),
+    "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
+})
 
-from scripts.common.configuration import as_json, check, resolve
+from scripts.common.configuration import as_json, resolve
 from scripts.common.devices import visible_gpus
 from scripts.common.files import sha256_of
 from scripts.common.fingerprint import fingerprint
-from scripts.common.models import MADE_MODEL, check_model, model_files
+from scripts.common.folder_lock import lock_by_owner
+from scripts.common.handed import argument_file, fields_of, hand_over, presence_of, rows_of
+from scripts.common.manifest import lost_files
+from scripts.common.models import MADE_MODEL, model_files
 from scripts.common.program import UserError
+from scripts.common.schemas import check, read_yaml, schema, sound, sound_figures
+from scripts.common.sources import local_hashes
+from scripts.common.summary import summary
+from scripts.common.terminal import use_terminal
 
+lock_by_owner()
 
-def load(path):
-    """A YAML resource of the project."""
-    return yaml.safe_load((ROOT / path).read_text(encoding="utf-8"))
-
-
-SOURCES = load("resources/sources.yaml")
-MODELS = load("resources/models.yaml")
-STUDIES = load("resources/studies.yaml")
-FIGURES = load("resources/figures.yaml")
+# What `--configfile`, `--config` or the `config:` of a module gives is laid over config.yaml of the project's folder, wherever
+# the study is made (`configfile:` would look in the working directory, and not at all in a module).
+DEFAULTS = json.loads(json.dumps(read_yaml(ROOT / "config.yaml")))  # a copy: anchors of YAML are one object in several places
+update_config(DEFAULTS, config)
+config.update(DEFAULTS)
 
 try:
-    check(config, load("resources/schemas/config.schema.yaml"))
-    for name, entry in MODELS.items():
-        check_model(name, entry)
+    SOURCES, MODELS, STUDIES, FIGURES = (read_yaml(ROOT / f"resources/{name}.yaml") for name in ("sources", "models", "studies", "figures"))
+    config.update(check(config, schema("config")))
     PLAN = resolve(config, SOURCES, MODELS, STUDIES)
+    # What the study does not use may be broken: it is left out.
+    SOURCES, MODELS, STUDIES = (sound(kind, entries) for kind, entries in
+                                (("sources", SOURCES), ("models", MODELS), ("studies", STUDIES)))
+    FIGURES = sound_figures(FIGURES, {run.study for run in PLAN.runs.values()})
+    MEASURED_ON = {name: entry.get("measured_on", name) for name, entry in SOURCES.items()}
+    USED_SOURCES = sorted({source for dataset in PLAN.datasets.values() for source in (dataset.source, MEASURED_ON[dataset.source])})
+    LOCAL_HASHES = local_hashes(SOURCES, USED_SOURCES, ROOT, Path("results/fetch/.hashes.json"))
+    VISIBLE_GPUS = [] if config["device"] == "cpu" else visible_gpus()
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
+NAME = config["name"]
 MIRROR = config.get("mirror") or os.environ.get("TIMESTRIDE_MIRROR") or ""
-MEASURED_ON = {name: entry.get("measured_on", name) for name, entry in SOURCES.items()}
-USED_SOURCES = sorted({source for dataset in PLAN.datasets.values() for source in (dataset.source, MEASURED_ON[dataset.source])})
 USED_MODELS = sorted({run.model for run in PLAN.runs.values()})
 USED_STUDIES = sorted({run.study for run in PLAN.runs.values()})
 
-# A machine with k GPUs trains k runs at a time, unless the command line or the profile says otherwise. Inside a Slurm
-# job the number is what Slurm allotted.
+for name in [*USED_SOURCES, *USED_MODELS]:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]*", name):
+        raise WorkflowError(f"resources/: {name!r} is no name for a source or model; use letters, digits, _, - and .")
+
+# A machine with k GPUs trains k runs at a time (times runs_per_gpu), unless the command line or the profile says otherwise.
+# Inside a Slurm job the number is what Slurm allotted.
 if "gpu" not in workflow.global_resources:
     workflow.register_resource(
-        "gpu", int(os.environ.get("SLURM_GPUS_ON_NODE", 0)) if workflow.remote_exec else len(visible_gpus())
+        "gpu", int(os.environ.get("SLURM_GPUS_ON_NODE", 0)) if workflow.remote_exec else len(VISIBLE_GPUS) * config["runs_per_gpu"]
     )
 HAS_GPUS = workflow.global_resources["gpu"].value > 0 and config["device"] != "cpu"
 GPUS_PER_RUN = config["devices_per_run"] if HAS_GPUS else 0
@@ -60,101 +81,40 @@ GPUS_PER_RUN = config["devices_per_run"] if HAS_GPUS else 0
 THREADS_PER_RUN = max((workflow.cores or 1) // len(PLAN.runs), 1 if HAS_GPUS else config["devices_per_run"])
 
 
+def one_of(names):
+    """A wildcard's constraint: one of these names, or nothing where there is none."""
+    return "|".join(map(re.escape, sorted(names))) or "(?!)"
+
+
 wildcard_constraints:
-    study="|".join(STUDIES),
-    run="|".join(PLAN.runs),
-    experiment="|".join(PLAN.experiments),
+    source=one_of(SOURCES),
+    model=one_of(MODELS),
+    study=one_of(STUDIES),
+    run=one_of(PLAN.runs),
+    experiment=one_of(PLAN.experiments),
 
 
-def splits(source):
-    """The split of a source to learn from, then those to measure on (of the source that it is measured on)."""
-    return [SOURCES[source]["train"], *SOURCES[MEASURED_ON[source]]["evaluate"]]
+def is_main_process():
+    """Whether this is the process that was called, not one that Slurm or it started for a job."""
+    return workflow.is_main_process and not workflow.remote_exec
 
 
-def cleaned_splits(source):
-    """Every split that a source's cleaner writes."""
-    return SOURCES[source].get("splits") or splits(source)
+def keep_records_with_results():
+    """Let Snakemake's records stand in results/, so that results taken elsewhere are known there (README).
+
+    Snakemake looks for them in .snakemake/metadata, which becomes a link.
+    """
+    records, place = Path("results/.records"), Path(".snakemake/metadata")
+    Path(".snakemake/incomplete").mkdir(parents=True, exist_ok=True)  # without it Snakemake rewrites the records
+    records.mkdir(parents=True, exist_ok=True)
+    if place.is_dir() and not place.is_symlink() and not any(records.iterdir()):
+        place.rename(records)
+    if not place.exists():
+        place.symlink_to("../results/.records")
 
 
-def paradigm_of(run):
-    """The module of scripts/train/ that a run learns and scores by."""
-    paradigm = STUDIES[run.study]["methods"][run.method].get("paradigm", "classify")
-    return "esim" if paradigm == "classify" and "esim" in MODELS[run.model] else paradigm
-
-
-def method_of(run):
-    """What the training loop must know of a run's study and method, as JSON."""
-    study = STUDIES[run.study]
-    known = {key: study.get(key) for key in ("columns", "labels", "merged_labels", "held_out", "peak")}
-    return as_json(known | {"makes_model": False} | study["methods"][run.method] | {"paradigm": paradigm_of(run)})
-
-
-def fetched_hashes(source):
-    """What a source's files must hash to, as `{file: sha256}`; a sample's recipe for a sample."""
-    entry = SOURCES[source]
-    if "sample" in entry:
-        return {"sample": entry["sample"]}
-    if "local" in entry:
-        return {Path(entry["local"]).name: sha256_of(ROOT / entry["local"])}
-    return {
-        file: fact["sha256"]
-        for download in entry["downloads"]
-        for file, fact in (download.get("members") or {download.get("file"): download}).items()
-    }
-
-
-def fetched_files(source):
-    """The files of a source: under results/fetch/<source>/, or where a local one is."""
-    if "local" in SOURCES[source]:
-        return [SOURCES[source]["local"]]
-    names = SOURCES[source]["files"] if "sample" in SOURCES[source] else fetched_hashes(source)
-    return [f"results/fetch/{source}/{Path(name).name}" for name in names]
-
-
-def cleaned_file(source, split):
-    """The file that stands for one cleaned split: the table, or the manifest of its shards."""
-    if SOURCES[source].get("sharded"):
-        return f"results/clean/{source}/{split}/manifest.json"
-    return f"results/clean/{source}/{split}.parquet"
-
-
-def model_folder(model):
-    """Where a model's files are: fetched, or in the run that made it."""
-    if "mlm" in MODELS[model]:
-        run = PLAN.runs[PLAN.made[model]]
-        return f"results/train/{run.study}/{run.name}/model"
-    return f"results/fetch/models/{model}"
-
-
-def model_paths(model):
-    """The files of a model."""
-    return [f"{model_folder(model)}/{name}" for name in model_files(MODELS[model])]
-
-
-def run_outputs(run):
-    """What a finished run leaves under results/train/: predictions, or the model that it made."""
-    folder = f"results/train/{PLAN.runs[run].study}/{run}"
-    made = MADE_MODEL if run in PLAN.made.values() else ["predictions.parquet"]
-    return [f"{folder}/{name}" for name in (*made, "history.parquet", "run.json")]
-
-
-def dataset_splits(dataset):
-    """The Parquet files of a dataset, one a split."""
-    names = splits(dataset.source)  # the list is made anew by each call
-    if held_out := STUDIES[dataset.study].get("held_out"):
-        names.insert(1, held_out)
-    return [f"{dataset.folder}/{split}.parquet" for split in names]
-
-
-def read_by_evaluation(experiment):
-    """The datasets that an experiment's evaluation reads beside its runs: none, unless its study says so."""
-    runs = [PLAN.runs[run] for run in PLAN.experiments[experiment]]
-    if "datasets" not in STUDIES[runs[0].study]["evaluation_reads"]:
-        return []
-    return sorted({file for run in runs for file in dataset_splits(run.dataset)})
-
-
-def is_made(item):
-    """Whether a figure or table of resources/figures.yaml is made: a run of its study has the options that it needs."""
-    needs = item.get("needs", {}).items()
-    return any(run.study == item["study"] and needs <= json.loads(run.dataset.options).items() for run in PLAN.runs.values())
+if not IS_MODULE:
+    keep_records_with_results()
+if is_main_process() and not IS_MODULE and use_terminal(logger, workflow.output_settings):
+    os.environ.update(TIMESTRIDE_LOG_ONLY="1")  # the programs say on the terminal what Snakemake does not: warnings
+BEGUN = time.time()

@@ -1,49 +1,53 @@
-"""Evaluate: every number of the study, with its interval, in results/evaluate/metrics.parquet."""
+"""Evaluate: every number of the study called <name>, with its interval.
+
+Reads  results/train/<study>/<run>/, the datasets where a study's evaluation needs them, human answers where there are any
+Writes results/evaluate/<name>/<study>/<experiment>.parquet   the numbers of one experiment
+       results/evaluate/<name>/metrics.parquet                all of them in one table
+"""
 
 
 rule evaluate:
     """All metrics of the study."""
     input:
-        "results/evaluate/metrics.parquet",
+        f"{EVALUATED}/metrics.parquet",
     localrule: True
 
 
-# One rule a study, since each has a program of its own.
-for study in STUDIES:
-
-    rule:
-        name: f"evaluate_{study}"
-        input:
-            runs=lambda wildcards: [file for run in PLAN.experiments[wildcards.experiment] for file in run_outputs(run)],
-            data=lambda wildcards: read_by_evaluation(wildcards.experiment),
-            human=lambda wildcards: config["experiments"][wildcards.experiment].get("human_labels") or [],
-        output: f"results/evaluate/{study}/{{experiment}}.parquet"
-        params:
-            code=fingerprint(f"scripts.evaluate.{study}"),
-            program=f"scripts.evaluate.{study}",
-            study=study,
-            runs=lambda wildcards: PLAN.experiments[wildcards.experiment],
-            resamples=config["bootstrap_resamples"],
-            build=f"--build results/build/{study}" if "datasets" in STUDIES[study]["evaluation_reads"] else "",
-            human=lambda wildcards, input: f"--human {input.human}" if input.human else "",
-        log: f"results/logs/evaluate/{study}/{{experiment}}.log"
-        benchmark: f"results/benchmarks/evaluate/{study}/{{experiment}}.jsonl"
-        message: f"Evaluating {STUDIES[study]['title']}: {{wildcards.experiment}}"
-        resources: mem_mb=4000
-        conda: "../envs/data.yaml"
-        shell:
-            "python -m {params.program} --experiment {wildcards.experiment} --runs {params.runs}"
-            " --trained results/train/{params.study} --sources {ROOT}/resources/sources.yaml"
-            " --resamples {params.resamples} {params.build} {params.human} --output {output} --log {log}"
+rule evaluate_experiment:
+    """The numbers of an experiment, by scripts/evaluate/<study>.py."""
+    input:
+        read=read_by_evaluation,
+        human=human_labels,
+    output:
+        metrics=f"{EVALUATED}/{{study}}/{{experiment}}.parquet",
+    params:
+        code=lambda wildcards: fingerprint(f"scripts.evaluate.{wildcards.study}"),
+        resamples=config["bootstrap_resamples"],
+        sources=evaluated_sources,
+        arguments=evaluation_arguments,
+    log: f"results/logs/evaluate/{NAME}/{{study}}/{{experiment}}.log"
+    benchmark: f"results/benchmarks/evaluate/{NAME}/{{study}}/{{experiment}}.jsonl"
+    message: "Evaluating {wildcards.experiment}"
+    resources: mem_mb=4000
+    conda: "../envs/data.yaml"
+    shell:
+        "python -m scripts.evaluate.{wildcards.study} --experiment {wildcards.experiment} @{params.arguments}"
+        " --trained results/train/{wildcards.study} --resamples {params.resamples} --output {output.metrics:q} --log {log:q}"
 
 
 rule evaluate_metrics:
-    input: [f"results/evaluate/{PLAN.runs[runs[0]].study}/{name}.parquet" for name, runs in PLAN.experiments.items()]
-    output: "results/evaluate/metrics.parquet"
-    params: code=fingerprint("scripts.evaluate.metrics")
-    log: "results/logs/evaluate/metrics.log"
-    benchmark: "results/benchmarks/evaluate/metrics.jsonl"
+    """The numbers of all experiments in one table."""
+    input:
+        experiments=[f"{EVALUATED}/{PLAN.runs[runs[0]].study}/{name}.parquet" for name, runs in PLAN.experiments.items()],
+    output:
+        metrics=f"{EVALUATED}/metrics.parquet",
+    params:
+        code=fingerprint("scripts.evaluate.metrics"),
+        arguments=lambda wildcards, input: argument_file(input.experiments),
+    log: f"results/logs/evaluate/{NAME}/metrics.log"
+    benchmark: f"results/benchmarks/evaluate/{NAME}/metrics.jsonl"
     message: "Collecting all metrics"
     localrule: True
     conda: "../envs/data.yaml"
-    shell: "python -m scripts.evaluate.metrics {input} --output {output} --log {log}"
+    shell:
+        "python -m scripts.evaluate.metrics @{params.arguments} --output {output.metrics:q} --log {log:q}"

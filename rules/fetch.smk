@@ -1,78 +1,88 @@
-"""Fetch: corpora and models, each file verified. The only stage that needs the network; it runs where
-Snakemake runs (a cluster's nodes often have none)."""
+"""Fetch: corpora and models, each file verified. The only stage that needs the network, so it runs where Snakemake runs.
 
-localrules: fetch
+Reads  the internet or a mirror, as resources/sources.yaml and resources/models.yaml say
+Writes results/fetch/<source>/         the files of a corpus as its authors published them, or of a sample
+       results/fetch/models/<model>/   the files of a model
+       …/manifest.json                 their names, lengths and hashes: what the next rules depend on
+"""
 
 
 rule fetch:
     """All corpora and models of the study."""
     input:
-        [fetched_files(source) for source in USED_SOURCES],
-        [model_paths(model) for model in USED_MODELS if "mlm" not in MODELS[model]],
+        [fetched(source) for source in USED_SOURCES],
+        [model_of(model) for model in USED_MODELS if "mlm" not in MODELS[model]],
+    localrule: True
 
 
-# One rule a source, since each has files of its own. The hashes of the files used are the only parameter of a download:
-# a new URL, a new licence or a better downloader fetches nothing. What is made here depends on the code that makes it.
-for source in SOURCES:
-    if "local" in SOURCES[source]:
-        continue
-
-    if "sample" in SOURCES[source]:
-
-        rule:
-            name: f"fetch_{source}"
-            output: fetched_files(source)
-            params:
-                code=fingerprint(f"scripts.fetch.{SOURCES[source].get('sampler', 'sample')}"),
-                program=f"scripts.fetch.{SOURCES[source].get('sampler', 'sample')}",
-                arguments=" ".join(f"--{key} {value}" for key, value in SOURCES[source]["sample"].items()),
-                folder=f"results/fetch/{source}",
-            log: f"results/logs/fetch/{source}.log"
-            benchmark: f"results/benchmarks/fetch/{source}.jsonl"
-            message: f"Writing the sample corpus {source}"
-            localrule: True
-            conda: "../envs/data.yaml"
-            shell: "python -m {params.program} {params.arguments} --output {params.folder} --log {log}"
-
-    else:
-
-        rule:
-            name: f"fetch_{source}"
-            output: fetched_files(source)
-            params:
-                hashes=as_json(fetched_hashes(source)),
-                source=source,
-                folder=f"results/fetch/{source}",
-            log: f"results/logs/fetch/{source}.log"
-            benchmark: f"results/benchmarks/fetch/{source}.jsonl"
-            message: f"Fetching {SOURCES[source]['title']}"
-            localrule: True
-            conda: "../envs/data.yaml"
-            shell:
-                "python -m scripts.fetch.source --source {params.source} --sources {ROOT}/resources/sources.yaml"
-                " --mirror={MIRROR:q} --output {params.folder} --log {log}"
+# The hashes of the files are the only parameter: a new URL, a new licence or a better downloader fetches nothing.
+rule fetch_source:
+    """The files of a corpus, from a mirror or from their URLs."""
+    output:
+        manifest="results/fetch/{source}/manifest.json",
+    wildcard_constraints:
+        source=one_of(name for name, entry in SOURCES.items() if "downloads" in entry),
+    params:
+        hashes=lambda wildcards: as_json(fetched_hashes(wildcards.source)),
+        files=lambda wildcards: fetched_names(wildcards.source),
+        sources=lambda wildcards, output: str(ROOT / "resources/sources.yaml"),
+        mirror=lambda wildcards, output: MIRROR,
+        folder=lambda wildcards, output: Path(output.manifest).parent,
+    log: "results/logs/fetch/{source}.log"
+    benchmark: "results/benchmarks/fetch/{source}.jsonl"
+    message: "Fetching the corpus {wildcards.source}"
+    localrule: True
+    conda: "../envs/data.yaml"
+    shell:
+        "python -m scripts.fetch.source --source {wildcards.source} --sources {params.sources:q}"
+        " --mirror={params.mirror:q} --output {params.folder:q} --log {log:q}"
+        " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
 
 
-for model in MODELS:
-    if "mlm" in MODELS[model]:  # made by a run (rules/train.smk)
-        continue
+rule fetch_sample:
+    """A small corpus of our own sentences, in the layout of a real one."""
+    output:
+        manifest="results/fetch/{source}/manifest.json",
+    wildcard_constraints:
+        source=one_of(name for name, entry in SOURCES.items() if "sample" in entry),
+    params:
+        code=lambda wildcards: fingerprint(sampler_of(wildcards)),
+        program=sampler_of,
+        options=sample_options,
+        files=lambda wildcards: fetched_names(wildcards.source),
+        folder=lambda wildcards, output: Path(output.manifest).parent,
+    log: "results/logs/fetch/{source}.log"
+    benchmark: "results/benchmarks/fetch/{source}.jsonl"
+    message: "Writing the sample corpus {wildcards.source}"
+    localrule: True
+    conda: "../envs/data.yaml"
+    shell:
+        "python -m {params.program} {params.options:q} --output {params.folder:q} --log {log:q}"
+        " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
 
-    rule:
-        name: f"fetch_model_{model}"
-        input:
-            [MODELS[model]["vocabulary"]] if "vocabulary" in MODELS[model] else [],
-            model_paths(MODELS[model]["encoder"]) if "encoder" in MODELS[model] else [],
-        output: model_paths(model)
-        params:
-            code=fingerprint("scripts.fetch.model") if {"init", "esim"} & set(MODELS[model]) else "",
-            entry=as_json({key: value for key, value in MODELS[model].items() if key not in ("licence", "title")}),
-            model=model,
-            folder=f"results/fetch/models/{model}",
-        log: f"results/logs/fetch/models/{model}.log"
-        benchmark: f"results/benchmarks/fetch/models/{model}.jsonl"
-        message: f"Fetching the model {model}"
-        localrule: True
-        conda: "../envs/train.yaml"
-        shell:
-            "python -m scripts.fetch.model --model {params.model} --models {ROOT}/resources/models.yaml"
-            " --mirror={MIRROR:q} --output {params.folder} --log {log}"
+
+# An ESIM over the vectors of an encoder waits for that encoder.
+rule fetch_model:
+    """The files of a model: from the hub, from a folder, or written from its architecture."""
+    input:
+        encoder=lambda wildcards: model_of(MODELS[wildcards.model]["encoder"]) if "encoder" in MODELS[wildcards.model] else [],
+    output:
+        manifest="results/fetch/models/{model}/manifest.json",
+    wildcard_constraints:
+        model=one_of(name for name, entry in MODELS.items() if "mlm" not in entry),  # that is made by train_model
+    params:
+        code=code_of_model,
+        entry=model_entry,
+        files=lambda wildcards: model_files(MODELS[wildcards.model]),
+        models=models_file,
+        mirror=lambda wildcards, output: MIRROR,
+        folder=lambda wildcards, output: Path(output.manifest).parent,
+    log: "results/logs/fetch/models/{model}.log"
+    benchmark: "results/benchmarks/fetch/models/{model}.jsonl"
+    message: "Fetching the model {wildcards.model}"
+    localrule: True
+    conda: "../envs/train.yaml"
+    shell:
+        "python -m scripts.fetch.model --model {wildcards.model} --models {params.models:q}"
+        " --mirror={params.mirror:q} --output {params.folder:q} --log {log:q}"
+        " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"

@@ -1,113 +1,98 @@
-"""Publish: figures, tables and the page, from results/evaluate/metrics.parquet and the runs (resources/figures.yaml)."""
+"""Publish: the figures, the tables and the page of the study called <name>, as resources/figures.yaml lists them.
 
-SUFFIXES = {"figure": ["svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
-PUBLISHED = [item for item in FIGURES if is_made(item)]
-# What figures and the page say of corpora and models. Only the entries that are used: another one changes nothing.
-ABOUT = as_json({"sources": {name: SOURCES[name] for name in USED_SOURCES},
-                 "models": {name: MODELS[name] for name in USED_MODELS}})
-
-
-def published_files(item):
-    """The files of a figure or table; the first is the one that Snakemake's report shows."""
-    return [f"results/publish/{item['kind']}s/{item['name']}.{suffix}" for suffix in SUFFIXES[item["kind"]]]
-
-
-def runs_of(study):
-    """The runs of a study that were measured."""
-    return [run for run in PLAN.runs.values() if run.study == study and run.name not in PLAN.made.values()]
-
-
-def dialog_sources(study):
-    """The dialogs that a study learns from, and the challenges that it is measured on."""
-    learnt = sorted({run.dataset.source for run in runs_of(study)})
-    return learnt, sorted({MEASURED_ON[source] for source in learnt})
-
-
-def read_files(item):
-    """The files that an item is made from, beside the metrics."""
-    runs = runs_of(item["study"])
-    files = [file for run in runs for file in run_outputs(run.name)] if "runs" in item["reads"] else []
-    datasets = {file for run in runs for file in dataset_splits(run.dataset)} if "datasets" in item["reads"] else set()
-    published = ["resources/published.csv"] if "published" in item["reads"] else []
-    spans = [f"{folder}/{source}/{split}.parquet" for sources in dialog_sources(item["study"]) for source in sources
-             for split in cleaned_splits(source) for folder in ("results/build/temporal_spans", "results/clean")]
-    leakage = sorted({f"{run.dataset.folder}/leakage.csv" for run in runs})
-    return (files + sorted(datasets) + published + spans * ("spans" in item["reads"])
-            + leakage * ("leakage" in item["reads"]))
-
-
-def read_options(item):
-    """The options by which an item's program is told of them."""
-    runs = runs_of(item["study"])
-    dialogs, challenges = map(" ".join, dialog_sources(item["study"]))
-    options = {
-        "runs": f"--train results/train/{item['study']} --runs {' '.join(run.name for run in runs)}",
-        "datasets": f"--build results/build/{item['study']}",
-        "spans": f"--cleaned results/clean --spans results/build/temporal_spans --dialogs {dialogs} --challenges {challenges}",
-    }
-    return " ".join(text for name, text in options.items() if name in item["reads"])
+Reads  results/evaluate/<name>/metrics.parquet, and what an item's `reads` says: runs, datasets, temporal expressions
+Writes results/publish/<name>/figures/<item>.{svg,png,pdf,csv}
+       results/publish/<name>/tables/<item>.{csv,md,tex}
+       results/publish/<name>/index.html                       the page, one file that opens from disk
+       results/publish/index.html                              the studies that are there
+"""
 
 
 rule publish:
-    """All figures and tables, and the page."""
+    """All figures and tables, the page, and the list of studies."""
     input:
-        [published_files(item) for item in PUBLISHED],
-        "results/publish/site/index.html",
+        [published_files(item) for item in PUBLISHED.values()],
+        f"{PAGES}/index.html",
+        "results/publish/index.html",
     localrule: True
 
 
-for item in PUBLISHED:
-
-    rule:
-        name: f"publish_{item['name']}"
-        input:
-            metrics="results/evaluate/metrics.parquet",
-            read=read_files(item),
-        output:
-            report(published_files(item)[0], caption=f"../{item['caption']}",
-                   category=STUDIES[item["study"]]["title"], labels={"what": item["name"].replace("_", " ")}),
-            published_files(item)[1:],
-        params:
-            code=fingerprint(f"scripts.publish.{item['program']}"),
-            program=f"scripts.publish.{item['program']}",
-            about=ABOUT,
-            options=read_options(item),
-            prefix=f"results/publish/{item['kind']}s/{item['name']}",
-        log: f"results/logs/publish/{item['name']}.log"
-        benchmark: f"results/benchmarks/publish/{item['name']}.jsonl"
-        message: f"Publishing the {item['kind']} {item['name']}"
-        localrule: True
-        conda: "../envs/data.yaml"
-        shell:
-            "python -m {params.program} --metrics {input.metrics} {params.options} --sources {ROOT}/resources/sources.yaml"
-            " --models {ROOT}/resources/models.yaml --output {params.prefix} --log {log}"
-
-
-rule publish_site:
+rule publish_figure:
+    """A figure and its points, by the program that resources/figures.yaml names: scripts/publish/<program>.py."""
     input:
-        metrics="results/evaluate/metrics.parquet",
-        published=[published_files(item) for item in PUBLISHED],
+        metrics=f"{EVALUATED}/metrics.parquet",
+        read=read_by_item,
+    output:
+        report(f"{PAGES}/figures/{{item}}.svg", caption="../report/item.rst", category=study_title,
+               labels=item_label),
+        multiext(f"{PAGES}/figures/{{item}}", ".png", ".pdf", ".csv"),
+    wildcard_constraints:
+        item=one_of(name for name, item in PUBLISHED.items() if item["kind"] == "figure"),
+    params:
+        code=item_code,
+        shown=shown_by_item,
+        program=lambda wildcards: f"scripts.publish.{PUBLISHED[wildcards.item]['program']}",
+        arguments=item_arguments,
+        caption=caption_of,
+        prefix=lambda wildcards, output: Path(output[0]).with_suffix(""),
+    log: f"results/logs/publish/{NAME}/{{item}}.log"
+    benchmark: f"results/benchmarks/publish/{NAME}/{{item}}.jsonl"
+    message: "Publishing {wildcards.item}"
+    localrule: True
+    conda: "../envs/data.yaml"
+    shell:
+        "python -m {params.program} --metrics {input.metrics:q} @{params.arguments} --output {params.prefix:q} --log {log:q}"
+
+
+use rule publish_figure as publish_table with:
+    output:
+        report(f"{PAGES}/tables/{{item}}.csv", caption="../report/item.rst", category=study_title,
+               labels=item_label),
+        multiext(f"{PAGES}/tables/{{item}}", ".md", ".tex"),
+    wildcard_constraints:
+        item=one_of(name for name, item in PUBLISHED.items() if item["kind"] == "table"),
+
+
+rule publish_page:
+    """The page of the study: what was asked, what was found, how each figure was made."""
+    input:
+        metrics=f"{EVALUATED}/metrics.parquet",
+        published=[published_files(item) for item in PUBLISHED.values()],
         cleaning=[f"results/clean/{source}/cleaning.csv" for source in USED_SOURCES],
         runs=[run_outputs(run)[-1] for run in PLAN.runs],
-        texts=["resources/published.csv", "report/workflow.rst", "scripts/publish/templates/page.html.j2",
-               *[f"report/{study}.rst" for study in USED_STUDIES], *[item["caption"] for item in PUBLISHED]],
     output:
-        report("results/publish/site/index.html", caption="../report/workflow.rst", category="The page"),
+        page=report(f"{PAGES}/index.html", caption="../report/workflow.rst", category="The page"),
     params:
         code=fingerprint("scripts.publish.site"),
-        about=ABOUT,
-        # What decides the numbers; where and how fast they are made does not stand on the page.
-        configuration=as_json({key: config[key] for key in ("run", "seeds", "bootstrap_resamples", "training")}
-                              | {"experiments": {name: config["experiments"][name] for name in
-                                                 (*config["run"], *(MODELS[model]["mlm"]["experiment"] for model in PLAN.made))}}),
-        provenance=as_json({item["name"]: {"rule": f"publish_{item['name']}",
-                                           "code": fingerprint(f"scripts.publish.{item['program']}")} for item in PUBLISHED}),
-    log: "results/logs/publish/site.log"
-    benchmark: "results/benchmarks/publish/site.jsonl"
+        template=sha256_of(ROOT / "scripts/publish/templates/page.html.j2"),
+        texts=as_json(page_texts()),
+        configuration=page_configuration(),
+        provenance=page_provenance(),
+        arguments=page_arguments,
+        folder=lambda wildcards, output: Path(output.page).parent,
+    log: f"results/logs/publish/{NAME}/page.log"
+    benchmark: f"results/benchmarks/publish/{NAME}/page.jsonl"
     message: "Publishing the page"
     localrule: True
     conda: "../envs/data.yaml"
     shell:
-        "python -m scripts.publish.site --metrics {input.metrics} --resources {ROOT}/resources --publish results/publish"
-        " --cleaning {input.cleaning} --runs {input.runs} --configuration {params.configuration:q}"
-        " --provenance {params.provenance:q} --output {output} --log {log}"
+        "python -m scripts.publish.site --metrics {input.metrics:q} @{params.arguments} --publish {params.folder:q}"
+        " --output {output.page:q} --log {log:q}"
+
+
+rule publish_index:
+    """The list of the studies that are there."""
+    input:
+        metrics=[f"results/evaluate/{name}/metrics.parquet" for name in studies_there()],
+    output:
+        index="results/publish/index.html",
+    params:
+        code=fingerprint("scripts.publish.index"),
+        arguments=lambda wildcards, input: argument_file(input.metrics),
+    log: "results/logs/publish/index.log"
+    benchmark: "results/benchmarks/publish/index.jsonl"
+    message: "Listing the studies"
+    localrule: True
+    conda: "../envs/data.yaml"
+    shell:
+        "python -m scripts.publish.index @{params.arguments} --output {output.index:q} --log {log:q}"

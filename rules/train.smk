@@ -1,4 +1,12 @@
-"""Train: one job a run. A run that is finished is not trained again; a killed one resumes (scripts/train/run.py)."""
+"""Train: one job a run. A run that is finished is not trained again; a killed one resumes (scripts/train/run.py).
+
+Reads  results/build/<study>/<source>/<dataset>/, and the model's files
+Writes results/train/<study>/<run>/predictions.parquet   scores for every example of every split measured on
+       results/train/<study>/<run>/history.parquet       loss and accuracy by epoch
+       results/train/<study>/<run>/run.json              settings, versions, hardware, hashes, times
+       results/train/<study>/<run>/model/                instead of predictions: the model of an MLM stage
+       results/train/<study>/<run>/work/                 no output of a rule: checkpoint and finished work, which stay
+"""
 
 
 rule train:
@@ -8,45 +16,54 @@ rule train:
     localrule: True
 
 
-# Runs that leave predictions, and runs that make a model for others (an MLM stage).
-for rule_name, runs, made in (
-    ("train_run", [run for run in PLAN.runs if run not in PLAN.made.values()], ["predictions.parquet"]),
-    ("train_model", list(PLAN.made.values()), MADE_MODEL),
-):
+rule train_run:
+    """A run of an experiment: what it learns from, its model and its settings give its name."""
+    input:
+        data=lambda wildcards: built(PLAN.runs[wildcards.run].dataset),
+        model=lambda wildcards: model_of(PLAN.runs[wildcards.run].model),
+    output:
+        result="results/train/{study}/{run}/predictions.parquet",
+        history="results/train/{study}/{run}/history.parquet",
+        facts="results/train/{study}/{run}/run.json",
+    wildcard_constraints:
+        run=one_of(set(PLAN.runs) - set(PLAN.made.values())),
+    params:
+        code=lambda wildcards: fingerprint(
+            "scripts.train.run", "scripts.train.loop", f"scripts.train.{paradigm_of(PLAN.runs[wildcards.run])}"),
+        settings=lambda wildcards: PLAN.runs[wildcards.run].settings,
+        method=lambda wildcards: method_of(PLAN.runs[wildcards.run]),
+        splits=lambda wildcards: splits(PLAN.runs[wildcards.run].dataset.source),
+        data=lambda wildcards, input: Path(input.data).parent,
+        model=lambda wildcards, output: model_folder(PLAN.runs[wildcards.run].model),
+        folder=lambda wildcards, output: Path(output.facts).parent,
+        model_files=lambda wildcards, output: names_in_model(PLAN.runs[wildcards.run].model),
+        how=how_to_train,
+        state=run_state,
+    log: "results/logs/train/{study}/{run}.log"
+    benchmark: "results/benchmarks/train/{study}/{run}.jsonl"
+    message: "{params.state} {wildcards.run}"
+    threads: THREADS_PER_RUN
+    # With more memory and time each time; what failed for another reason says so at once, and is not tried again.
+    retries: 0 if workflow.remote_exec else 2
+    resources:
+        attempt=lambda wildcards, attempt: attempt,
+        gpu=GPUS_PER_RUN,
+        cpus_per_task=4,
+        nodes=1,
+        mem_mb=lambda wildcards, attempt: 16000 * attempt,
+        runtime=lambda wildcards, attempt: 240 * attempt,
+    conda: "../envs/train.yaml"
+    shell:
+        "exec python -m scripts.train.run --run {wildcards.run} --settings {params.settings:q} --method {params.method:q}"
+        " --splits {params.splits:q} --data {params.data:q} --model {params.model:q} --model-files {params.model_files:q}"
+        " {params.how:q} --attempt {resources.attempt} --output {params.folder:q} --log {log:q}"
 
-    rule:
-        name: rule_name
-        input:
-            data=lambda wildcards: dataset_splits(PLAN.runs[wildcards.run].dataset),
-            model=lambda wildcards: model_paths(PLAN.runs[wildcards.run].model),
-        output:
-            made=[f"results/train/{{study}}/{{run}}/{name}" for name in made],
-            history="results/train/{study}/{run}/history.parquet",
-            facts="results/train/{study}/{run}/run.json",
-        wildcard_constraints: run="|".join(runs) or "none"
-        params:
-            code=lambda wildcards: fingerprint(
-                "scripts.train.run", "scripts.train.loop", f"scripts.train.{paradigm_of(PLAN.runs[wildcards.run])}"),
-            settings=lambda wildcards: PLAN.runs[wildcards.run].settings,
-            method=lambda wildcards: method_of(PLAN.runs[wildcards.run]),
-            splits=lambda wildcards: splits(PLAN.runs[wildcards.run].dataset.source),
-            data=lambda wildcards: PLAN.runs[wildcards.run].dataset.folder,
-            model=lambda wildcards: model_folder(PLAN.runs[wildcards.run].model),
-        log: "results/logs/train/{study}/{run}.log"
-        benchmark: "results/benchmarks/train/{study}/{run}.jsonl"
-        message: "Training {wildcards.run}"
-        threads: THREADS_PER_RUN
-        retries: 0 if workflow.remote_exec else 2
-        resources:
-            gpu=GPUS_PER_RUN,
-            cpus_per_task=4,
-            nodes=1,
-            mem_mb=lambda wildcards, attempt: 16000 * attempt,
-            runtime=lambda wildcards, attempt: 240 * attempt,
-        conda: "../envs/train.yaml"
-        shell:
-            "python -m scripts.train.run --run {wildcards.run} --settings {params.settings:q} --method {params.method:q}"
-            " --splits {params.splits} --data {params.data} --model {params.model}"
-            " --device {config[device]} --devices {config[devices_per_run]} --threads {threads}"
-            " --checkpoint-seconds {config[checkpoint_seconds]}"
-            " --output results/train/{wildcards.study}/{wildcards.run} --log {log}"
+
+# A rule of its own, since its outputs are others; all else is as above.
+use rule train_run as train_model with:
+    output:
+        result=[f"results/train/{{study}}/{{run}}/{name}" for name in MADE_MODEL],
+        history="results/train/{study}/{run}/history.parquet",
+        facts="results/train/{study}/{run}/run.json",
+    wildcard_constraints:
+        run=one_of(PLAN.made.values()),

@@ -3,11 +3,40 @@
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+from tests.forking import ForkServer
 
 ROOT = Path(__file__).parents[1]
+
+# A Slurm that is configured here but does not answer (a killed test leaves one) costs each call of Snakemake 10 s.
+os.environ["SLURM_CONF"] = "/dev/null"
+# Workers share the cores: torch takes one in each.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# `make check` tries fewer examples of each property.
+settings.register_profile("quick", max_examples=10)
+
+
+def pytest_collection_modifyitems(items) -> None:
+    """Tests of the real corpora are marked `mirror`, after the fixture that finds them."""
+    for item in items:
+        if "mirror" in item.fixturenames:
+            item.add_marker("mirror")
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Say at the end what was skipped and why, one line a reason."""
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.stats.get("skipped", []))
+    if reasons:
+        terminalreporter.section("skipped")
+        for reason, tests in reasons.most_common():
+            terminalreporter.write_line(f"{tests:4} {'test' if tests == 1 else 'tests'}: {reason}")
 
 
 @pytest.fixture(scope="session")
@@ -23,10 +52,15 @@ def mirror() -> Path:
 @pytest.fixture(scope="session")
 def program():
     """Call `python -m <module> <arguments>` in the project; returns the finished process with its text."""
+    environment = dict(os.environ, PYTHONPATH=str(ROOT))
+    server = ForkServer(environment, ROOT)
 
-    def call(module: str, *arguments, cwd: Path = ROOT, **environment) -> subprocess.CompletedProcess:
-        command = [sys.executable, "-m", module, *map(str, arguments)]
-        return subprocess.run(command, cwd=cwd, capture_output=True, text=True,
-                              env=dict(os.environ, PYTHONPATH=str(cwd), **environment))
+    def call(module: str, *arguments, cwd: Path = ROOT, **changed) -> subprocess.CompletedProcess:
+        command = [module, *map(str, arguments)]
+        wanted = dict(os.environ, PYTHONPATH=str(cwd), **changed)
+        if {**wanted, "PYTEST_CURRENT_TEST": ""} == {**environment, "PYTEST_CURRENT_TEST": ""}:
+            return server.call(command)
+        return subprocess.run([sys.executable, "-m", *command], cwd=cwd, capture_output=True, text=True, env=wanted)
 
-    return call
+    yield call
+    server.stop()

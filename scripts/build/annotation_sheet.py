@@ -15,7 +15,7 @@ import numpy as np
 
 from scripts.common.files import whole
 from scripts.common.keyed import keyed_hash
-from scripts.common.program import SEED, UserError, log, parser, run, whole_number
+from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
 from scripts.common.tables import STRIDED_PAIRS, read_table
 
 
@@ -29,20 +29,20 @@ def main(given: argparse.Namespace) -> None:
     sheet.insert(0, "split", given.split)
     sheet.insert(0, "dataset", given.dataset.name)
     sheet.insert(0, "source", given.dataset.parent.name)
-    with whole(given.output) as beside:
-        sheet.assign(answer="").to_csv(beside, index=False)
+    with whole(given.output) as place:
+        sheet.assign(answer="").to_csv(place, index=False)
     log.info("%s: %d pairs of %s %s to order", given.output, len(sheet), given.dataset, given.split)
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--dataset", type=Path, required=True, help="the folder of a strided dataset")
-    made.add_argument("--split", required=True, help="the split to draw from")
-    made.add_argument("--pairs", type=whole_number(1, 1_000_000), default=20, help="how many; default: %(default)s")
-    made.add_argument("--seed", type=SEED, default=1, help="of the draw; default: %(default)s")
-    made.add_argument("--output", type=Path, required=True, help="the CSV to write")
-    return made
+    options = parser(__doc__)
+    options.add_argument("--dataset", type=Path, required=True, help="the folder of a strided dataset")
+    options.add_argument("--split", required=True, help="the split to draw from")
+    options.add_argument("--pairs", type=whole_number(1, 1_000_000), default=20, help="how many; default: %(default)s")
+    options.add_argument("--seed", type=SEED, default=1, help="of the draw; default: %(default)s")
+    options.add_argument("--output", type=Path, required=True, help="the CSV to write")
+    return options
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

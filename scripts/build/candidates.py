@@ -34,10 +34,11 @@ import pandas as pd
 import pyarrow as pa
 from tqdm import tqdm
 
+from scripts.build.candidates_perturbation import perturbed
 from scripts.build.candidates_retrieval import most_similar
-from scripts.build.candidates_rules import Terms, is_event, load_terms, mentions, perturbed
+from scripts.build.candidates_rules import Terms, is_event, load_terms, mentions
 from scripts.common.files import sha256_of
-from scripts.common.program import SEED, UserError, cut, log, parser, run, whole_number
+from scripts.common.program import SEED, UserError, cut, execute, log, parser, whole_number
 from scripts.common.tables import read_table, schema_of, write_table
 from scripts.common.texts import json_of, lines_in, text_of
 
@@ -82,10 +83,10 @@ def read_tsv(file: Path):
     header = cells[0]
     check_columns(file, header)
     # A line that only lacks the answer, the last column, is told of below.
-    for number, row in enumerate(cells[1:], 2):
-        if len(row) != len(header):
-            raise UserError(f"{file}: line {number} has {len(row)} columns, not {len(header)} as the header; mend it"
-                            + (" (a question needs an answer)" if len(row) < len(header) else ""))
+    for number, fields in enumerate(cells[1:], 2):
+        if len(fields) != len(header):
+            raise UserError(f"{file}: line {number} has {len(fields)} columns, not {len(header)} as the header; mend it"
+                            + (" (a question needs an answer)" if len(fields) < len(header) else ""))
     return pd.DataFrame(cells[1:], columns=header, dtype=object), lambda row: f"line {row + 2}"
 
 
@@ -155,22 +156,22 @@ def admitted(held: pd.DataFrame, offered: pd.DataFrame, limit: int) -> pd.DataFr
 
 def unfilled(seeds: pd.DataFrame, held: pd.DataFrame, limit: int) -> pd.DataFrame:
     """The seeds of the questions that have fewer than `limit` answers, with `turn`: their order in the question."""
-    some = seeds[seeds["number"].map(held["number"].value_counts()) < limit]
-    return some.assign(turn=some.groupby("number").cumcount())
+    open_seeds = seeds[seeds["number"].map(held["number"].value_counts()) < limit]
+    return open_seeds.assign(turn=open_seeds.groupby("number").cumcount())
 
 
-def offer(seeds: pd.DataFrame, made: pd.DataFrame, origin: str, order: list[str]) -> pd.DataFrame:
+def offer(seeds: pd.DataFrame, produced: pd.DataFrame, origin: str, order: list[str]) -> pd.DataFrame:
     """What was made of seeds (`row` points into them) as rows like theirs, sorted by `order` within each question."""
-    rows = made["row"].to_numpy(int)
-    table = made.assign(number=seeds["number"].to_numpy()[rows], turn=seeds["turn"].to_numpy()[rows],
-                        seed_answer=seeds["answer"].to_numpy(dtype=object)[rows], origin=origin)
+    rows = produced["row"].to_numpy(int)
+    table = produced.assign(number=seeds["number"].to_numpy()[rows], turn=seeds["turn"].to_numpy()[rows],
+                            seed_answer=seeds["answer"].to_numpy(dtype=object)[rows], origin=origin)
     return table.sort_values(["number", *order], kind="stable")[["number", "answer", "origin", "seed_answer"]]
 
 
 def by_rules(seeds: pd.DataFrame, terms: Terms, limit: int, seed: int) -> pd.DataFrame:
     """Perturbations of the seeds, those of one attempt before those of the next."""
-    made = perturbed(terms, seeds["key"], seeds["answer"].tolist(), seeds["mentions"].tolist(), ATTEMPTS * limit, seed)
-    return offer(seeds, made, "rule", ["attempt", "turn"])
+    produced = perturbed(terms, seeds["key"], seeds["answer"].tolist(), seeds["mentions"].tolist(), ATTEMPTS * limit, seed)
+    return offer(seeds, produced, "rule", ["attempt", "turn"])
 
 
 def masked_model(folder: Path) -> Infill:
@@ -187,8 +188,8 @@ def masked_model(folder: Path) -> Infill:
 
 def by_infill(seeds: pd.DataFrame, infill: Infill) -> pd.DataFrame:
     """Infills of the seeds, the surest first."""
-    made = infill(seeds[["context", "answer"]].reset_index(drop=True))
-    return offer(seeds, made.assign(unsure=-made["confidence"]), "infill", ["unsure", "turn", "word", "place"])
+    produced = infill(seeds[["context", "answer"]].reset_index(drop=True))
+    return offer(seeds, produced.assign(unsure=-produced["confidence"]), "infill", ["unsure", "turn", "word", "place"])
 
 
 def by_retrieval(seeds: pd.DataFrame, pool: pd.Series, limit: int) -> pd.DataFrame:
@@ -256,18 +257,18 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--questions", type=Path, required=True, metavar="FILE",
-                      help="sentence, question, answer: .tsv, .jsonl or .parquet")
-    made.add_argument("--model", type=Path, metavar="FOLDER", help="a masked language model (default: no infill)")
-    made.add_argument("--events", type=Path, metavar="FILE", help="one event phrase a line (default: the events given)")
-    made.add_argument("--terms", type=Path, metavar="FILE", default=TERMS,
-                      help="the sets of variations (default: resources/temporal_terms.yaml)")
-    made.add_argument("--candidates", type=whole_number(1, 1000), default=20, metavar="N", help="at most, a question (default: 20)")
-    made.add_argument("--seed", type=SEED, default=0, metavar="N", help="of the random perturbations (default: 0)")
-    made.add_argument("--output", type=Path, required=True, metavar="FILE", help="the Parquet file to write")
-    return made
+    options = parser(__doc__)
+    options.add_argument("--questions", type=Path, required=True, metavar="FILE",
+                         help="sentence, question, answer: .tsv, .jsonl or .parquet")
+    options.add_argument("--model", type=Path, metavar="FOLDER", help="a masked language model (default: no infill)")
+    options.add_argument("--events", type=Path, metavar="FILE", help="one event phrase a line (default: the events given)")
+    options.add_argument("--terms", type=Path, metavar="FILE", default=TERMS,
+                         help="the sets of variations (default: resources/temporal_terms.yaml)")
+    options.add_argument("--candidates", type=whole_number(1, 1000), default=20, metavar="N", help="at most, a question (default: 20)")
+    options.add_argument("--seed", type=SEED, default=0, metavar="N", help="of the random perturbations (default: 0)")
+    options.add_argument("--output", type=Path, required=True, metavar="FILE", help="the Parquet file to write")
+    return options
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

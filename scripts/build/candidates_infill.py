@@ -43,7 +43,7 @@ class MaskedModel:
         except (ValueError, OSError, KeyError) as error:
             said = " ".join(str(error).split())[:200]
             raise UserError(f"{folder}: cannot be read as a masked language model ({said}); name another") from error
-        if lost := sorted([*report["missing_keys"], *(some[0] for some in report["mismatched_keys"])]):
+        if lost := sorted([*report["missing_keys"], *(mismatch[0] for mismatch in report["mismatched_keys"])]):
             raise UserError(f"{folder}: {len(lost)} weights of the masked LM are missing, {lost[0]} first, so it "
                             "cannot fill in words; name a model saved with its masked-LM head, or leave --model out")
         if self.tokenizer.mask_token_id is None:
@@ -103,8 +103,8 @@ def infilled(model: MaskedModel, answers: pd.DataFrame, top: int = 3) -> pd.Data
                               max_length=model.longest)
     ids = encoded["input_ids"]
     # A text longer than the model takes may lose its mask, and one that has the mask's own letters has two.
-    table["length"] = [len(some) for some in ids]
-    fit = np.array([some.count(model.tokenizer.mask_token_id) == 1 for some in ids])
+    table["length"] = [len(row_ids) for row_ids in ids]
+    fit = np.array([row_ids.count(model.tokenizer.mask_token_id) == 1 for row_ids in ids])
     if not fit.all():
         log.info("infill: %d of %d masked words are left out: the text is too long for the model, or holds its mask",
                  (~fit).sum(), len(fit))
@@ -124,8 +124,8 @@ def infilled(model: MaskedModel, answers: pd.DataFrame, top: int = 3) -> pd.Data
             best[rows], sure[rows] = tokens.cpu().numpy(), values.cpu().numpy()
             bar.update(len(rows))
     wide = table.index[fit].repeat(keep)
-    made = table.loc[wide].assign(filled=model.words[best[fit].ravel()], confidence=sure[fit].ravel().round(DECIMALS))
-    made = made[made["filled"].str.casefold() != made["said"].str.casefold()]
-    made["place"] = made.groupby(["row", "word"]).cumcount()
-    made["answer"] = made["before"] + made["filled"] + made["after"]
-    return made.loc[made["place"] < top, columns].reset_index(drop=True)
+    filled = table.loc[wide].assign(filled=model.words[best[fit].ravel()], confidence=sure[fit].ravel().round(DECIMALS))
+    filled = filled[filled["filled"].str.casefold() != filled["said"].str.casefold()]
+    filled["place"] = filled.groupby(["row", "word"]).cumcount()
+    filled["answer"] = filled["before"] + filled["filled"] + filled["after"]
+    return filled.loc[filled["place"] < top, columns].reset_index(drop=True)

@@ -1,21 +1,16 @@
-"""Rule perturbation of answers (Zhou et al. 2019, section 3, step 3): numbers, units and temporal words, at random.
+"""Temporal terms in answers (Zhou et al. 2019, section 3, step 3): what may change in an answer, and what it may become.
 
 Not a program. resources/temporal_terms.yaml holds the sets of variations.
 
-An answer is cut into mentions ("2", "hours", "a.m.", "once") and the text between them. Every attempt changes each
-mention with probability 1/2, one of them for certain, to another of its variations. A unit right after a number agrees
-with it ("1 day", "10 days"), other nouns keep their number, and "a" becomes "an" where the next word asks for it.
+An answer is cut into mentions ("2", "hours", "a.m.", "once") and the text between them. candidates_perturbation.py changes them.
 """
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-import pandas as pd
 import yaml
 
-from scripts.common.keyed import keyed_uniform
 from scripts.common.program import UserError
 
 NOUNS = ["units", "parts_of_day", "days", "seasons"]
@@ -56,7 +51,7 @@ class Terms:
         """The terms that want "an" before them, and those that want "a", as alternatives of a pattern."""
         terms = sorted(self.variations)
         vowel = [term for term in terms if term[0] in "aeio" or term.startswith(("hour", "hr"))]
-        return tuple("|".join(map(re.escape, some)) for some in (vowel, sorted(set(terms) - set(vowel))))
+        return tuple("|".join(map(re.escape, words)) for words in (vowel, sorted(set(terms) - set(vowel))))
 
 
 @dataclass
@@ -89,15 +84,15 @@ def load_terms(file: Path) -> Terms:
             raise UserError(f"{file}: events, {name} has {odd[0]!r}, which is no text; put it in quotes")
     variations, plural = {}, {}
     for section in TEMPORAL + OTHER:
-        for some in lists[section]:
-            for term in some:
+        for variants in lists[section]:
+            for term in variants:
                 if not isinstance(term, str):
                     raise UserError(f"{file}: {section} has {term!r}, which is no text; put it in quotes")
                 # "second" is a unit and an ordinal: told apart by what follows.
                 if term in variations and (section, term) != ("ordinals", "second"):
                     raise UserError(f"{file}: {term} stands in {variations[term][0]} and in {section}; "
                                     "keep one of them")
-                variations.setdefault(term, (section, some))
+                variations.setdefault(term, (section, variants))
                 if section in NOUNS:
                     plural[term] = lists["plurals"].get(term, f"{term}s")
     singular = {many: one for one, many in plural.items()}
@@ -128,11 +123,11 @@ def numbers_near(value: float, whole: bool, numbers: dict) -> list[float]:
     """The variations of a number."""
     near = [value * factor for factor in numbers["factors"]]
     if whole:
-        near = [round(some) for some in near if abs(some - round(some)) < 1e-9]
+        near = [round(number) for number in near if abs(number - round(number)) < 1e-9]
         near += [int(value) + offset for offset in numbers["offsets"]]
     else:
-        near = [round(some, 2) for some in near]
-    return sorted({some for some in near if some > 0 and some != value})
+        near = [round(number, 2) for number in near]
+    return sorted({number for number in near if number > 0 and number != value})
 
 
 def word_before(text: str, place: int) -> str:
@@ -163,15 +158,15 @@ def of_number(terms: Terms, text: str, start: int, end: int) -> Mention | None:
         or after in ERAS or (dated and len(said) > 2))
     if year:
         years = [int(said) + offset for offset in numbers["year_offsets"]]
-        return invariant(start, end, "year", [*(str(some) for some in years if 0 < some <= LATEST_YEAR), said])
+        return invariant(start, end, "year", [*(str(number) for number in years if 0 < number <= LATEST_YEAR), said])
     value = float(said.replace(",", ""))
     if terms.variations.get(before, ("",))[0] == "months" and 0 < value <= 31:
         days = [int(value) + offset for offset in numbers["ordinal_offsets"]]
         return invariant(start, end, "day", [*(str(day) for day in days if 0 < day <= 28), said])
     near = numbers_near(value, "." not in said, numbers)
     separator = "," if "," in said else ""
-    options = [*(f"{some:{separator}}" if isinstance(some, int) else f"{some:g}" for some in near), said]
-    return Mention(start, end, "number", options, options, [some == 1 for some in [*near, value]])
+    options = [*(f"{number:{separator}}" if isinstance(number, int) else f"{number:g}" for number in near), said]
+    return Mention(start, end, "number", options, options, [number == 1 for number in [*near, value]])
 
 
 def of_term(terms: Terms, text: str, start: int, end: int) -> Mention | None:
@@ -189,14 +184,14 @@ def of_term(terms: Terms, text: str, start: int, end: int) -> Mention | None:
         value = 1 if articles else terms.words[term]
         near = numbers_near(value, True, terms.lists["numbers"])
         names = {} if articles else {number: word for word, number in terms.words.items()}
-        options = [*cased(said, [names.get(some, str(some)) for some in near]), said]
-        return Mention(start, end, "number", options, options, [some == 1 for some in [*near, value]])
+        options = [*cased(said, [names.get(number, str(number)) for number in near]), said]
+        return Mention(start, end, "number", options, options, [number == 1 for number in [*near, value]])
     is_plural = term in terms.singular
     lemma = terms.singular.get(term, term)
     if lemma == "second" and not is_plural and (after in terms.plural or after in ("half", "part", "time", "year's")):
-        section, some = "ordinals", next(some for some in terms.lists["ordinals"] if "second" in some)
+        section, variants = "ordinals", next(same for same in terms.lists["ordinals"] if "second" in same)
     else:
-        section, some = terms.variations[lemma]
+        section, variants = terms.variations[lemma]
     doubtful = terms.lists["ambiguous"]
     beside_number = after.rstrip("stndrh").isdigit() or before.isdigit()
     if lemma in doubtful["terms"] and not is_plural and not beside_number and before not in doubtful["needs"]:
@@ -208,7 +203,7 @@ def of_term(terms: Terms, text: str, start: int, end: int) -> Mention | None:
         return None
     if section == "quantities" and term == "some" and not counts_units(terms, text, end):
         return None
-    options = [other for other in some if other != lemma] + [lemma]
+    options = [other for other in variants if other != lemma] + [lemma]
     many = [terms.plural.get(other, other) for other in options] if section in NOUNS else options
     return Mention(start, end, section, cased(said, options), cased(said, many), [False] * len(options), is_plural)
 
@@ -231,13 +226,13 @@ def mentions(terms: Terms, text: str) -> list[Mention]:
         elif said := match["decade"]:
             decades = [int(said) + 10 * step for step in range(-5, 6) if step]
             if len(said) == 2:  # "the 90s" and "the 00s" are neighbours
-                decades = [some % 100 for some in decades]
-            decades = sorted({str(some).zfill(len(said)) for some in decades if 0 <= some <= LATEST_YEAR} - {said})
+                decades = [number % 100 for number in decades]
+            decades = sorted({str(number).zfill(len(said)) for number in decades if 0 <= number <= LATEST_YEAR} - {said})
             found.append(invariant(*match.span("decade"), "year", [*decades, said]))
         elif said := match["ordinal"]:
             most = 28 if word_before(text, match.start()) in terms.variations else LATEST_YEAR
             near = [int(said) + offset for offset in terms.lists["numbers"]["ordinal_offsets"]]
-            options = [*(ordinal(some) for some in near if 0 < some <= most), match[0]]
+            options = [*(ordinal(number) for number in near if 0 < number <= most), match[0]]
             found.append(invariant(*match.span(), "ordinals", options))
         elif match["number"]:
             found.append(of_number(terms, text, *match.span("number")))
@@ -291,60 +286,3 @@ def is_event(terms: Terms, text: str, found: list[Mention]) -> bool:
         if of_its_own and (after in pronouns or (place == 0 and after in objects)):
             return True
     return False
-
-
-def perturbed(terms: Terms, keys: pd.Series, texts: list[str], found: list[list[Mention]], attempts: int, seed: int
-              ) -> pd.DataFrame:
-    """`attempts` perturbations of each text, as columns row, attempt and answer; texts without mentions have none.
-
-    A draw follows from the key of the row, the attempt, the place of the mention and the seed alone.
-    """
-    changing = [any(len(mention.singular) > 1 for mention in some) for some in found]
-    rows = np.flatnonzero(changing)
-    if not len(rows):
-        return pd.DataFrame({"row": rows, "attempt": rows, "answer": pd.Series([], dtype=object)})
-    most = max(len(found[row]) for row in rows)
-    # One list of all variations, and where those of each mention start.
-    listed = [mention for row in rows for mention in found[row]]
-    size = np.array([len(mention.singular) for mention in listed])
-    start = np.concatenate([[0], np.cumsum(size)[:-1]])
-    singular, plural = (np.array([form for mention in listed for form in getattr(mention, name)], dtype=object)
-                        for name in ("singular", "plural"))
-    one = np.concatenate([mention.one for mention in listed])
-    is_plural = np.array([mention.is_plural for mention in listed])
-    governed = np.array([mention.governed for mention in listed])
-    # By row and place from the left: which mention stands there (-1: none), and the text in front of it.
-    at = np.full((len(rows), most), -1)
-    gaps = np.full((len(rows), most + 1), "", dtype=object)
-    number = 0
-    for place, row in enumerate(rows):
-        end = 0
-        for order, mention in enumerate(found[row]):
-            at[place, order], number = number, number + 1
-            gaps[place, order], end = texts[row][end : mention.start], mention.end
-        gaps[place, len(found[row])] = texts[row][end:]
-    now = np.array([texts[row][mention.start : mention.end] for row in rows for mention in found[row]], dtype=object)
-
-    # A row for each text and attempt.
-    again, attempt = np.repeat(np.arange(len(rows)), attempts), np.tile(np.arange(attempts), len(rows))
-    key = keys.iloc[rows].repeat(attempts).reset_index(drop=True)
-    free = (at >= 0) & (size[at] > 1)
-    nth = np.cumsum(free, axis=1) - 1
-    certain = (keyed_uniform(key, attempt, 0, seed) * free.sum(axis=1)[again]).astype(int)
-    made, told_one, changed_before = gaps[again, 0], np.zeros(len(again), bool), np.zeros(len(again), bool)
-    for order in range(most):
-        mention = at[again, order]
-        there = mention >= 0
-        change = there & free[again, order] & (
-            (nth[again, order] == certain) | (keyed_uniform(key, attempt, 2 * order + 1, seed) < 0.5))
-        drawn = (keyed_uniform(key, attempt, 2 * order + 2, seed) * (size[mention] - 1)).astype(int)
-        chosen = start[mention] + np.where(change, drawn, size[mention] - 1)
-        many = np.where(governed[mention], ~told_one, is_plural[mention])
-        stays = ~change & ~(governed[mention] & changed_before)
-        said = np.where(stays, now[mention], np.where(many, plural[chosen], singular[chosen]))
-        made = made + np.where(there, said, "") + gaps[again, order + 1]
-        told_one, changed_before = one[chosen], change
-    vowel, consonant = terms.articles()
-    answer = pd.Series(made, dtype=object).str.replace(rf"(?i)\b(a)(?=\s+(?:{vowel})\b)", r"\1n", regex=True)
-    answer = answer.str.replace(rf"(?i)\b(a)n(?=\s+(?:{consonant})\b)", r"\1", regex=True)
-    return pd.DataFrame({"row": rows[again], "attempt": attempt, "answer": answer})

@@ -22,7 +22,7 @@ from scripts.build.options import options_of
 from scripts.build.unit_normalization import normalize_units
 from scripts.common.files import whole_set
 from scripts.common.keyed import keyed_hash
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, execute, log, parser
 from scripts.common.tables import ANSWERS, QUESTIONS, provenance_of, read_table, write_table
 
 
@@ -65,14 +65,14 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
-    made.add_argument("--splits", nargs="+", required=True, help="its splits, the one to learn from first")
-    made.add_argument("--options", type=options_of("mctaco"), required=True,
-                      help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
-    made.add_argument("--output", type=Path, required=True, help="the folder to write to")
-    return made
+    options = parser(__doc__)
+    options.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
+    options.add_argument("--splits", nargs="+", required=True, help="its splits, the one to learn from first")
+    options.add_argument("--options", type=options_of("mctaco"), required=True,
+                         help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
+    options.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    return options
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

@@ -26,8 +26,9 @@ import re
 
 import pandas as pd
 
+from scripts.build.number_words import number
 from scripts.build.temporal_words import Piece, Rules, ordinal_value, pieces, plain_text
-from scripts.build.unit_normalization import number, quantities
+from scripts.build.unit_normalization import quantities
 
 NUMBERS = {"hour", "number_24", "number_31", "number_59", "number", "year"}
 NUMERALS = NUMBERS | {"day_ordinal", "ordinal", "decade", "clock", "numeric_date", "half", "quarter", "masses"}
@@ -86,8 +87,8 @@ def word_of(piece: Piece, last: bool) -> str:
 
 def words_of(read: list[Piece]) -> str:
     """Pieces as words in one form."""
-    made = [word_of(piece, place + 1 == len(read)) for place, piece in enumerate(read)]
-    return " ".join(word for word in made if word)
+    words = [word_of(piece, place + 1 == len(read)) for place, piece in enumerate(read)]
+    return " ".join(word for word in words if word)
 
 
 # ---- Clock times and dates, in words of one form.
@@ -190,19 +191,19 @@ def seconds(texts: pd.Series) -> pd.Series:
 def values_of(texts: pd.Series, kinds: pd.Series, rules: Rules) -> pd.Series:
     """The value of each expression, by the index of the texts. Worked out one by one: give each expression once."""
     read = [pieces(text, rules) for text in texts]
-    templates = [template_of(some, kind) for some, kind in zip(read, kinds)]
+    templates = [template_of(of_text, kind) for of_text, kind in zip(read, kinds)]
     durations = seconds(pd.Series([duration for _, duration in templates], dtype=object))
-    made = []
-    for some, kind, (template, _), duration in zip(read, kinds, templates, durations):
+    values = []
+    for of_text, kind, (template, _), duration in zip(read, kinds, templates, durations):
         if template and isinstance(duration, str):
-            made.append(template.format(duration))
+            values.append(template.format(duration))
             continue
-        words = words_of(some)
+        words = words_of(of_text)
         if kind in ("date", "time"):
             words = with_dates(words)
         if kind == "time":
             words = with_clock_times(words)
         if kind == "set":
             words = re.sub(r"^(?!every)(.*)s$", r"every \1", words)
-        made.append(words or plain_text(texts.iloc[len(made)]))
-    return pd.Series(made, texts.index, dtype=object)
+        values.append(words or plain_text(texts.iloc[len(values)]))
+    return pd.Series(values, texts.index, dtype=object)

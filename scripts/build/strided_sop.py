@@ -25,7 +25,7 @@ import pyarrow.compute as pc
 from scripts.build.options import options_of
 from scripts.common.files import whole_set
 from scripts.common.keyed import keyed_hash
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, execute, log, parser
 from scripts.common.tables import CAPTIONS, STRIDED_PAIRS, provenance_of, read_table, table_writer
 from scripts.common.texts import json_of, text_of
 
@@ -93,7 +93,7 @@ def kept_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table]
         yield from (read_table(file, CAPTIONS.names) for file in files)
         return
     ids = [pc.unique(read_table(file, ["video_id"])["video_id"]).to_pandas() for file in files]
-    highest = lowest(np.concatenate([keyed_hash(some, VIDEO) for some in ids]), max_videos)
+    highest = lowest(np.concatenate([keyed_hash(part, VIDEO) for part in ids]), max_videos)
     for file in files:
         captions = read_table(file, CAPTIONS.names)
         hashes = keyed_hash(captions["video_id"].to_pandas(), VIDEO)
@@ -146,14 +146,14 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
-    made.add_argument("--splits", nargs="+", required=True, help="its splits, the one to learn from first")
-    made.add_argument("--options", type=options_of("strided_sop"), required=True,
-                      help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
-    made.add_argument("--output", type=Path, required=True, help="the folder to write to")
-    return made
+    options = parser(__doc__)
+    options.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
+    options.add_argument("--splits", nargs="+", required=True, help="its splits, the one to learn from first")
+    options.add_argument("--options", type=options_of("strided_sop"), required=True,
+                         help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
+    options.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    return options
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

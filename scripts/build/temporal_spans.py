@@ -41,7 +41,7 @@ from scripts.build.restored_dialogs import restored_turns
 from scripts.build.span_values import has_numeral, values_of
 from scripts.build.temporal_words import RULES, Rules, pieces, rules_of
 from scripts.common.files import whole_set
-from scripts.common.program import UserError, log, parser, run, whole_number
+from scripts.common.program import UserError, execute, log, parser, whole_number
 from scripts.common.tables import (CHALLENGE, DIALOGS, SPANS, parquet_errors, provenance_of, read_table, schema_of,
                                    table_writer)
 
@@ -125,9 +125,9 @@ def statistical_pipeline(name: str | None) -> Language | None:
 
 def settled(doc: Doc, rules: Rules) -> list[Found]:
     """The ruler's matches without their contexts: the longest first (contexts counted), none that overlap."""
-    made = [(span.start - span.end, int(span.id_), span.start, span.end) for span in doc.spans["ruler"]]
+    matches = [(span.start - span.end, int(span.id_), span.start, span.end) for span in doc.spans["ruler"]]
     taken, kept = [False] * len(doc), []
-    for _, place, start, end in sorted(made):
+    for _, place, start, end in sorted(matches):
         rule = rules.patterns[place]
         if rule["kind"] != "none":
             start, end = start + len(rule.get("before", "").split()), end - len(rule.get("after", "").split())
@@ -155,7 +155,7 @@ def joined(found: list[Found], doc: Doc, rules: Rules) -> list[Found]:
 
 def expressions(texts: list[str], nlp: Language, rules: Rules, statistical: Language | None = None) -> list[list[Found]]:
     """The temporal expressions of each text, in order, in characters of the text; none overlap."""
-    made = []
+    of_texts = []
     for text in texts:
         doc, found = nlp.make_doc(text), []
         # Most texts have only words that are too common to try any pattern.
@@ -163,15 +163,15 @@ def expressions(texts: list[str], nlp: Language, rules: Rules, statistical: Lang
             bounds = doc.user_data["bounds"]
             found = [Found(bounds[one.start][0], bounds[one.end - 1][1], one.kind, one.sort)
                      for one in joined(settled(nlp(doc), rules), doc, rules)]
-        made.append(found)
+        of_texts.append(found)
     if statistical is not None:
-        for found, doc in zip(made, statistical.pipe(texts)):
+        for found, doc in zip(of_texts, statistical.pipe(texts)):
             ruled = list(found)
             found += [Found(entity.start_char, entity.end_char, ENTITIES[entity.label_], "entity") for entity in doc.ents
                       if entity.label_ in ENTITIES
                       and not any(one.start < entity.end_char and entity.start_char < one.end for one in ruled)]
             found.sort()
-    return made
+    return of_texts
 
 
 # ---- Tables.
@@ -254,22 +254,22 @@ def find_spans(given: argparse.Namespace, versions: dict, folder: Path) -> None:
 def main(given: argparse.Namespace) -> None:
     statistical_pipeline(given.spacy_model)  # before any process starts, so that a missing one is told once
     versions = {"rules": hashlib.sha256(given.rules.read_bytes()).hexdigest(), "spacy": spacy.__version__,
-                 "spacy_model": given.spacy_model}
+                "spacy_model": given.spacy_model}
     with whole_set(given.output) as folder:
         find_spans(given, versions, folder)
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
-    made.add_argument("--splits", nargs="+", required=True, help="its splits")
-    made.add_argument("--processes", type=whole_number(1, 1024), default=1, help="how many processes work at the same time (default 1)")
-    made.add_argument("--spacy-model", metavar="NAME",
-                      help="an installed spaCy pipeline whose DATE and TIME entities join in")
-    made.add_argument("--rules", type=Path, default=RULES, help="the rules (default resources/temporal_patterns.yaml)")
-    made.add_argument("--output", type=Path, required=True, help="the folder to write to")
-    return made
+    options = parser(__doc__)
+    options.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
+    options.add_argument("--splits", nargs="+", required=True, help="its splits")
+    options.add_argument("--processes", type=whole_number(1, 1024), default=1, help="how many processes work at the same time (default 1)")
+    options.add_argument("--spacy-model", metavar="NAME",
+                         help="an installed spaCy pipeline whose DATE and TIME entities join in")
+    options.add_argument("--rules", type=Path, default=RULES, help="the rules (default resources/temporal_patterns.yaml)")
+    options.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    return options
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import yaml
 
-from scripts.build.unit_normalization import ONES, SCALES, TEENS, TENS, number
+from scripts.build.number_words import ONES, SCALES, TEENS, TENS, number
 from scripts.common.program import UserError
 
 RULES = Path(__file__).parents[2] / "resources" / "temporal_patterns.yaml"
@@ -87,7 +87,7 @@ def rules_of(path: Path = RULES) -> Rules:
             begins = re.match(r"(?:\(\?<![^)]*\))?(?:\(\?:([a-z|]+)\)|([a-z]+)|\\?(\S))", entry)
             for first in (begins[1] or begins[2] or begins[3]).split("|"):
                 forms.setdefault(first, []).append((entry, (name, re.compile(pattern))))
-    forms = {first: [form for _, form in sorted(some, key=lambda form: -len(form[0]))] for first, some in forms.items()}
+    forms = {first: [form for _, form in sorted(same_start, key=lambda form: -len(form[0]))] for first, same_start in forms.items()}
     return Rules(class_of, forms, frozenset(held["common"]), held["groups"], held["patterns"], held["joins"])
 
 
@@ -122,7 +122,7 @@ def plain_text(text: str) -> str:
 def pieces(text: str, rules: Rules) -> list[Piece]:
     """The pieces of a text, in order."""
     lower = plain_text(text)
-    made, place = [], 0
+    found_pieces, place = [], 0
     while token := NEXT.match(lower, place):
         word, sign = token.groups()
         start, end, name = token.start(token.lastindex), token.end(), rules.class_of.get(word, "word") if word else sign
@@ -142,6 +142,6 @@ def pieces(text: str, rules: Rules) -> list[Piece]:
             name = number_class(words)
         elif name == "ordinal":
             name = "day_ordinal" if ordinal_value(words) <= 31 else "ordinal"
-        made.append(Piece(start, end, name, words))
+        found_pieces.append(Piece(start, end, name, words))
         place = end
-    return made
+    return found_pieces

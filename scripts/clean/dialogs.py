@@ -87,11 +87,11 @@ def line_of(line: bytes, where: str, first: bool) -> Line:
 
 def from_jsonl(file: Path) -> Iterator[pd.DataFrame]:
     """Turns of whole dialogs: dialog_id, text, dialog and place (both the line, from 1); empty lines are passed over."""
-    number = 0
+    before = 0
     with open(file, "rb") as opened:
         while lines := opened.readlines(CHUNK):
             ids, texts, places = [], [], []
-            for number, line in enumerate(lines, number + 1):
+            for number, line in enumerate(lines, before + 1):
                 if not line.strip():
                     continue
                 read = line_of(line, f"{file}: line {number}", number == 1)
@@ -100,6 +100,7 @@ def from_jsonl(file: Path) -> Iterator[pd.DataFrame]:
                 ids.append(f"line:{number}" if read.dialog_id is None else str(read.dialog_id))
                 texts.append(read.dialog)
                 places.append(number)
+            before += len(lines)
             if ids:
                 sizes = [len(turns) for turns in texts]
                 place = np.repeat(np.array(places), sizes)

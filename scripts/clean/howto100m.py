@@ -85,7 +85,7 @@ def clean(file: Path, listing: Path | None, source: str, provenance: dict, folde
             captions, batch_videos, found = clean_batch(names, batch, source)
             counts.update(found)
             listed.append(batch_videos)
-            for number, split in enumerate(SPLITS):
+            for split in SPLITS:
                 shards[split].write(captions.filter(pc.equal(captions["split"], split)))
             bar.update(done - bar.n)
             del batch, captions  # not to hold this batch while the next one is read

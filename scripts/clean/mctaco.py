@@ -52,7 +52,7 @@ def main(given: argparse.Namespace) -> None:
         number = pd.factorize(asked)[0]
         counts += [(split, "answers", "read", "", len(table)), (split, "answers", "kept", "", len(table)),
                    (split, "questions", "kept", "", int(number.max()) + 1)]
-        counts += [(split, "answers", "noted", reason, int(texts.apply(lambda column: column.str.contains(sign, regex=False))
+        counts += [(split, "answers", "noted", reason, int(texts.apply(lambda column, sign=sign: column.str.contains(sign, regex=False))
                                                           .any(axis=1).sum())) for reason, sign in ODD.items()]
         tables[split] = table.assign(
             source=given.source, split=split, question_id=[f"{split}:{question}" for question in number],

@@ -1,17 +1,16 @@
 """The configuration: checked in full before anything runs, then resolved into runs and datasets."""
 
-import difflib
 import hashlib
 import itertools
 import json
-import re
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-import jsonschema
-
 from scripts.common.program import UserError
+from scripts.common.schemas import VALIDATOR, check, check_entry, closest, shown
 
+MOST_LEVELS, MOST_RUNS = 1000, 50_000  # of a factor, of one experiment: more is a slip
 SCORING = {"max_length", "precision"}  # the training settings that a run without learning has as well
 
 
@@ -56,81 +55,47 @@ def as_json(value) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def closest(name: str, known) -> str:
-    """`; did you mean X?` where a known name is near, else the known names."""
-    near = difflib.get_close_matches(name, list(known), 1)
-    return f"; did you mean {near[0]}?" if near else f"; known: {', '.join(sorted(known))}"
+def _has_effect(schema: dict, point: dict) -> bool:
+    """Whether an option of a study's data has an effect at a point of the grid (the values of all options, and `kind`)."""
+    return all(VALIDATOR(condition).is_valid(point.get(name)) for name, condition in schema.get("only_where", {}).items())
 
 
-def _yaml_place(path: list, value: str) -> str:
-    """The YAML to write for a value at a path, in one line: `training: {epochs: 3}`."""
-    written = value
-    for key in reversed(path):
-        written = f"[…, {written}]" if isinstance(key, int) else f"{{{key}: {written}}}"
-    return written[1:-1] if written.startswith("{") else written
+def _defaults(options: dict) -> dict:
+    """The default of each option that has one, normalised."""
+    return {option: check({option: schema["default"]}, {"properties": {option: schema}}, "resources/studies.yaml")[option]
+            for option, schema in options.items() if "default" in schema}
 
 
-def _explain(error: jsonschema.ValidationError) -> str:
-    """One sentence on a schema error: the key, what is wrong, the YAML to write."""
-    path = list(error.absolute_path)
-    place = ".".join(str(key) for key in path) or "the top level"
-    description = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
-    about = f" ({description})" if description else ""
-    if error.validator == "additionalProperties":
-        unknown = sorted(set(error.instance) - set(error.schema.get("properties", {})))
-        return f"unknown key {unknown[0]} at {place}{closest(unknown[0], error.schema['properties'])}"
-    if error.validator == "required":
-        missing = next(key for key in error.validator_value if key not in error.instance)
-        return f"key {missing} is missing at {place}; write `{_yaml_place(path + [missing], '…')}`"
-    if error.validator == "type" and isinstance(error.instance, str):
-        wanted = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
-        if {"number", "integer"} & set(wanted) and re.fullmatch(r"[+-]?\d+\.?\d*(e[+-]?\d+)?", error.instance, re.I):
-            number = error.instance
-            if "e" in number.lower() and "." not in number:
-                number = re.sub("[eE]", ".0e", number)
-                why = f"YAML reads {error.instance} as text"
-            else:
-                why = "--config gives nested numbers as text, so use a file with --configfile"
-            return f"{place} is the text '{error.instance}', not a number: {why}; " \
-                   f"write `{_yaml_place(path, number)}`"
-    return f"{place}: {error.message}{about}; write `{_yaml_place(path, '…')}`"
+def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) -> Dataset:
+    """The dataset of one point of the grid, of a source of a kind; its name holds every option that is not the default.
 
-
-def check(config: dict, schema: dict, where: str = "configuration") -> None:
-    """Refuse a configuration that the schema does not allow, in one sentence."""
-    errors = sorted(
-        jsonschema.Draft202012Validator(schema).iter_errors(config), key=lambda error: list(map(str, error.absolute_path))
-    )
-    if errors:
-        more = f" ({len(errors) - 1} more after this one)" if len(errors) > 1 else ""
-        raise UserError(f"{where}: {_explain(errors[0])}{more}")
-
-
-def _grid(factors: dict) -> Iterator[dict]:
-    """Every combination of the factors; a value that is not a list has one level."""
-    levels = [value if isinstance(value, list) else [value] for value in factors.values()]
-    for combination in itertools.product(*levels):
-        yield dict(zip(factors, combination))
-
-
-def _dataset(study_name: str, study: dict, point: dict) -> Dataset:
-    """The dataset of one point of the grid; its name holds every option that is not the default.
-
-    A word stands for itself (`temp_order`), anything else with its option (`stride-0`).
+    A word stands for itself (`temp_order`), anything else with its option (`stride-0`). An option without an effect has
+    its default, so that it makes no other dataset.
     """
-    options, parts = {}, []
-    for option, schema in study["data"].items():
-        value = options[option] = point.get(option, schema.get("default"))
-        if value != schema.get("default") or "default" not in schema:
+    asked = defaults | point
+    values, parts = {}, []
+    for option, schema in options.items():
+        value = values[option] = asked[option] if _has_effect(schema, asked | {"kind": kind}) else defaults[option]
+        if option not in defaults or value != defaults[option]:
             parts.append(value if isinstance(value, str) else f"{option}-{value}")
-    return Dataset(study_name, point["source"], "-".join(parts) or "default", as_json(options))
+    return Dataset(study, point["source"], "-".join(parts) or "default", as_json(values))
+
+
+def _settings(training: dict, study: dict, how: dict) -> dict:
+    """The settings that have an effect on a run: others must not make another run of it."""
+    if not how["learns"]:
+        return {key: value for key, value in training.items() if key in SCORING}
+    without = set()
+    if "held_out" in study:
+        without.add("held_out_fraction")  # a split is held out
+    elif training["held_out_fraction"] == 0:
+        without.add("early_stopping_patience")  # nothing is
+    return {key: value for key, value in training.items() if key not in without}
 
 
 def _run(study: str, how: dict, dataset: Dataset, model: str, made_by: str | None, method: str, training: dict,
          seed: int) -> Run:
-    """One run. What does not learn is one run, whatever the seed and the settings of learning."""
-    if not how["learns"]:
-        training = {key: value for key, value in training.items() if key in SCORING}
+    """One run, by the settings that have an effect on it; what does not learn has no seed."""
     settings = as_json({
         "study": study, "source": dataset.source, "dataset": dataset.name, "data": json.loads(dataset.options),
         "model": model, "method": method, "training": training, "seed": seed, **({"made_by": made_by} if made_by else {}),
@@ -141,81 +106,150 @@ def _run(study: str, how: dict, dataset: Dataset, model: str, made_by: str | Non
     return Run(study, name, dataset, model, method, settings)
 
 
-def _datasets(experiment: dict, where: str, study: dict, sources: dict) -> Iterator[Dataset]:
-    """The datasets of an experiment's grid. Raises UserError for an option or a source that the study does not have."""
-    for option in experiment["data"]:
-        if option != "source" and option not in study["data"]:
-            raise UserError(f"{where}.data: unknown key {option}{closest(option, ['source', *study['data']])}")
-    for point in _grid(experiment["data"]):
-        point["source"] = study.get("source_names", {}).get(point["source"], point["source"])
-        for option, schema in study["data"].items():
-            if option not in point and "default" not in schema:
-                raise UserError(f"{where}.data: {option} is missing ({schema['description']}); "
-                                f"write `data: {{{option}: …}}`")
-            if option in point:
-                check({option: point[option]}, {"properties": {option: schema}}, f"{where}.data")
-        if point["source"] not in sources:
-            known = [*study.get("source_names", {}), *sources]
-            raise UserError(f"{where}.data: no source {point['source']}{closest(point['source'], known)}")
-        if sources[point["source"]]["kind"] not in study["reads"]:
-            raise UserError(f"{where}.data: source {point['source']} holds {sources[point['source']]['kind']}, "
-                            f"but {experiment['study']} reads {' or '.join(study['reads'])}; name another source")
-        yield _dataset(experiment["study"], study, point)
+def _levels(value, schema: dict, key: str, where: str) -> list:
+    """The levels of one key of an experiment's data, each checked and normalised; a value that is no list has one."""
+    values = value if isinstance(value, list) else [value]
+    if len(values) > MOST_LEVELS:
+        raise UserError(f"{where}: {key} has {len(values):,} levels, and {MOST_LEVELS:,} is the most; name fewer")
+    levels = [check({key: level}, {"properties": {key: schema}}, where)[key] for level in values]
+    if not levels:
+        raise UserError(f"{where}: {key} is an empty list; name one level or more, or take it out")
+    written = [as_json(level) for level in levels]
+    if twice := [level for level in written if written.count(level) > 1]:
+        raise UserError(f"{where}: {key} names {shown(json.loads(twice[0]))} twice; name each level once")
+    return levels
 
 
-def resolve(config: dict, sources: dict, models: dict, studies: dict) -> Plan:
-    """The runs, datasets and experiments that a checked configuration asks for.
+class _Resolver:
+    """Turns the experiments of a checked configuration into a plan; what they use of resources/ is checked on the way."""
 
-    A model of an MLM stage brings the run that makes it. Raises UserError for a name that does not exist, naming the
-    experiment and the nearest known name.
-    """
-    plan = Plan()
+    def __init__(self, config: dict, sources: dict, models: dict, studies: dict):
+        self.config = config
+        self.resources = {"sources": sources, "models": models, "studies": studies}
+        self.checked: dict[tuple[str, str], dict] = {}
+        self.plan = Plan()
+        self.making: list[str] = []  # the models of MLM stages that are being resolved, each for the next
 
-    def made_by(model: str, where: str) -> str | None:
+    def entry(self, kind: str, name: str, what: str, names: tuple[str, ...] = ()) -> dict:
+        """An entry of resources/ by name, checked. `what` says for a message who asks."""
+        if name not in self.resources[kind]:
+            raise UserError(f"{what} {shown(name)}{closest(name, [*names, *self.resources[kind]])}")
+        if (kind, name) not in self.checked:
+            self.checked[kind, name] = check_entry(kind, name, self.resources[kind])
+        return self.checked[kind, name]
+
+    def source(self, name: str, study_name: str, study: dict, where: str) -> dict:
+        """A source that the study can read; the source that it is measured on is checked as well."""
+        source = self.entry("sources", name, f"{where}.data: no source", tuple(study.get("source_names", {})))
+        if source["kind"] not in study["reads"]:
+            raise UserError(f"{where}.data: source {name} holds {source['kind']}, "
+                            f"but {study_name} reads {' or '.join(study['reads'])}; name another source")
+        if "measured_on" in source:
+            self.entry("sources", source["measured_on"], f"resources/sources.yaml: {name}.measured_on: no source")
+        return source
+
+    def model(self, name: str, where: str) -> dict:
+        """A model; the encoder that it stands on is checked as well."""
+        model = self.entry("models", name, f"{where}.models: no model")
+        if "encoder" in model:
+            self.entry("models", model["encoder"], f"resources/models.yaml: {name}.encoder: no model")
+        return model
+
+    def datasets(self, experiment: dict, where: str, study: dict) -> Iterator[Dataset]:
+        """The datasets of an experiment's grid. Raises UserError for an option or a source that the study does not have."""
+        data, options, names = experiment["data"], study["data"], study.get("source_names", {})
+        for key in data:
+            if key != "source" and key not in options:
+                raise UserError(f"{where}.data: unknown key {shown(key)}{closest(key, ['source', *options])}")
+        for key, schema in options.items():
+            if key not in data and "default" not in schema:
+                raise UserError(f"{where}.data: {key} is missing ({schema['description']}); write `data: {{{key}: …}}`")
+        text = {"type": "string", "description": "a source of resources/sources.yaml"}
+        levels = {key: _levels(value, options.get(key, text), key, f"{where}.data") for key, value in data.items()}
+        levels["source"] = _levels([names.get(name, name) for name in levels["source"]], text, "source", f"{where}.data")
+        self.check_size(levels, experiment, where)
+        kinds = {name: self.source(name, experiment["study"], study, where)["kind"] for name in levels["source"]}
+        points = [dict(zip(levels, combination)) for combination in itertools.product(*levels.values())]
+        defaults = _defaults(options)
+        self.check_effects(points, kinds, options, defaults, where)
+        for point in points:
+            yield _dataset(experiment["study"], options, defaults, point, kinds[point["source"]])
+
+    def check_size(self, levels: dict, experiment: dict, where: str) -> None:
+        """Refuse a grid that nobody means."""
+        seeds = experiment.get("seeds", self.config["seeds"])
+        runs = math.prod(map(len, [*levels.values(), experiment["models"], seeds]))
+        if runs > MOST_RUNS:
+            raise UserError(f"{where}: asks for {runs:,} runs, and {MOST_RUNS:,} is the most; name fewer levels, "
+                            "models or seeds")
+
+    @staticmethod
+    def check_effects(points: list[dict], kinds: dict[str, str], options: dict, defaults: dict, where: str) -> None:
+        """Refuse an option that the experiment sets and that has an effect at no point of its grid."""
+        for option, schema in options.items():
+            effects = (_has_effect(schema, defaults | point | {"kind": kinds[point["source"]]}) for point in points)
+            if any(option in point and point[option] != defaults.get(option) for point in points) and not any(effects):
+                raise UserError(f"{where}.data: {option} has no effect here ({schema['description']}; only where "
+                                f"{as_json(schema['only_where'])}); take it out")
+
+    def made_by(self, model: str, where: str) -> str | None:
         """The run that makes a model, which joins the plan; None for a model that is fetched."""
-        if "mlm" not in models[model]:
+        plan, entry = self.plan, self.model(model, where)
+        if "mlm" not in entry:
             return None
-        base, name = models[model]["mlm"]["model"], models[model]["mlm"]["experiment"]
-        if name not in config["experiments"]:
-            raise UserError(f"{where}.models: {model} is made by the experiment {name}, which this configuration does not have; "
-                            f"add it under experiments, with `methods: [mlm]` and `models: [{base}]`")
-        runs = [run for run in runs_of(name) if run.model == base and run.method == "mlm"]
+        base, name = entry["mlm"]["model"], entry["mlm"]["experiment"]
+        if name not in self.config["experiments"]:
+            raise UserError(f"{where}.models: {model} is made by the experiment {name}, which this configuration does not "
+                            f"have; add it under experiments, with `methods: [mlm]` and `models: [{base}]`")
+        if model in self.making:
+            raise UserError(f"configuration: experiments.{name} makes {model}, so it cannot begin with it; "
+                            f"write `models: [{base}]`")
+        self.making.append(model)
+        runs = [run for run in self.runs_of(name) if run.model == base and run.method == "mlm"]
+        self.making.pop()
         if len(runs) != 1:
-            raise UserError(f"configuration: experiments.{name} makes {model}, so it must be one run of {base} by the method mlm, "
-                            f"not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [mlm]`")
+            raise UserError(f"configuration: experiments.{name} makes {model}, so it must be one run of {base} by the "
+                            f"method mlm, not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [mlm]`")
         plan.runs[runs[0].name] = runs[0]
         plan.datasets[runs[0].dataset.folder] = runs[0].dataset
         plan.made[model] = runs[0].name
         return runs[0].name
 
-    def runs_of(name: str) -> Iterator[Run]:
+    def runs_of(self, name: str) -> Iterator[Run]:
         """The runs of an experiment."""
-        experiment, where = config["experiments"][name], f"configuration: experiments.{name}"
-        if experiment["study"] not in studies:
-            raise UserError(f"{where}.study: no study {experiment['study']}{closest(experiment['study'], studies)}")
-        study = studies[experiment["study"]]
+        experiment, where = self.config["experiments"][name], f"configuration: experiments.{name}"
+        study = self.entry("studies", experiment["study"], f"{where}.study: no study")
         methods = experiment.get("methods", list(study["methods"])[:1])
         for method in methods:
             if method not in study["methods"]:
-                raise UserError(f"{where}.methods: {experiment['study']} has no method {method}"
+                raise UserError(f"{where}.methods: {experiment['study']} has no method {shown(method)}"
                                 f"{closest(method, study['methods'])}")
-        for model in experiment["models"]:
-            if model not in models:
-                raise UserError(f"{where}.models: no model {model}{closest(model, models)}")
-        training = config["training"] | experiment.get("training", {})
-        for dataset in _datasets(experiment, where, study, sources):
+        makers = {model: self.made_by(model, where) for model in experiment["models"]}
+        training = self.config["training"] | experiment.get("training", {})
+        for dataset in self.datasets(experiment, where, study):
             for model, method in itertools.product(experiment["models"], methods):
-                for seed in experiment.get("seeds", config["seeds"]) if study["methods"][method]["learns"] else [0]:
-                    yield _run(experiment["study"], study["methods"][method], dataset, model, made_by(model, where), method,
-                               training, seed)
+                how = study["methods"][method]
+                settings = _settings(training, study, how)
+                for seed in experiment.get("seeds", self.config["seeds"]) if how["learns"] else [0]:
+                    yield _run(experiment["study"], how, dataset, model, makers[model], method, settings, seed)
 
+
+def resolve(config: dict, sources: dict, models: dict, studies: dict) -> Plan:
+    """The runs, datasets and experiments that a configuration asks for, as `check` returned it.
+
+    A model of an MLM stage brings the run that makes it. Raises UserError for a name that does not exist, naming the
+    experiment and the nearest known name, and for a broken entry of resources/ that an experiment uses.
+    """
+    resolver = _Resolver(config, sources, models, studies)
+    plan = resolver.plan
     for name in config["run"]:
         if name not in config["experiments"]:
-            raise UserError(f"configuration: run names {name}, which is no experiment{closest(name, config['experiments'])}")
-        runs = list(runs_of(name))
+            raise UserError(f"configuration: run names {shown(name)}, which is no experiment"
+                            f"{closest(name, config['experiments'])}")
+        runs = list(resolver.runs_of(name))
         if any(run.method == "mlm" for run in runs):
-            raise UserError(f"configuration: run names {name}, which makes models and measures nothing; take it out of run: it "
-                            "runs where a model that it makes is named")
+            raise UserError(f"configuration: run names {name}, which makes models and measures nothing; take it out of run: "
+                            "it runs where a model that it makes is named")
         plan.experiments[name] = list(dict.fromkeys(run.name for run in runs))
         plan.runs |= {run.name: run for run in runs}
         plan.datasets |= {run.dataset.folder: run.dataset for run in runs}

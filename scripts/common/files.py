@@ -3,6 +3,7 @@
 import errno
 import glob
 import hashlib
+import json
 import lzma
 import os
 import platform
@@ -68,21 +69,41 @@ def _place_beside(path: Path) -> Path:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """Yield a place beside `path` to write to; rename it when the block ends well.
+    """Yield a place beside `path` to write a file or a folder to; rename it when the block ends well.
 
-    The place keeps the suffix of `path`. On any error it is removed and `path` stays as it was.
+    It is on the disk before it gets its name, so that a machine that loses power leaves the old file or the new one. The
+    place keeps the suffix of `path`. On any error it is removed and `path` stays as it was.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = _place_beside(path)
     try:
         yield beside
+        synced(beside)
         os.replace(beside, path)
+        sync(path.parent)
     except BaseException as error:
         # What the user knows is the name that the file was to get.
         if isinstance(error, OSError) and error.filename in (None, str(beside), beside):
             error.filename = str(path)
         _remove(beside)
         raise
+
+
+def sync(path: Path) -> None:
+    """Have the system write a file, or the names in a folder, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def synced(path: Path) -> None:
+    """Have a file, or a folder with all that is in it, written to the disk."""
+    if path.is_dir():
+        for inside in path.iterdir():
+            synced(inside)
+    sync(path)
 
 
 @contextmanager
@@ -97,6 +118,7 @@ def whole_set(folder: Path) -> Iterator[Path]:
     try:
         place.mkdir()
         yield place
+        synced(place)
         _take_names(place, folder)
     except BaseException as error:
         if isinstance(error, OSError) and error.filename:
@@ -123,6 +145,7 @@ def _take_names(place: Path, folder: Path) -> None:
         if path.is_dir() and (folder / path.name).is_dir():
             (folder / path.name).replace(place / f".old-{path.name}")
         path.replace(folder / path.name)
+    sync(folder)
 
 
 @contextmanager
@@ -141,3 +164,24 @@ def sha256_of(path: Path) -> str:
     """Hexadecimal sha256 of a file's bytes."""
     with open(path, "rb") as opened:
         return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+def remembered_sha256(file: Path, memory: Path, key: str) -> str:
+    """The sha256 of a file; taken from `memory` (JSON: key to size, time and hash) while its size and time are the same.
+
+    What was changed within the last seconds is not remembered: a second change might leave both as they are.
+    """
+    facts = file.stat()
+    try:
+        known = dict(json.loads(memory.read_text(encoding="utf-8")))
+        size, changed, sha256 = known[key] if key in known else (None, None, None)
+    except (OSError, ValueError, TypeError):
+        known, size, changed, sha256 = {}, None, None, None
+    if (size, changed) == (facts.st_size, facts.st_mtime_ns) and isinstance(sha256, str):
+        return sha256
+    sha256 = sha256_of(file)
+    if time.time_ns() - facts.st_mtime_ns > 2_000_000_000:
+        known[key] = [facts.st_size, facts.st_mtime_ns, sha256]
+        with suppress(OSError), whole(memory) as beside:  # where results/ cannot be written, it is hashed each time
+            beside.write_text(json.dumps(known, indent=1), encoding="utf-8")
+    return sha256

@@ -76,8 +76,8 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser(doc: str) -> argparse.ArgumentParser:
-    """An argument parser whose --help opens with the module's docstring; knows --log."""
-    shared = _Parser(description=doc, formatter_class=_Help, allow_abbrev=False)
+    """An argument parser whose --help opens with the module's docstring; knows --log, and @FILE: arguments, one a line."""
+    shared = _Parser(description=doc, formatter_class=_Help, allow_abbrev=False, fromfile_prefix_chars="@")
     shared.add_argument("--log", type=Path, metavar="FILE", help="also write messages to this file")
     return shared
 
@@ -177,13 +177,24 @@ def _close_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def run(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespace) -> None:
-    """Run main(arguments): messages to stderr and --log, expected errors as one line and exit 1, Ctrl-C as exit 130."""
-    logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[logging.StreamHandler(sys.stderr)], force=True)
+def log_to(file: Path, mode: str = "w") -> None:
+    """Write messages to a file from here on, too."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    logging.getLogger().addHandler(logging.FileHandler(file, mode=mode, encoding="utf-8"))
+
+
+def execute(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespace, opens_log: bool = False) -> None:
+    """Run main(arguments): messages to stderr and --log, expected errors as one line and exit 1, Ctrl-C as exit 130.
+
+    opens_log: main itself calls log_to.
+    """
+    terminal = logging.StreamHandler(sys.stderr)
+    if arguments.log and os.environ.get("TIMESTRIDE_LOG_ONLY"):  # Snakemake shows the log of a program that failed
+        terminal.addFilter(lambda record: record.levelno == logging.WARNING)
+    logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[terminal], force=True)
     try:
-        if arguments.log:
-            arguments.log.parent.mkdir(parents=True, exist_ok=True)
-            logging.getLogger().addHandler(logging.FileHandler(arguments.log, mode="w", encoding="utf-8"))
+        if arguments.log and not opens_log:
+            log_to(arguments.log)
         main(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
@@ -196,3 +207,6 @@ def run(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespac
         _refuse(error)
         _close_output()
         sys.exit(1)
+
+
+run = execute  # the name that the programs of scripts/train, scripts/clean and scripts/fetch still call it by

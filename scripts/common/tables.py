@@ -187,18 +187,16 @@ def read_table(path: Path, columns: Iterable[str] | None = None, schema: pa.Sche
         return table
 
 
-def content_digest(path: Path, columns: list[str]) -> str:
-    """sha256 over the values of the named columns: row order counts, the file's encoding does not.
+def digest_of(table: pa.Table, columns: list[str], where: str = "the table") -> str:
+    """sha256 over the values of the named columns: row order counts, chunks and metadata do not.
 
-    Neither Parquet metadata nor the version of the writing library changes it. Text, integers and
-    floats only; a missing value is refused.
+    Text, integers and floats only. Raises UserError for a missing value, naming `where`.
     """
     digest = hashlib.sha256()
-    table = read_table(path, columns)
     for name in columns:
         column = pa.concat_arrays(table[name].chunks) if len(table) else pa.array([], table.schema.field(name).type)
         if column.null_count:
-            raise UserError(f"{path}: column {name} has {column.null_count} missing values")
+            raise UserError(f"{where}: column {name} has {column.null_count} missing values")
         digest.update(f"{name} {column.type} {len(column)}\n".encode())
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             column = column.cast(pa.large_string())
@@ -209,3 +207,8 @@ def content_digest(path: Path, columns: list[str]) -> str:
         else:
             digest.update(column.to_numpy(zero_copy_only=False).tobytes())
     return digest.hexdigest()
+
+
+def content_digest(path: Path, columns: list[str]) -> str:
+    """digest_of the named columns of a Parquet file: neither its encoding nor the version of its writer changes it."""
+    return digest_of(read_table(path, columns), columns, str(path))

@@ -13,8 +13,8 @@ def evaluation_arguments(doc: str, build: bool = True, required: bool = True) ->
 
     required: False for a program that may be used on files instead (file_or_runs).
     """
-    made = parser(doc)
-    runs = made.add_argument_group("the runs of an experiment")
+    options = parser(doc)
+    runs = options.add_argument_group("the runs of an experiment")
     runs.add_argument("--experiment", required=required, help="its name, for the table")
     runs.add_argument("--runs", nargs="+", required=required, help="the runs' names")
     runs.add_argument("--trained", type=Path, required=required, help="the folder of the study's runs")
@@ -22,14 +22,14 @@ def evaluation_arguments(doc: str, build: bool = True, required: bool = True) ->
         runs.add_argument("--build", type=Path, required=required, help="the folder of the study's datasets")
     runs.add_argument("--sources", type=Path, required=required, help="resources/sources.yaml")
     runs.add_argument("--output", type=Path, required=required, help="the Parquet file to write")
-    made.add_argument("--resamples", type=whole_number(1, 100_000), default=2000, help="bootstrap resamples; default: %(default)s")
-    return made
+    options.add_argument("--resamples", type=whole_number(1, 100_000), default=2000, help="bootstrap resamples; default: %(default)s")
+    return options
 
 
-def file_or_runs(made: argparse.ArgumentParser, of_file: list[str]) -> argparse.Namespace:
+def file_or_runs(options: argparse.ArgumentParser, of_file: list[str]) -> argparse.Namespace:
     """The parsed arguments, which must be all those of a file (of_file) or all those of runs; else exits, naming the missing."""
-    given = made.parse_args()
+    given = options.parse_args()
     wanted = of_file if any(getattr(given, name) for name in of_file) else OF_RUNS
     if missing := [f"--{name}" for name in wanted if not getattr(given, name)]:
-        made.error(f"{', '.join(missing)} is missing")
+        options.error(f"{', '.join(missing)} is missing")
     return given

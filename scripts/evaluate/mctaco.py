@@ -23,7 +23,6 @@ Writes a Parquet file (schema metrics: scripts/common/tables.py)
 """
 
 import argparse
-import json
 import math
 from pathlib import Path
 
@@ -35,11 +34,12 @@ import yaml
 from scripts.build.unit_normalization import quantities
 from scripts.clean.columns import mapped
 from scripts.clean.mctaco import CATEGORIES, LABELS, read
-from scripts.common.program import UserError, log, run, shown
-from scripts.common.tables import ANSWERS, read_table, write_table
+from scripts.common.program import UserError, execute, shown
+from scripts.common.tables import ANSWERS, read_table
 from scripts.common.texts import lines_in, text_of
 from scripts.evaluate.arguments import evaluation_arguments, file_or_runs
-from scripts.evaluate.bootstrap import interval, resampled_sums
+from scripts.evaluate.experiment import Run, read_scores, runs_by_dataset, write_metrics
+from scripts.evaluate.tally import Tally, metric_rows, share
 
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
@@ -61,7 +61,7 @@ def f1_of(right: np.ndarray, accepted: np.ndarray, likely: np.ndarray) -> np.nda
 def by_question(label: np.ndarray, accepted: np.ndarray, question: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(questions,) exact match and F1; label and accepted are (n,) 0 or 1, question is (n,) integers from 0."""
     wrong = np.bincount(question, weights=label != accepted)
-    counts = (np.bincount(question, weights=some) for some in (label * accepted, accepted, label))
+    counts = (np.bincount(question, weights=counted) for counted in (label * accepted, accepted, label))
     return (wrong == 0).astype(float), f1_of(*counts)
 
 
@@ -71,7 +71,7 @@ def expected_at_random(label: np.ndarray, question: np.ndarray) -> tuple[np.ndar
     f1 = np.zeros(len(size))
     for candidates, wanted in set(zip(size.tolist(), likely.tolist())):
         right, other = np.indices((wanted + 1, candidates - wanted + 1))  # accepted: likely candidates, others
-        ways = np.outer(*([math.comb(some, k) for k in range(some + 1)] for some in (wanted, candidates - wanted)))
+        ways = np.outer(*([math.comb(number, k) for k in range(number + 1)] for number in (wanted, candidates - wanted)))
         outcomes = ways / 2.0**candidates * f1_of(right, right + other, np.full_like(right, wanted))
         f1[(size == candidates) & (likely == wanted)] = outcomes.sum()
     return 2.0 ** -size, f1
@@ -106,36 +106,12 @@ def score_file(gold: Path, predictions: Path) -> None:
         print(f"{name:<14}{found['exact_match'][part].mean():>7.2%}{found['f1'][part].mean():>8.2%}{part.sum():>11,}".replace("%", ""))
 
 
-def measured(values: dict[str, list[np.ndarray]], parts: dict[str, np.ndarray], resamples: int) -> list[dict]:
-    """Rows for each metric and slice of questions: of each seed, and of their mean (seed: the place in the list, or None).
-
-    values: by metric the (questions,) values of each seed, NaN where a question has none.
-    """
-    rows = []
-    for metric, seeds in values.items():
-        table = np.stack(seeds)
-        for name, part in parts.items():
-            some = table[:, part & ~np.isnan(table).any(0)]
-            if not some.size:
-                continue
-            drawn = resampled_sums(some.T, resamples) / some.shape[1]
-            same = {"metric": metric, "slice": name, "n": some.shape[1], "groups": some.shape[1]}
-            for seed, (value, draws) in enumerate(zip(some.mean(1), drawn.T)):
-                low, high = interval(draws)
-                rows.append(same | {"seed": seed, "value": value, "sd": None, "ci_low": low, "ci_high": high})
-            low, high = interval(drawn.mean(1))
-            rows.append(same | {"seed": None, "value": some.mean(), "ci_low": low, "ci_high": high,
-                                "sd": some.mean(1).std(ddof=1) if len(some) > 1 else None})
-    return rows
-
-
-def accepted_by(folder: Path, split: str, answers: pd.DataFrame) -> np.ndarray:
-    """A run's judgement of each answer, in the order of the answers: 1 accepted, 0 not."""
-    table = read_table(folder / "predictions.parquet", ["split", "selection", "example_id", "score"]).to_pandas()
-    table = table[(table["split"] == split) & (table["selection"] != "peak")].set_index("example_id")
-    if set(table.index) != set(answers["example_id"]):
-        raise UserError(f"{folder}: its predictions are not of the answers that were built; run it again")
-    return np.stack(table.loc[answers["example_id"], "score"].to_numpy()).argmax(1)
+def tallies_of(values: dict[str, list[np.ndarray]], parts: dict[str, np.ndarray]) -> list[Tally]:
+    """Each metric on each slice of questions; values: by metric the (questions,) values of each seed, NaN where a question
+    has none."""
+    stacked = {metric: np.stack(seeds) for metric, seeds in values.items()}
+    return [Tally(name, {metric: share}, table, (part & ~np.isnan(table).any(0)).astype(int))
+            for metric, table in stacked.items() for name, part in parts.items()]
 
 
 def consistency(accepted: np.ndarray, seconds: np.ndarray, question: np.ndarray) -> np.ndarray:
@@ -149,57 +125,57 @@ def consistency(accepted: np.ndarray, seconds: np.ndarray, question: np.ndarray)
     rows = rows.groupby(["question", "seconds"], as_index=False)["accepted"].max()  # sorted by both
     rank = rows.groupby("question").cumcount()
     chosen = rank[rows["accepted"] == 1].groupby(rows["question"]).agg(["min", "max", "size"])
-    made = np.full(question.max() + 1, np.nan)
-    some = chosen[chosen["size"] >= 2]
-    made[some.index] = some["max"] - some["min"] + 1 == some["size"]
-    return made
+    several = chosen[chosen["size"] >= 2]
+    coherent = np.full(question.max() + 1, np.nan)
+    coherent[several.index] = several["max"] - several["min"] + 1 == several["size"]
+    return coherent
 
 
-def of_dataset(answers: pd.DataFrame, tested: dict[str, list[tuple[dict, np.ndarray]]], resamples: int) -> list[dict]:
-    """Every metric on one split of one dataset; tested: by model, the facts and judgements of each run."""
+def question_values(answers: pd.DataFrame, judgements: list[np.ndarray]) -> dict[str, list[np.ndarray]]:
+    """By metric the (questions,) values of each judgement; NaN where a question has none.
+
+    judgements: (n,) 1 where an answer is accepted, in the order of the answers.
+    """
+    label, question = answers["label"].to_numpy(), pd.factorize(answers["group_id"])[0]
+    ranged = np.isin(answers["category"].groupby(question).first(), ["duration", "frequency"])
+    found = quantities(answers["answer"])
+    seconds = np.sqrt((found["seconds_low"] * found["seconds_high"]).to_numpy(float))  # of a range, its middle on a log scale
+    both = [by_question(label, accepted, question) for accepted in judgements]
+    coherent = [np.where(ranged, consistency(accepted, seconds, question), np.nan) for accepted in judgements]
+    return {"exact_match": [exact for exact, _ in both], "f1": [f1 for _, f1 in both], "consistency": coherent}
+
+
+def of_dataset(answers: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], resamples: int) -> list[dict]:
+    """Every metric on one split of one dataset; systems: the runs by model and method."""
     label, question = answers["label"].to_numpy(), pd.factorize(answers["group_id"])[0]
     category = answers["category"].groupby(question).first().to_numpy()
     parts = {"all": np.full(len(category), True)} | {f"category={name}": category == name for name in CATEGORIES.values()}
-    ranged = np.isin(category, ["duration", "frequency"])
-    found = quantities(answers["answer"])
-    seconds = np.sqrt((found["seconds_low"] * found["seconds_high"]).to_numpy(float))  # of a range, its middle on a log scale
-
-    def values(judged: list[np.ndarray]) -> dict[str, list[np.ndarray]]:
-        both = [by_question(label, one, question) for one in judged]
-        coherent = [np.where(ranged, consistency(one, seconds, question), np.nan) for one in judged]
-        return {"exact_match": [exact for exact, _ in both], "f1": [f1 for _, f1 in both], "consistency": coherent}
-
     exact, f1 = expected_at_random(label, question)
-    rows = [{"model": "random"} | row for row in measured({"exact_match": [exact], "f1": [f1]}, parts, resamples)]
-    for name, judged in (("always_yes", np.ones_like(label)), ("always_no", np.zeros_like(label)), ("gold", label)):
-        rows += [{"model": name} | row for row in measured(values([judged]), parts, resamples)]
-    rows = [row | {"method": "baseline"} for row in rows if row["seed"] is None]
-    for model, runs in tested.items():
-        facts = runs[0][0]
-        for row in measured(values([judged for _, judged in runs]), parts, resamples):
-            seed = None if row["seed"] is None else runs[row["seed"]][0]["seed"]
-            rows.append(row | {"model": model, "method": facts["method"], "seed": seed,
-                               "train_pairs": facts["train_examples"] + facts["held_out_examples"]})
+    baselines = {"random": {"exact_match": [exact], "f1": [f1]}} | {
+        name: question_values(answers, [accepted]) for name, accepted in (
+            ("always_yes", np.ones_like(label)), ("always_no", np.zeros_like(label)), ("gold", label))}
+    rows = [{"model": name, "method": "baseline"} | row for name, values in baselines.items()
+            for row in metric_rows(tallies_of(values, parts), [], resamples)]
+    for (model, method), runs in systems.items():
+        facts = runs[0].facts
+        accepted = [read_scores(run, split, answers["example_id"], "answers")[0].argmax(1) for run in runs]
+        same = {"model": model, "method": method, "train_pairs": facts["train_examples"] + facts["held_out_examples"]}
+        seeds = [run.facts["seed"] for run in runs]
+        rows += [same | row for row in metric_rows(tallies_of(question_values(answers, accepted), parts), seeds, resamples)]
     return rows
 
 
-def measure(experiment: str, trained: Path, runs: list[str], build: Path, sources: dict, resamples: int) -> pa.Table:
-    """Every metric of an experiment (schema metrics)."""
-    grids: dict[tuple, dict[str, list[dict]]] = {}
-    for name in runs:
-        facts = json.loads((trained / name / "run.json").read_text())
-        grids.setdefault((facts["source"], facts["dataset"]), {}).setdefault(facts["model"], []).append(facts)
+def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict, resamples: int) -> list[dict]:
+    """Every metric of the runs of an experiment (schema metrics, less the experiment)."""
     rows = []
-    for (source, dataset), tested in grids.items():
-        options = next(iter(tested.values()))[0]["data_options"]
+    for (source, dataset), systems in datasets.items():
+        options = next(iter(systems.values()))[0].facts["data_options"]
         for split in sources[source]["evaluate"]:
             answers = read_table(build / source / dataset / f"{split}.parquet", ANSWERS.names).to_pandas()
-            judged = {model: [(facts, accepted_by(trained / facts["run"], split, answers)) for facts in some]
-                      for model, some in tested.items()}
-            same = {"experiment": experiment, "study": "mctaco", "source": source, "dataset": dataset, "split": split,
+            same = {"study": "mctaco", "source": source, "dataset": dataset, "split": split,
                     "sample": "sample" in sources[source]} | options
-            rows += [same | row for row in of_dataset(answers, judged, resamples)]
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
+            rows += [same | row for row in of_dataset(answers, split, systems, resamples)]
+    return rows
 
 
 def main(given: argparse.Namespace) -> None:
@@ -207,18 +183,17 @@ def main(given: argparse.Namespace) -> None:
         score_file(given.gold, given.predictions)
         return
     sources = yaml.safe_load(given.sources.read_text(encoding="utf-8"))
-    table = measure(given.experiment, given.trained, given.runs, given.build, sources, given.resamples)
-    write_table(table, given.output, SCHEMA, {"experiment": given.experiment, "bootstrap_resamples": given.resamples})
-    log.info("%s: %d numbers of %d runs", given.experiment, len(table), len(given.runs))
+    rows = measure(runs_by_dataset(given.trained, given.runs), given.build, sources, given.resamples)
+    write_metrics(rows, SCHEMA, given)
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = evaluation_arguments(__doc__, required=False)
-    files = made.add_argument_group("a file of predictions")
+    options = evaluation_arguments(__doc__, required=False)
+    files = options.add_argument_group("a file of predictions")
     files.add_argument("--gold", type=Path, help="the gold file: sentence, question, answer, yes or no, category")
     files.add_argument("--predictions", type=Path, help="one yes or no a line, for each row of the gold file")
-    return made
+    return options
 
 
 if __name__ == "__main__":
-    run(main, file_or_runs(arguments(), ["gold", "predictions"]))
+    execute(main, file_or_runs(arguments(), ["gold", "predictions"]))

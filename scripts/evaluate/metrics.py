@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from scripts.common.program import log, parser, run
+from scripts.common.program import execute, log, parser
 from scripts.common.tables import read_table, write_table
 
 
@@ -20,11 +20,11 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("files", nargs="+", type=Path, help="metrics of one experiment each")
-    made.add_argument("--output", type=Path, required=True, help="the Parquet file to write")
-    return made
+    options = parser(__doc__)
+    options.add_argument("files", nargs="+", type=Path, help="metrics of one experiment each")
+    options.add_argument("--output", type=Path, required=True, help="the Parquet file to write")
+    return options
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

@@ -18,7 +18,6 @@ scripts/build/annotation_sheet.py and filled in by people.
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
@@ -26,11 +25,12 @@ import pandas as pd
 import pyarrow as pa
 import yaml
 
-from scripts.common.program import UserError, cut, log, run
-from scripts.common.tables import read_table, write_table
+from scripts.common.program import UserError, cut, execute
+from scripts.common.tables import read_table
 from scripts.evaluate.arguments import evaluation_arguments
-from scripts.evaluate.bootstrap import grouped_interval
+from scripts.evaluate.experiment import Run, runs_by_dataset, write_metrics
 from scripts.evaluate.human_answers import read_answers
+from scripts.evaluate.tally import Tally, metric_rows, share, sums_by_group
 
 METRIC = {"held_out": "accuracy", "last": "accuracy", "peak": "peak_accuracy"}
 SCHEMA = pa.schema([
@@ -42,86 +42,85 @@ SCHEMA = pa.schema([
 ])
 
 
-def read_run(folder: Path, evaluation: list[str]) -> tuple[dict, pd.DataFrame]:
-    """A run's facts, and its predictions on the evaluation splits with a column `right`."""
-    facts = json.loads((folder / "run.json").read_text())
-    table = read_table(folder / "predictions.parquet")
-    labels = table["label"].to_numpy()
+def judged(run: Run, evaluation: list[str]) -> pd.DataFrame:
+    """A run's predictions on the evaluation splits: split, metric, example_id, group_id, label, right."""
+    table = read_table(run.folder / "predictions.parquet")
     scores = np.stack(table["score"].to_numpy(zero_copy_only=False))
     frame = table.select(["split", "selection", "example_id", "group_id", "label"]).to_pandas()
-    frame["right"] = scores.argmax(1) == labels
-    return facts, frame[frame["split"].isin(evaluation)]
+    frame["right"] = scores.argmax(1) == frame["label"]
+    frame["metric"] = frame["selection"].map(METRIC)
+    return frame[frame["split"].isin(evaluation)]
 
 
-def measured(right: pd.Series, groups: pd.Series, resamples: int) -> dict:
-    """value, ci_low, ci_high, n and groups of a mean over examples."""
-    codes, names = pd.factorize(groups)
-    low, high = grouped_interval(right.to_numpy(float), codes, resamples)
-    return {"value": float(right.mean()), "ci_low": low, "ci_high": high, "n": len(right), "groups": len(names)}
+def tally_of(judgements: list[pd.DataFrame], metric: str, where: Path) -> Tally:
+    """The right answers by video; judgements: example_id, group_id and right of each seed, on the same examples.
+
+    Raises UserError that names the folder `where` if a seed has other examples than the first.
+    """
+    first = judgements[0]
+    if any(set(seed["example_id"]) != set(first["example_id"]) for seed in judgements):
+        raise UserError(f"{where}: its predictions are not of the same pairs as those of the other seeds; run it again")
+    video, videos = pd.factorize(first["group_id"])
+    right = [seed.set_index("example_id")["right"].loc[first["example_id"]].to_numpy(float) for seed in judgements]
+    return Tally("all", {metric: share}, sums_by_group(right, video, len(videos)), np.bincount(video))
 
 
 def human_rows(answers: pd.DataFrame, human: Path, facts: dict, gold: pd.DataFrame, resamples: int) -> list[dict]:
-    """The human accuracy on the dataset of a run, a row a split; empty when nobody answered for it."""
-    answers = answers[(answers["source"] == facts["source"]) & (answers["dataset"] == facts["dataset"])]
+    """The human accuracy on the dataset of a run, a row a split; empty when nobody answered for it.
+
+    answers: those of read_answers() on this dataset; gold: split, example_id, group_id and label of its pairs.
+    """
     known = dict(zip(facts["labels"], range(len(facts["labels"]))))
-    joined = answers.merge(gold.drop_duplicates(["split", "example_id"]), how="left",
-                           left_on=["split", "pair_id"], right_on=["split", "example_id"])
+    joined = answers.merge(
+        gold.drop_duplicates(["split", "example_id"]), how="left", left_on=["split", "pair_id"], right_on=["split", "example_id"])
     lost = joined[joined["label"].isna()]
     if len(lost):
         raise UserError(f"{human}: pair {cut(lost['pair_id'].iloc[0])} is not in split {cut(lost['split'].iloc[0])} of "
                         f"{facts['source']} {facts['dataset']}; make the sheet from the dataset that is evaluated")
     joined["right"] = joined["answer"].map(known) == joined["label"]
-    return [{"split": split, "metric": "human_accuracy", **measured(part["right"], part["group_id"], resamples)}
-            for split, part in joined.groupby("split")]
+    return [{"split": split} | row for split, part in joined.groupby("split")
+            for row in metric_rows([tally_of([part], "human_accuracy", human)], [], resamples)]
 
 
-def measure(experiment: str, folders: list[Path], sources: dict, resamples: int, human: Path | None) -> pa.Table:
-    """Every metric of an experiment (schema metrics)."""
-    grids: dict[tuple, list] = {}
-    for folder in folders:
-        source = json.loads((folder / "run.json").read_text())["source"]
-        facts, frame = read_run(folder, sources[source]["evaluate"])
-        grids.setdefault((source, facts["dataset"], facts["model"]), []).append((facts, frame))
-    rows, asked = [], set()
-    labels = next(iter(grids.values()))[0][0]["labels"]
-    answers = read_answers(human, {key[:2] for key in grids}, labels) if human else None
-    for (source, dataset, model), runs in grids.items():
-        facts = runs[0][0]
-        same = {"experiment": experiment, "study": facts["study"], "source": source, "dataset": dataset,
-                "stride": facts["data_options"]["stride"], "size_matched": facts["data_options"]["size_matched"],
-                "slice": "all", "sample": "sample" in sources[source]}
-        values = []
-        for facts, frame in runs:
-            for (split, selection), part in frame.groupby(["split", "selection"]):
-                values.append({"seed": facts["seed"], "split": split, "metric": METRIC[selection],
-                               **measured(part["right"], part["group_id"], resamples)})
-        rows += [same | {"model": model, "sd": None} | value for value in values]
-        everything = pd.concat([frame for _, frame in runs])
-        spread = pd.DataFrame(values).groupby(["split", "metric"])["value"].std()  # missing for one seed
-        for (split, selection), part in everything.groupby(["split", "selection"]):
-            mean = part.groupby("example_id", sort=False).agg(right=("right", "mean"), group_id=("group_id", "first"))
-            sd = spread[split, METRIC[selection]]
-            rows.append(same | {"model": model, "seed": None, "split": split, "metric": METRIC[selection],
-                                "sd": None if pd.isna(sd) else sd, **measured(mean["right"], mean["group_id"], resamples)})
-        if human and (source, dataset) not in asked:
-            asked.add((source, dataset))
-            rows += [same | {"model": "human", "seed": None, "sd": None} | row
-                     for row in human_rows(answers, human, facts, everything, resamples)]
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
+def of_system(runs: list[Run], judgements: list[pd.DataFrame], resamples: int) -> list[dict]:
+    """The rows of one model on one dataset, by split and metric."""
+    seeds, rows = [run.facts["seed"] for run in runs], []
+    by_part = [dict(list(judgement.groupby(["split", "metric"]))) for judgement in judgements]
+    for split, metric in by_part[0]:
+        tally = tally_of([parts[split, metric] for parts in by_part], metric, runs[-1].folder)
+        rows += [{"split": split} | row for row in metric_rows([tally], seeds, resamples)]
+    return rows
+
+
+def measure(datasets: dict[tuple, dict[tuple, list[Run]]], sources: dict, resamples: int, human: Path | None) -> list[dict]:
+    """Every metric of the runs of an experiment (schema metrics, less the experiment)."""
+    rows = []
+    labels = next(run.facts["labels"] for systems in datasets.values() for runs in systems.values() for run in runs)
+    answers = read_answers(human, set(datasets), labels) if human else None
+    for (source, dataset), systems in datasets.items():
+        facts = next(iter(systems.values()))[0].facts
+        same = {"study": facts["study"], "source": source, "dataset": dataset, "stride": facts["data_options"]["stride"],
+                "size_matched": facts["data_options"]["size_matched"], "sample": "sample" in sources[source]}
+        for (model, _), runs in systems.items():
+            judgements = [judged(run, sources[source]["evaluate"]) for run in runs]
+            rows += [same | {"model": model} | row for row in of_system(runs, judgements, resamples)]
+        if human:
+            part = answers[(answers["source"] == source) & (answers["dataset"] == dataset)]
+            rows += [same | {"model": "human"} | row for row in human_rows(part, human, facts, judgements[0], resamples)]
+    return rows
 
 
 def main(given: argparse.Namespace) -> None:
     sources = yaml.safe_load(given.sources.read_text(encoding="utf-8"))
-    table = measure(given.experiment, [given.trained / name for name in given.runs], sources, given.resamples, given.human)
-    write_table(table, given.output, SCHEMA, {"experiment": given.experiment, "bootstrap_resamples": given.resamples})
-    log.info("%s: %d numbers of %d runs", given.experiment, len(table), len(given.runs))
+    rows = measure(runs_by_dataset(given.trained, given.runs), sources, given.resamples, given.human)
+    write_metrics(rows, SCHEMA, given)
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = evaluation_arguments(__doc__, build=False)
-    made.add_argument("--human", type=Path, help="CSV of human answers")
-    return made
+    options = evaluation_arguments(__doc__, build=False)
+    options.add_argument("--human", type=Path, help="CSV of human answers")
+    return options
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

@@ -15,7 +15,6 @@ Writes a Parquet file (schema metrics: scripts/common/tables.py)
 """
 
 import argparse
-import json
 from itertools import product
 from pathlib import Path
 
@@ -24,10 +23,11 @@ import pandas as pd
 import pyarrow as pa
 import yaml
 
-from scripts.common.program import UserError, log, run
-from scripts.common.tables import NLI, read_table, write_table
+from scripts.common.program import execute
+from scripts.common.tables import NLI, read_table
 from scripts.evaluate.arguments import evaluation_arguments
-from scripts.evaluate.bootstrap import interval, resampled_sums
+from scripts.evaluate.experiment import Run, read_scores, runs_by_dataset, write_metrics
+from scripts.evaluate.tally import Tally, metric_rows
 
 LABELS = ["entailment", "neutral", "contradiction"]
 BINARY = np.array([0, 1, 1])  # entailment, or not
@@ -49,47 +49,26 @@ SCHEMA = pa.schema([
 ])
 
 
-def accuracy(confusion: np.ndarray) -> np.ndarray:
-    """(…) from (…, labels, predicted) counts."""
-    return np.trace(confusion, axis1=-2, axis2=-1) / confusion.sum((-2, -1))
+def accuracy(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """(…) from (…, labels, predicted) counts and how many pairs they are."""
+    return np.trace(confusion, axis1=-2, axis2=-1) / count
 
 
-def weighted_f1(confusion: np.ndarray) -> np.ndarray:
+def weighted_f1(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
     """(…) from (…, labels, predicted) counts: the F1 of each label, weighted by how often it occurs."""
     support, predicted = confusion.sum(-1), confusion.sum(-2)
     right = np.diagonal(confusion, axis1=-2, axis2=-1)
     f1 = 2 * right / np.maximum(support + predicted, 1)
-    return (f1 * support).sum(-1) / support.sum(-1)
+    return (f1 * support).sum(-1) / count
 
 
 METRICS = {"accuracy": accuracy, "weighted_f1": weighted_f1}
 
 
-def confusions(label: np.ndarray, predicted: np.ndarray, group: np.ndarray, labels: int) -> np.ndarray:
+def confusions(label: np.ndarray, predicted: np.ndarray, group: np.ndarray, labels: int, groups: int) -> np.ndarray:
     """(groups, labels, labels) counts by group, label and prediction; all three are (n,) integers from 0."""
-    groups = group.max() + 1
     cell = (group * labels + label) * labels + predicted
     return np.bincount(cell, minlength=groups * labels**2).reshape(groups, labels, labels)
-
-
-def measured(label: np.ndarray, predictions: list[np.ndarray], group: np.ndarray, resamples: int) -> list[dict]:
-    """Accuracy and weighted F1 of each seed's predictions, and of their mean (seed: the place in the list, or None)."""
-    group = np.unique(group, return_inverse=True)[1]
-    labels = int(max(label.max(), *(predicted.max() for predicted in predictions))) + 1
-    rows = []
-    counts = [confusions(label, predicted, group, labels) for predicted in predictions]
-    resampled = [resampled_sums(some, resamples) for some in counts]
-    for metric, of in METRICS.items():
-        values = [float(of(some.sum(0))) for some in counts]
-        draws = np.stack([of(some) for some in resampled])
-        same = {"metric": metric, "n": len(label), "groups": int(group.max()) + 1}
-        for seed, value in enumerate(values):
-            low, high = interval(draws[seed])
-            rows.append(same | {"seed": seed, "value": value, "sd": None, "ci_low": low, "ci_high": high})
-        low, high = interval(draws.mean(0))
-        rows.append(same | {"seed": None, "value": float(np.mean(values)), "ci_low": low, "ci_high": high,
-                            "sd": float(np.std(values, ddof=1)) if len(values) > 1 else None})
-    return rows
 
 
 def slices(pairs: pd.DataFrame, challenge_set: str) -> dict[str, np.ndarray]:
@@ -103,85 +82,72 @@ def slices(pairs: pd.DataFrame, challenge_set: str) -> dict[str, np.ndarray]:
     return parts
 
 
-def predictions(folder: Path, split: str, pairs: pd.DataFrame) -> tuple[dict, np.ndarray]:
-    """A run's facts, and its predicted score column for each pair, in the order of the pairs."""
-    facts = json.loads((folder / "run.json").read_text())
-    table = read_table(folder / "predictions.parquet", ["split", "selection", "example_id", "score"]).to_pandas()
-    table = table[(table["split"] == split) & (table["selection"] != "peak")].set_index("example_id")
-    if set(table.index) != set(pairs["example_id"]):
-        raise UserError(f"{folder}: its predictions are not of the pairs that were built; run it again")
-    return facts, np.stack(table.loc[pairs["example_id"], "score"].to_numpy()).argmax(1)
-
-
-def by_scoring(facts: dict, predicted: np.ndarray) -> dict[str, np.ndarray]:
-    """A model's predictions under each scoring that it can have."""
-    if len(facts["labels"]) < len(LABELS):
+def by_scoring(run: Run, predicted: np.ndarray) -> dict[str, np.ndarray]:
+    """A run's predictions under each scoring that it can have."""
+    if len(run.facts["labels"]) < len(LABELS):
         return {"binary": predicted}
     return {"ternary": predicted, "binary": BINARY[predicted]}
 
 
-def systems(pairs: pd.DataFrame, split: str, tested: dict[tuple, list[Path]]) -> dict[tuple, list]:
-    """By model, method and scoring: the seed and the predictions of each run; the majority baseline first."""
+def predictions_of(pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]]) -> dict[tuple, list[np.ndarray]]:
+    """By model, method and scoring: each run's predictions, in the order of the pairs; the majority baseline first."""
     label = pairs["label"].to_numpy()
-    found = {("majority", "majority", scoring): [(None, np.full(len(gold), np.bincount(gold).argmax()))]
+    found = {("majority", "majority", scoring): [np.full(len(gold), np.bincount(gold).argmax())]
              for scoring, gold in (("ternary", label), ("binary", BINARY[label]))}
-    for (model, method), folders in tested.items():
-        for folder in folders:
-            facts, predicted = predictions(folder, split, pairs)
-            for scoring, some in by_scoring(facts, predicted).items():
-                found.setdefault((model, method, scoring), []).append((facts["seed"], some))
+    for (model, method), runs in systems.items():
+        for run in runs:
+            scores, _ = read_scores(run, split, pairs["example_id"], "pairs")
+            for scoring, predicted in by_scoring(run, scores.argmax(1)).items():
+                found.setdefault((model, method, scoring), []).append(predicted)
     return found
 
 
-def of_dataset(pairs: pd.DataFrame, split: str, tested: dict[tuple, list[Path]], resamples: int) -> list[dict]:
-    """Every metric on one split of one dataset; tested: the runs' folders by model and method."""
+def confusion_rows(gold: np.ndarray, predictions: list[np.ndarray], names: list[str]) -> list[dict]:
+    """The share of pairs with each label and prediction, in the mean of the seeds."""
+    cells = [np.bincount(gold * len(names) + predicted, minlength=len(names) ** 2) for predicted in predictions]
+    return [{"slice": f"label={true}; predicted={told}", "metric": "confusion", "seed": None, "n": len(gold),
+             "value": count / len(gold)} for (true, told), count in zip(product(names, names), np.mean(cells, 0))]
+
+
+def of_dataset(pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], resamples: int) -> list[dict]:
+    """Every metric on one split of one dataset; systems: the runs by model and method."""
     challenge_set, label = pairs["challenge_set"].iloc[0], pairs["label"].to_numpy()
-    parts, group = slices(pairs, challenge_set), pairs["group_id"].to_numpy()
-    rows, found = [], systems(pairs, split, tested)
-    for (model, method, scoring), runs in found.items():
-        seeds, predicted = zip(*runs)
-        gold = label if scoring == "ternary" else BINARY[label]
+    parts, (templates, group) = slices(pairs, challenge_set), np.unique(pairs["group_id"], return_inverse=True)
+    rows, found = [], predictions_of(pairs, split, systems)
+    for (model, method, scoring), predictions in found.items():
+        gold, names = label if scoring == "ternary" else BINARY[label], NAMES[scoring]
         same = {"challenge_set": challenge_set, "model": model, "method": method, "split": split, "scoring": scoring}
         learns = method not in ("majority", "direct")
-        for name, part in parts.items():
-            for row in measured(gold[part], [some[part] for some in predicted], group[part], resamples):
-                if row["seed"] is None or learns:  # what does not learn has no seed: its one row is the mean
-                    seed = None if row["seed"] is None else seeds[row["seed"]]
-                    rows.append(same | row | {"slice": name, "seed": seed})
+        seeds = [run.facts["seed"] for run in systems[model, method]] if learns else []
+        tallies = [Tally(name, METRICS,
+                         np.stack([confusions(gold[part], predicted[part], group[part], len(names), len(templates))
+                                   for predicted in predictions]),
+                         np.bincount(group[part], minlength=len(templates))) for name, part in parts.items()]
+        rows += [same | row for row in metric_rows(tallies, seeds, resamples)]
         finest = scoring == "ternary" or (model, method, "ternary") not in found
         if finest and model != "majority":
-            names = NAMES[scoring]
-            mean = np.mean([np.bincount(gold * len(names) + some, minlength=len(names) ** 2) for some in predicted], 0)
-            rows += [same | {"slice": f"label={true}; predicted={told}", "metric": "confusion", "seed": None, "n": len(gold),
-                             "groups": len(set(group)), "value": count / len(gold)}
-                     for (true, told), count in zip(product(names, names), mean)]
+            rows += [same | {"groups": len(templates)} | row for row in confusion_rows(gold, predictions, names)]
     return rows
 
 
-def measure(experiment: str, trained: Path, runs: list[str], build: Path, sources: dict, resamples: int) -> pa.Table:
-    """Every metric of an experiment (schema metrics)."""
-    grids: dict[tuple, dict[tuple, list[Path]]] = {}
-    for name in runs:
-        facts = json.loads((trained / name / "run.json").read_text())
-        tested = grids.setdefault((facts["source"], facts["dataset"]), {})
-        tested.setdefault((facts["model"], facts["method"]), []).append(trained / name)
+def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict, resamples: int) -> list[dict]:
+    """Every metric of the runs of an experiment (schema metrics, less the experiment)."""
     rows = []
-    for (source, dataset), tested in grids.items():
-        facts = json.loads((next(iter(tested.values()))[0] / "run.json").read_text())
+    for (source, dataset), systems in datasets.items():
+        facts = next(iter(systems.values()))[0].facts
         reduced = facts["data_options"]["test_templates"] is not None
         for split in sources[source]["evaluate"]:
             pairs = read_table(build / source / dataset / f"{split}.parquet", NLI.names).to_pandas()
-            same = {"experiment": experiment, "study": facts["study"], "source": source, "dataset": dataset, "sample": reduced}
-            rows += [same | row for row in of_dataset(pairs, split, tested, resamples)]
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
+            same = {"study": facts["study"], "source": source, "dataset": dataset, "sample": reduced}
+            rows += [same | row for row in of_dataset(pairs, split, systems, resamples)]
+    return rows
 
 
 def main(given: argparse.Namespace) -> None:
     sources = yaml.safe_load(given.sources.read_text(encoding="utf-8"))
-    table = measure(given.experiment, given.trained, given.runs, given.build, sources, given.resamples)
-    write_table(table, given.output, SCHEMA, {"experiment": given.experiment, "bootstrap_resamples": given.resamples})
-    log.info("%s: %d numbers of %d runs", given.experiment, len(table), len(given.runs))
+    rows = measure(runs_by_dataset(given.trained, given.runs), given.build, sources, given.resamples)
+    write_metrics(rows, SCHEMA, given)
 
 
 if __name__ == "__main__":
-    run(main, evaluation_arguments(__doc__).parse_args())
+    execute(main, evaluation_arguments(__doc__).parse_args())

@@ -9,23 +9,29 @@ Writes OUTPUT/config.json, tokenizer.json, tokenizer_config.json, model.safetens
 """
 
 import argparse
-import difflib
 import json
 import shutil
 import string
 from pathlib import Path
 
-from safetensors import SafetensorError, safe_open
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from scripts.common.models import DEFAULT_FILES, check_model, kind_of, wanted_hashes
 from scripts.common.program import UserError, log, parser, run
-from scripts.fetch.download import MIRROR_HELP, NoFile, check_mirror, download, exists, hand_over, read_entry
+from scripts.fetch.download import (
+    MIRROR_HELP,
+    NoFile,
+    check_mirror,
+    download,
+    exists,
+    hand_over,
+    read_entry,
+)
+from scripts.fetch.hub import PICKLE, has_pickle, hub_file
+from scripts.fetch.model_files import check_architecture, check_files
 
-HUB = "https://huggingface.co"
 SENTINEL = "<extra_id_0>"  # what T5 has in a mask's place
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-PICKLE = "pytorch_model.bin"
 
 
 def only_pickled(name: str, where: str) -> UserError:
@@ -35,24 +41,33 @@ def only_pickled(name: str, where: str) -> UserError:
                      "safetensors) and write `folder: FOLDER` in its entry")
 
 
-def bring(name: str, entry: dict, pin: str, partial: Path, mirror: str | None) -> dict[str, Path]:
-    """The files of a hub or folder model, verified by the entry's hashes; {name: place under `partial`}."""
-    if "hub" in entry:
-        base = f"{HUB}/{entry['hub']}/resolve/{entry['revision']}"
-    else:
-        folder = Path(entry["folder"]).expanduser()
-        if not folder.is_dir():
-            raise UserError(f"{name}: folder {folder} is not there; correct it in {pin}")
-        base, mirror = folder.resolve().as_uri(), None
-    brought = {}
+def bring_from_hub(name: str, entry: dict, pin: str, partial: Path, mirror: str | None) -> dict[str, Path]:
+    """The files of a hub model, verified by the entry's hashes; {name: place under `partial`}."""
+    hub, revision, files = entry["hub"], entry["revision"], {}
     for file, sha256 in wanted_hashes(entry).items():
         try:
-            brought[file] = download(f"{name}/{file}", [f"{base}/{file}"], sha256, pin, partial, mirror)
+            files[file] = hub_file(name, file, hub, revision, sha256, pin, partial, mirror)
         except NoFile as error:
-            if file == "model.safetensors" and exists(f"{base}/{PICKLE}", mirror):
-                raise only_pickled(name, entry.get("hub") or entry["folder"]) from error
+            if file == "model.safetensors" and has_pickle(hub, revision, mirror):
+                raise only_pickled(name, hub) from error
             raise
-    return brought
+    return files
+
+
+def bring_from_folder(name: str, entry: dict, pin: str, partial: Path) -> dict[str, Path]:
+    """The files of a folder model, verified by the entry's hashes; {name: place under `partial`}."""
+    folder = Path(entry["folder"]).expanduser()
+    if not folder.is_dir():
+        raise UserError(f"{name}: folder {folder} is not there; correct it in {pin}")
+    base, files = folder.resolve().as_uri(), {}
+    for file, sha256 in wanted_hashes(entry).items():
+        try:
+            files[file] = download(f"{name}/{file}", [f"{base}/{file}"], sha256, pin, partial, None)
+        except NoFile as error:
+            if file == "model.safetensors" and exists([f"{base}/{PICKLE}"]):
+                raise only_pickled(name, entry["folder"]) from error
+            raise
+    return files
 
 
 def vocabulary(words: Path) -> list[str]:
@@ -90,8 +105,7 @@ def released_pieces(name: str, wanted: dict, pin: str, partial: Path, mirror: st
     """The tokenizer of a released SentencePiece model of T5."""
     from transformers import T5Tokenizer  # takes a second, and only these models need it
 
-    place = f"{HUB}/{wanted['hub']}/resolve/{wanted['revision']}/{wanted['file']}"
-    file = download(f"{name}/{wanted['file']}", [place], wanted["sha256"], pin, partial, mirror)
+    file = hub_file(name, wanted["file"], wanted["hub"], wanted["revision"], wanted["sha256"], pin, partial, mirror)
     named = partial / "spiece" / "spiece.model"  # the name by which it is known
     named.parent.mkdir(exist_ok=True)
     shutil.copyfile(file, named)
@@ -115,7 +129,7 @@ def write_scratch(name: str, entry: dict, pin: str, folder: Path, mirror: str | 
         end = "</s>"
     tokenizer.save(str(folder / "tokenizer.json"))
     pad = tokenizer.token_to_id(special["pad_token"])
-    written = {
+    contents = {
         # Not through a transformers class, of which a new version would change bytes, and so train anew.
         "config.json": init | {"vocab_size": tokenizer.get_vocab_size(), "pad_token_id": pad} | (
             {"eos_token_id": tokenizer.token_to_id(end), "decoder_start_token_id": pad} if decodes else {}),
@@ -127,9 +141,9 @@ def write_scratch(name: str, entry: dict, pin: str, folder: Path, mirror: str | 
             **special,
         },
     }
-    for file, value in written.items():
+    for file, value in contents.items():
         (folder / file).write_text(json.dumps(value, indent=2, sort_keys=True) + "\n", encoding="utf-8")
-    return {file: folder / file for file in [*written, "tokenizer.json"]}
+    return {file: folder / file for file in [*contents, "tokenizer.json"]}
 
 
 def write_esim(name: str, entry: dict, pin: str, folder: Path, fetched: Path, mirror: str | None) -> dict[str, Path]:
@@ -137,7 +151,8 @@ def write_esim(name: str, entry: dict, pin: str, folder: Path, fetched: Path, mi
     if "vectors" in entry:
         wanted = entry["vectors"]
         words = {"vectors": wanted["file"]}
-        files = {wanted["file"]: download(f"{name}/{wanted['file']}", wanted["urls"], wanted["sha256"], pin, folder, mirror)}
+        files = {wanted["file"]: download(f"{name}/{wanted['file']}", wanted["urls"], wanted["sha256"], pin, folder, mirror,
+                                          wanted.get("bytes"))}
     else:
         words, files = {"encoder": True}, {}
         for file in DEFAULT_FILES:
@@ -150,58 +165,6 @@ def write_esim(name: str, entry: dict, pin: str, folder: Path, fetched: Path, mi
     config = folder / "config.json"
     config.write_text(json.dumps({"model_type": "esim"} | entry["esim"] | words, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     return {"config.json": config} | files
-
-
-def check_architecture(name: str, init: dict) -> bool:
-    """Refuse an `init:` that transformers does not know, or a key that its configuration does not have.
-
-    Returns whether the model also decodes.
-    """
-    from transformers import AutoConfig  # takes a second, and only models from scratch need it
-
-    try:
-        known = set(AutoConfig.for_model(init["model_type"]).to_dict())
-        decodes = bool(AutoConfig.for_model(**init).is_encoder_decoder)
-    except KeyError:
-        raise UserError(f"{name}: init lacks model_type; write `model_type: bert`, or another one") from None
-    except Exception as error:  # of several kinds, which differ between versions of transformers
-        raise UserError(f"{name}: init is no configuration that transformers knows "
-                        f"({' '.join(str(error).split())[:200]}); correct it") from error
-    if unknown := sorted(set(init) - known):
-        near = difflib.get_close_matches(unknown[0], known, 1)
-        raise UserError(f"{name}: a {init['model_type']} configuration has no {unknown[0]}"
-                        + (f"; did you mean {near[0]}?" if near else "; take it out"))
-    return decodes
-
-
-def check_files(name: str, files: dict[str, Path]) -> None:
-    """Raise UserError unless the files are a model that loads without foreign code."""
-    instead = "get the right file, or take another model"
-    for file in ("config.json", "tokenizer_config.json"):
-        if file in files:
-            try:
-                content = json.loads(files[file].read_text(encoding="utf-8"))
-            except (json.JSONDecodeError, UnicodeDecodeError) as error:
-                raise UserError(f"{name}: {file} is not JSON ({error}); {instead}") from error
-            if not isinstance(content, dict):
-                raise UserError(f"{name}: {file} is not a JSON object; {instead}")
-            if "auto_map" in content:
-                raise UserError(f"{name}: {file} has auto_map, so the model needs code from its own "
-                                "repository, which is never run here: take a model that transformers knows")
-    if "model_type" not in json.loads(files["config.json"].read_text(encoding="utf-8")):
-        raise UserError(f"{name}: config.json has no model_type, so nothing tells what it is; {instead}")
-    try:
-        Tokenizer.from_file(str(files["tokenizer.json"]))
-    except Exception as error:  # tokenizers raises nothing narrower
-        raise UserError(f"{name}: tokenizer.json is no tokenizer ({error}); get the right file, or write it "
-                        "with AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)") from error
-    for file, place in files.items():
-        if file.endswith(".safetensors"):
-            try:
-                with safe_open(place, framework="np") as tensors:
-                    tensors.keys()
-            except SafetensorError as error:
-                raise UserError(f"{name}: {file} is no whole safetensors ({error}); {instead}") from error
 
 
 def main(given: argparse.Namespace) -> None:
@@ -217,30 +180,32 @@ def main(given: argparse.Namespace) -> None:
         files = write_scratch(given.model, entry, pin, partial, mirror)
     elif kind == "esim":
         files = write_esim(given.model, entry, pin, partial, given.output.parent, mirror)
+    elif kind == "hub":
+        files = bring_from_hub(given.model, entry, pin, partial, mirror)
     else:
-        files = bring(given.model, entry, pin, partial, mirror)
+        files = bring_from_folder(given.model, entry, pin, partial)
     try:
         if kind != "esim":
-            check_files(given.model, files)
+            check_files(given.model, files, partial / "check")
     except UserError:
-        shutil.rmtree(partial)  # so that the next fetch brings the files anew
+        shutil.rmtree(partial, ignore_errors=True)  # so that the next fetch brings the files anew
         raise
     hand_over({place: given.output / name for name, place in files.items()})
-    shutil.rmtree(partial)
     size = sum((given.output / name).stat().st_size for name in files)
+    shutil.rmtree(partial, ignore_errors=True)
     log.info("%s: %s files, %s bytes, in %s", given.model, len(files), f"{size:,}", given.output)
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--model", required=True, metavar="NAME", help="an entry of MODELS")
-    made.add_argument("--models", type=Path, default=Path("resources/models.yaml"), metavar="FILE",
-                      help="default: %(default)s")
-    made.add_argument("--output", type=Path, required=True, help="the folder, results/fetch/models/NAME")
-    made.add_argument("--mirror", default="", metavar="PLACE", help=MIRROR_HELP)
-    made.add_argument("--partial", type=Path, default=Path("results/fetch/.partial"), metavar="DIR",
-                      help="where unfinished downloads are kept; default: %(default)s")
-    return made
+    program = parser(__doc__)
+    program.add_argument("--model", required=True, metavar="NAME", help="an entry of MODELS")
+    program.add_argument("--models", type=Path, default=Path("resources/models.yaml"), metavar="FILE",
+                         help="default: %(default)s")
+    program.add_argument("--output", type=Path, required=True, help="the folder, results/fetch/models/NAME")
+    program.add_argument("--mirror", default="", metavar="PLACE", help=MIRROR_HELP)
+    program.add_argument("--partial", type=Path, default=Path("results/fetch/.partial"), metavar="DIR",
+                         help="where unfinished downloads are kept; default: %(default)s")
+    return program
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ Reads  the entry NAME of SOURCES (resources/sources.yaml): urls, members, hashes
 Writes OUTPUT/<file> for each file and archive member that the entry names, all of them or none
 
 A download that is cut goes on where it stopped: give the same command again after a failure. A source that
-has `sample:` instead of `downloads:` is written by scripts/fetch/sample.py.
+has `sampler:` instead of `downloads:` is written by a program of scripts/fetch/samples/.
 
     python -m scripts.fetch.source --source activitynet --output results/fetch/activitynet --mirror ../mirror
 """
@@ -14,19 +14,22 @@ import hashlib
 import lzma
 import shutil
 import stat
+import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
 from scripts.common.program import UserError, log, parser, run
-from scripts.fetch.download import (CHUNK, MIRROR_HELP, UNPINNED, check_mirror, download, hand_over, named,
-                                    read_entry)
+from scripts.fetch.download import MIRROR_HELP, UNPINNED, check_mirror, download, hand_over, read_entry
+from scripts.fetch.web import CHUNK, MOST, named
 
 # What zipfile and its decompressors raise on bytes that are no whole zip.
-BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError, RuntimeError,
-          ValueError)
+BROKEN = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, OSError, ArithmeticError, LookupError,
+          NotImplementedError, RuntimeError, ValueError)
 FACTS = {"sha256", "bytes"}
+REPACKED = 10  # times what its members open to: what an archive may weigh, which may hold more than what is used
 
 
 def name_of(item: dict) -> str:
@@ -38,33 +41,58 @@ def check_source(name: str, entry: dict, sources: Path) -> None:
     """Refuse, in one sentence, an entry that cannot be fetched as it is written."""
     where = f"{sources}: {name}"
     if "downloads" not in entry:
-        raise UserError(f"{where} has no downloads, it is a sample; use python -m scripts.fetch.sample")
+        raise UserError(f"{where} has no downloads, it is a sample; use python -m scripts.fetch.samples.{entry.get('sampler', '…')}")
     names = []
     for item in entry["downloads"]:
         if not item.get("urls") or not isinstance(item["urls"], list):
             raise UserError(f"{where}: a download has no list of urls; write `urls: [https://…]`")
+        for url in item["urls"]:
+            if urlsplit(str(url)).scheme not in ("http", "https", "file"):
+                raise UserError(f"{where}: {str(url)[:200]} is none of https://, http:// and file://; correct it")
         if ("members" in item) == ("file" in item):
             raise UserError(f"{where}: {item['urls'][0]} needs either `file:` or, for an archive, `members:`")
         for file, facts in item.get("members", {name_of(item): item}).items():
             if missing := sorted(FACTS - set(facts)):
                 raise UserError(f"{where}: {file} has no {missing[0]}; write it, or null if unknown")
+            if facts["bytes"] is not None and (type(facts["bytes"]) is not int or facts["bytes"] < 0):
+                raise UserError(f"{where}: bytes of {file} must be a whole number, or null if unknown; correct it")
             names.append(PurePosixPath(file).name)
     if twice := [file for file in names if names.count(file) > 1]:
         raise UserError(f"{where}: two downloads or members are a file {twice[0]}; their names must differ")
 
 
 def refuse_unsafe(archive: zipfile.ZipFile, called: str) -> None:
-    """Raise UserError for an archive with an entry that leads out of its folder, or that is a link."""
+    """Raise UserError for an archive with an entry that leads out of its folder, is a link, or is there twice."""
+    seen = set()
     for entry in archive.infolist():
         path = PurePosixPath(entry.orig_filename.replace("\\", "/"))
         if path.is_absolute() or ".." in path.parts or path.parts and path.parts[0].endswith(":"):
             why = "leads out of the archive's folder"
         elif stat.S_ISLNK(entry.external_attr >> 16):
             why = "is a link"
+        elif path in seen and not entry.is_dir():
+            why = "is there twice"
         else:
+            seen.add(path)
             continue
-        raise UserError(f"{called}: entry {entry.orig_filename} {why}, so nothing of the archive was opened: "
+        raise UserError(f"{called}: entry {entry.orig_filename[:200]} {why}, so nothing of the archive was opened: "
                         "get the archive from a source that you trust")
+
+
+def damaged(called: str, error: Exception) -> UserError:
+    return UserError(f"{called} is truncated or damaged, or no zip that can be opened "
+                     f"({' '.join(str(error).split())[:200]}): it was removed; fetch it again, and if that ends the same, "
+                     "replace the copy in the mirror or at its URL")
+
+
+def read_member(archive: zipfile.ZipFile, member: str, called: str) -> Iterator[bytes]:
+    """The bytes of a member as they are opened. Raises UserError for a damaged one."""
+    try:
+        with archive.open(member) as source:
+            while piece := source.read(CHUNK):
+                yield piece
+    except BROKEN as error:
+        raise damaged(called, error) from error
 
 
 def extract(archive: zipfile.ZipFile, member: str, facts: dict, target: Path, called: str, pin: str) -> None:
@@ -73,15 +101,15 @@ def extract(archive: zipfile.ZipFile, member: str, facts: dict, target: Path, ca
     facts: sha256 and bytes, each None where not known. Raises UserError when the member is not as they say.
     """
     digest, size, limit = hashlib.sha256(), 0, facts["bytes"]
-    with archive.open(member) as source, named(target), open(target, "wb") as opened:
-        while chunk := source.read(CHUNK):
-            size += len(chunk)
-            if limit is not None and size > limit:
-                raise UserError(f"{called}: member {member} opens to more than the {limit:,} bytes that "
-                                f"{pin} declares; get the right archive, or, if the change is meant, correct "
-                                "bytes there")
-            opened.write(chunk)
-            digest.update(chunk)
+    most = MOST if limit is None else limit
+    with named(target), open(target, "wb") as opened:
+        for piece in read_member(archive, member, called):
+            size += len(piece)
+            if size > most:
+                raise UserError(f"{called}: member {member} opens to more than the {most:,} bytes that {pin} declares; get "
+                                "the right archive, or, if the change is meant, correct bytes there")
+            opened.write(piece)
+            digest.update(piece)
     found = digest.hexdigest()
     if facts["sha256"] not in (None, found):
         raise UserError(f"{called}: member {member} is not the file that {pin} names (expected sha256 "
@@ -102,26 +130,31 @@ def open_archive(place: Path, members: dict, folder: Path, called: str, pin: str
     written = {}
     try:
         try:
-            with zipfile.ZipFile(place) as archive:
-                refuse_unsafe(archive, called)
-                there = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
-                for member, facts in members.items():
-                    if member not in there:
-                        more = f" and {len(there) - 20} more" if len(there) > 20 else ""
-                        raise UserError(f"{called}: member {member} is missing from the archive, which holds "
-                                        f"{', '.join(there[:20]) or 'nothing'}{more}; correct {pin}, or get "
-                                        "the right archive")
-                    name = PurePosixPath(member).name
-                    extract(archive, member, facts, folder / name, called, pin)
-                    written[name] = folder / name
+            archive = zipfile.ZipFile(place)
         except BROKEN as error:
-            raise UserError(f"{called} is truncated or damaged, or no zip that can be opened ({error}): "
-                            "fetch it again, and if that ends the same, replace the copy in the mirror or at "
-                            "its URL") from error
+            raise damaged(called, error) from error
+        with archive:
+            refuse_unsafe(archive, called)
+            there = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
+            for member, facts in members.items():
+                if member not in there:
+                    more = f" and {len(there) - 20} more" if len(there) > 20 else ""
+                    raise UserError(f"{called}: member {member} is missing from the archive, which holds "
+                                    f"{', '.join(file[:200] for file in there[:20]) or 'nothing'}{more}; correct {pin}, "
+                                    "or get the right archive")
+                name = PurePosixPath(member).name
+                extract(archive, member, facts, folder / name, called, pin)
+                written[name] = folder / name
     except UserError:
         place.unlink()
         raise
     return written
+
+
+def weight(members: dict) -> int | None:
+    """What an archive of these members may weigh at most; None where the size of one is not known."""
+    sizes = [facts["bytes"] for facts in members.values()]
+    return None if None in sizes else REPACKED * sum(sizes) + 1_000_000
 
 
 def fetch(name: str, entry: dict, pins: Path, partial: Path, mirror: str | None) -> dict[str, Path]:
@@ -130,13 +163,15 @@ def fetch(name: str, entry: dict, pins: Path, partial: Path, mirror: str | None)
     files: dict[str, Path] = {}
     for item in entry["downloads"]:
         called = name_of(item)
-        brought = download(called, item["urls"], item.get("sha256"), pin, partial, mirror, "members" in item)
         if "members" in item:
+            brought = download(called, item["urls"], None, pin, partial, mirror, most=weight(item["members"]),
+                               archive=True)
             opened = partial / "opened"
             opened.mkdir(exist_ok=True)
             files |= open_archive(brought, item["members"], opened, f"{called} from {item['urls'][0]}", pin)
         else:
-            files[PurePosixPath(called).name] = brought
+            files[PurePosixPath(called).name] = download(called, item["urls"], item["sha256"], pin, partial, mirror,
+                                                         item["bytes"])
     return files
 
 
@@ -151,20 +186,20 @@ def main(given: argparse.Namespace) -> None:
     finally:
         shutil.rmtree(partial / "opened", ignore_errors=True)
     size = sum((given.output / name).stat().st_size for name in files)
-    shutil.rmtree(partial)
+    shutil.rmtree(partial, ignore_errors=True)
     log.info("%s: %s files, %s bytes, in %s", given.source, len(files), f"{size:,}", given.output)
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--source", required=True, metavar="NAME", help="an entry of SOURCES")
-    made.add_argument("--sources", type=Path, default=Path("resources/sources.yaml"), metavar="FILE",
-                      help="default: %(default)s")
-    made.add_argument("--output", type=Path, required=True, help="the folder to write to, results/fetch/NAME")
-    made.add_argument("--mirror", default="", metavar="PLACE", help=MIRROR_HELP)
-    made.add_argument("--partial", type=Path, default=Path("results/fetch/.partial"), metavar="DIR",
-                      help="where unfinished downloads are kept; default: %(default)s")
-    return made
+    program = parser(__doc__)
+    program.add_argument("--source", required=True, metavar="NAME", help="an entry of SOURCES")
+    program.add_argument("--sources", type=Path, default=Path("resources/sources.yaml"), metavar="FILE",
+                         help="default: %(default)s")
+    program.add_argument("--output", type=Path, required=True, help="the folder to write to, results/fetch/NAME")
+    program.add_argument("--mirror", default="", metavar="PLACE", help=MIRROR_HELP)
+    program.add_argument("--partial", type=Path, default=Path("results/fetch/.partial"), metavar="DIR",
+                         help="where unfinished downloads are kept; default: %(default)s")
+    return program
 
 
 if __name__ == "__main__":

@@ -42,20 +42,3 @@ def experiment_if_needed(metrics: pd.DataFrame, point: list[str]) -> pd.Series:
     twice = metrics[metrics["seed"].isna()].groupby(point, dropna=False)["experiment"].transform("size") > 1
     ambiguous = set(metrics.loc[twice[twice].index, "model"])
     return metrics["experiment"].where(metrics["model"].isin(ambiguous), "").map(lambda name: name and f" ({name})")
-
-
-def strided_metrics(path: Path, models: dict) -> pd.DataFrame:
-    """The strided_sop rows of a metrics table, with a column `series`: the model and how it was trained.
-
-    What two experiments share stands once; where they measured the same setting differently (other training
-    settings, other seeds), the series carries the experiment's name. `seed` is missing in rows over all seeds.
-    """
-    metrics = study_metrics(path, "strided_sop")
-    metrics["stride"] = metrics["stride"].astype(int)
-    point = ["source", "split", "model", "size_matched", "stride", "metric", "seed"]
-    metrics["series"] = (
-        metrics["model"].map(lambda name: model_title(name, models))
-        + metrics["size_matched"].notna().map({True: ", size-matched", False: ""})
-        + experiment_if_needed(metrics, point)
-    )
-    return metrics.sort_values(["source", "split", "series", "metric", "stride", "seed"], ignore_index=True)

@@ -26,9 +26,9 @@ import pandas as pd
 import yaml
 
 from scripts.common.files import sha256_of, whole
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, execute, log, parser
 from scripts.common.tables import read_table
-from scripts.publish.beside import DIFFERENCE, Facts, beside, paper_of, published_claims, settings_of, trends
+from scripts.publish.comparison import DIFFERENCE, Facts, findings, paper_of, published_claims, settings_of, trends
 from scripts.publish.names import load, model_title
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -99,17 +99,17 @@ def published_item(item: dict, publish: Path, root: Path, output: Path, provenan
     """A figure or table as the template wants it."""
     base = publish / FOLDERS[item["kind"]] / item["name"]
     links = [(suffix.upper(), os.path.relpath(f"{base}.{suffix}", output.parent)) for suffix in OTHERS[item["kind"]]]
-    made = item | {"caption": paragraphs(root / item["caption"]), "links": links,
-                   "made": provenance.get(item["name"], {})}
+    shown = item | {"caption": paragraphs(root / item["caption"]), "links": links,
+                    "provenance": provenance.get(item["name"], {})}
     if item["kind"] == "figure":
         svg = base.with_name(f"{item['name']}.svg").read_bytes()
-        return made | {"image": f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"}
+        return shown | {"image": f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"}
     file = base.with_name(f"{item['name']}.csv")
     if item.get("show") == "examples" and "Candidate" in pd.read_csv(file, nrows=0):
-        return made | {"show": "questions", "groups": question_groups(file)}
+        return shown | {"show": "questions", "groups": question_groups(file)}
     if item.get("show") == "examples":
-        return made | {"show": "examples", "groups": example_groups(file)}
-    return made | {"show": "table", "table": readable_table(file, item.get("heads"))}
+        return shown | {"show": "examples", "groups": example_groups(file)}
+    return shown | {"show": "table", "table": readable_table(file, item.get("heads"))}
 
 
 def with_commas(text: str) -> str:
@@ -129,7 +129,7 @@ def compared(study: str, published: pd.DataFrame, facts: Facts) -> dict:
     """The study's published claims, each with what was found here, and the trends that no claim is about."""
     claims = published[published["study"] == study]
     rows = [claim.to_dict() | {"value": with_commas(claim["value"]), "unit": unit_words(claim["unit"]),
-                               "found": beside(claim, facts)}
+                               "found": findings(claim, facts)}
             for _, claim in claims.iterrows()]
     known = {settings_of(setting).get("source") for setting in claims["setting"]}
     alone = facts.metrics[~facts.metrics["source"].isin(known)]
@@ -176,9 +176,9 @@ def model_facts(names: list[str], models: dict, published: set[str]) -> list[dic
     for name in names:
         entry = models.get(name, {})
         places = [str(entry[key]) for key in ("hub", "revision", "folder") if key in entry]
-        made = f"an MLM stage of {model_title(entry['mlm']['model'], models)}" if "mlm" in entry else ""
+        stage = f"an MLM stage of {model_title(entry['mlm']['model'], models)}" if "mlm" in entry else ""
         rows.append({"title": model_title(name, models), "licence": entry.get("licence", ""), "published": name in published,
-                     "origin": " ".join(places) or made or "weights drawn here from the run's seed"})
+                     "origin": " ".join(places) or stage or "weights drawn here from the run's seed"})
     return rows
 
 
@@ -237,17 +237,17 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
-    made.add_argument("--resources", type=Path, required=True, help="the folder resources/; report/ stands beside it")
-    made.add_argument("--publish", type=Path, required=True, help="the folder with figures/ and tables/")
-    made.add_argument("--cleaning", type=Path, nargs="+", required=True, help="cleaning.csv of each source")
-    made.add_argument("--runs", type=Path, nargs="+", required=True, help="run.json of each run")
-    made.add_argument("--configuration", required=True, help="JSON: the configuration")
-    made.add_argument("--provenance", required=True, help="JSON: {name of a figure or table: {rule, code}}")
-    made.add_argument("--output", type=Path, required=True, help="the HTML file to write")
-    return made
+    options = parser(__doc__)
+    options.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
+    options.add_argument("--resources", type=Path, required=True, help="the folder resources/; report/ stands beside it")
+    options.add_argument("--publish", type=Path, required=True, help="the folder with figures/ and tables/")
+    options.add_argument("--cleaning", type=Path, nargs="+", required=True, help="cleaning.csv of each source")
+    options.add_argument("--runs", type=Path, nargs="+", required=True, help="run.json of each run")
+    options.add_argument("--configuration", required=True, help="JSON: the configuration")
+    options.add_argument("--provenance", required=True, help="JSON: {name of a figure or table: {rule, code}}")
+    options.add_argument("--output", type=Path, required=True, help="the HTML file to write")
+    return options
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

@@ -78,5 +78,5 @@ def save(figure: Figure, output: Path) -> None:
     """Write <output>.svg, .png and .pdf, without dates, so that equal figures are equal files."""
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
     for suffix, metadata in undated.items():
-        with whole(output.with_name(f"{output.name}.{suffix}")) as beside:
-            figure.savefig(beside, format=suffix, metadata=metadata)
+        with whole(output.with_name(f"{output.name}.{suffix}")) as place:
+            figure.savefig(place, format=suffix, metadata=metadata)

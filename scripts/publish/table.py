@@ -51,5 +51,5 @@ def write(table: pd.DataFrame, caption: str, numbers: list[str], output: Path) -
         ]),
     }
     for suffix, text in files.items():
-        with whole(output.with_name(f"{output.name}.{suffix}")) as beside:
-            beside.write_text(text, encoding="utf-8")
+        with whole(output.with_name(f"{output.name}.{suffix}")) as place:
+            place.write_text(text, encoding="utf-8")

@@ -23,7 +23,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from scripts.common.files import whole
-from scripts.common.program import UserError, log, run
+from scripts.common.program import UserError, execute, log
 from scripts.common.tables import provenance_of, read_table
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
@@ -144,10 +144,10 @@ def main(given: argparse.Namespace) -> None:
     history = history.sort_values(["source", "model", "variant", "stride", "seed", "split", "epoch"], ignore_index=True)
     figure = draw(history, set(metrics.loc[metrics["sample"], "source"]), load(given.sources), load(given.models))
     style.save(figure, given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as beside:
-        history.drop(columns="variant").to_csv(beside, index=False)
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
+        history.drop(columns="variant").to_csv(place, index=False)
     log.info("%s: %d runs", given.output, history["run"].nunique())
 
 
 if __name__ == "__main__":
-    run(main, publisher_arguments(__doc__, "runs").parse_args())
+    execute(main, publisher_arguments(__doc__, "runs").parse_args())

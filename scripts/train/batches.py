@@ -20,7 +20,7 @@ class Ragged:
     @classmethod
     def of(cls, flat: np.ndarray, lengths: np.ndarray) -> "Ragged":
         """Lists that stand one after the other in `flat`."""
-        return cls(flat.astype(np.int32), np.cumsum(lengths) - lengths, lengths.astype(np.int64))
+        return cls(flat.astype(np.int32, copy=False), np.cumsum(lengths) - lengths, lengths.astype(np.int64))
 
     def take(self, rows: np.ndarray) -> "Ragged":
         """Some of the lists, in the order of `rows`; the numbers are shared, not copied."""
@@ -38,9 +38,9 @@ class Ragged:
         """(n, width) int64, padded at the end."""
         columns = np.arange(width)
         inside = columns < self.lengths[:, None]
-        made = np.full(inside.shape, padding, np.int64)
-        made[inside] = self.flat[(self.starts[:, None] + columns)[inside]]
-        return made
+        values = np.full(inside.shape, padding, np.int64)
+        values[inside] = self.flat[(self.starts[:, None] + columns)[inside]]
+        return values
 
 
 def repeated(numbers: list[int], n: int) -> Ragged:
@@ -55,10 +55,10 @@ def joined(*parts: Ragged) -> Ragged:
     ends = np.cumsum(whole)
     flat = np.empty(ends[-1] if len(ends) else 0, np.int32)
     places = ends - whole
-    for part, some in zip(parts, lengths):
-        within = np.arange(some.sum()) - np.repeat(np.cumsum(some) - some, some)
-        flat[np.repeat(places, some) + within] = part.flat[np.repeat(part.starts, some) + within]
-        places = places + some
+    for part, sizes in zip(parts, lengths):
+        within = np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        flat[np.repeat(places, sizes) + within] = part.flat[np.repeat(part.starts, sizes) + within]
+        places = places + sizes
     return Ragged.of(flat, whole)
 
 
@@ -85,7 +85,7 @@ def pieces(tokenizer, *texts: list[str], chunk: int = 10_000, **options) -> tupl
     fields: dict[str, list[np.ndarray]] = {name: [] for name in tokenizer.model_input_names if name != "attention_mask"}
     lengths, truncated = [], 0
     for start in range(0, len(texts[0]), chunk):
-        encoded = tokenizer(*(some[start : start + chunk] for some in texts), return_attention_mask=False,
+        encoded = tokenizer(*(column[start : start + chunk] for column in texts), return_attention_mask=False,
                             return_token_type_ids="token_type_ids" in fields, **options)
         lengths.append(np.fromiter(map(len, encoded["input_ids"]), np.int64, len(encoded["input_ids"])))
         truncated += sum(bool(encoding.overflowing) for encoding in encoded.encodings)
@@ -102,16 +102,42 @@ def tokenize(tokenizer, texts: list[list[str]], labels: np.ndarray, max_length: 
     return Examples(fields, labels.astype(np.int64), np.arange(len(labels)), truncated)
 
 
-def collate(examples: Examples, rows: np.ndarray, padding: dict[str, int], device) -> dict[str, torch.Tensor]:
-    """The rows as tensors, each field (rows × its longest), padded at the end, with attention_mask, labels and choices."""
+def static_width(width: int) -> int:
+    """The next of few widths (8, 16, 24, 32, 48, 64, 96, …), so that compiled graphs of fixed shapes are few."""
+    step = max(8, 2 ** max(0, (width - 1).bit_length() - 2))
+    return -(-width // step) * step
+
+
+def collate(examples: Examples, rows: np.ndarray, padding: dict[str, int], device, static: bool = False) -> dict[str, torch.Tensor]:
+    """The rows as tensors, each field (rows × its longest), padded at the end, with attention_mask, labels and choices.
+
+    static: pad to one of few widths.
+    """
     batch = {}
     for name, field in examples.fields.items():
-        some = field.take(rows)
-        batch[name] = some.padded(some.lengths.max(), padding[name])
+        values = field.take(rows)
+        width = int(values.lengths.max())
+        batch[name] = values.padded(static_width(width) if static else width, padding[name])
     lengths = examples.lengths[rows]
-    batch["attention_mask"] = (np.arange(lengths.max()) < lengths[:, None]).astype(np.int64)
+    batch["attention_mask"] = (np.arange(batch["input_ids"].shape[1]) < lengths[:, None]).astype(np.int64)
     batch["labels"], batch["choices"] = examples.labels[rows], examples.choices[rows]
-    return {name: torch.from_numpy(values).to(device, non_blocking=True) for name, values in batch.items()}
+    tensors = {name: torch.from_numpy(values) for name, values in batch.items()}
+    if device.type == "cuda":  # pinned memory is copied while the GPU works
+        tensors = {name: tensor.pin_memory() for name, tensor in tensors.items()}
+    return {name: tensor.to(device, non_blocking=True) for name, tensor in tensors.items()}
+
+
+def parts_of(lengths: np.ndarray, rows: np.ndarray, tokens: int | None) -> list[np.ndarray]:
+    """The rows in parts of at most `tokens` tokens each, padding included (one row at least); in one part for None."""
+    if tokens is None or lengths[rows].max() * len(rows) <= tokens:
+        return [rows]
+    rows = rows[np.argsort(-lengths[rows], kind="stable")]
+    parts, start = [], 0
+    while start < len(rows):  # some parts a step; the longest of a part stands first
+        size = max(1, tokens // int(lengths[rows[start]]))
+        parts.append(rows[start : start + size])
+        start += size
+    return parts
 
 
 def epoch_batches(lengths: np.ndarray, batch_size: int, seed: int, epoch: int) -> list[np.ndarray]:
@@ -126,15 +152,23 @@ def epoch_batches(lengths: np.ndarray, batch_size: int, seed: int, epoch: int) -
     return [batches[number] for number in draw.permutation(len(batches))]
 
 
-def sorted_batches(lengths: np.ndarray, choices: np.ndarray, batch_size: int) -> list[np.ndarray]:
+def sorted_batches(lengths: np.ndarray, choices: np.ndarray, batch_size: int, tokens: int | None = None) -> list[np.ndarray]:
     """Batches for evaluation: longest first, so that a batch too large for the memory fails at once.
 
-    Candidates for one place stay in one batch, which may go over batch_size for them.
+    A batch has batch_size rows, or where `tokens` is given as many as have so many tokens, padding included. Candidates for
+    one place stay in one batch, which may go over for them.
     """
     group = np.unique(choices, return_inverse=True)[1]
     longest = np.zeros(group.max() + 1, np.int64)
     np.maximum.at(longest, group, lengths)
     order = np.lexsort((group, -longest[group]))
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))  # of each group in that order
-    at_once = max(1, batch_size // np.bincount(group).max())
-    return np.split(order, starts[at_once::at_once])
+    largest = int(np.bincount(group).max())
+    if tokens is None:
+        at_once = max(1, batch_size // largest)
+        return np.split(order, starts[at_once::at_once])
+    cuts, place = [], 0
+    while place < len(starts):
+        place += max(1, tokens // (largest * int(longest[group[order[starts[place]]]])))
+        cuts.append(place)
+    return np.split(order, starts[cuts[:-1]])

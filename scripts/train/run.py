@@ -2,8 +2,8 @@
 
 First looks into <output>/work: if the same job (the dataset's content, the model's files, the settings, the code
 that changes numbers) is finished there, its result is copied out in a second, without torch. Otherwise the training
-loop (scripts/train/loop.py) is started through `accelerate launch`, and goes on from the checkpoint if there is one.
-A second process for the same run waits for the first.
+loop (scripts/train/loop.py) runs, in this process or in several through Accelerate's launcher, and goes on from the
+checkpoint if there is one. A second process for the same run waits for the first. SIGTERM and Ctrl-C save and end.
 
 Reads  <data>/<split>.parquet, <model>/ (config.json, tokenizer.json, model.safetensors unless from scratch)
 Writes <output>/predictions.parquet (or the model's files, where the method makes a model), history.parquet, run.json
@@ -14,113 +14,101 @@ Writes <output>/predictions.parquet (or the model's files, where the method make
 """
 
 import argparse
-import contextlib
-import json
+import fcntl
 import os
-import sys
-import tempfile
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from scripts.common.devices import visible_gpus
-from scripts.common.program import UserError, log, parser, run
-from scripts.train.work import describe, finished, hand_out, write_json
+from scripts.common.models import DEFAULT_FILES
+from scripts.common.program import UserError, execute, json_object, log, log_to, number, parser, whole_number
+from scripts.train.launch import Launch, devices, start
+from scripts.train.work import describe, fail, finished, forget, hand_out, model_view, refuse_again, sweep, write_json
+
+LOCKS = []  # a lock is let go when its object is collected: these are held until the process ends
 
 
-def lock(path: Path, wait: bool) -> bool:
-    """Lock a file until this process (or the one it becomes) ends; False when it is held and we do not wait."""
-    held = FileLock(path, thread_local=False)
+def lock(work: Path) -> None:
+    """Hold the run's lock until this process (or the launcher that it becomes) ends; waits where another one holds it."""
+    held = FileLock(work / "lock", thread_local=False)
     try:
         held.acquire(blocking=False)
     except Timeout:
-        if not wait:
-            return False
-        log.info("waits for another process that works on %s", path.parent)
+        log.info("waits for another process that works on %s", work)
         held.acquire()
-    os.set_inheritable(held._context.lock_file_fd, True)  # the lock lives on in `accelerate launch`
+    os.set_inheritable(held._context.lock_file_fd, True)  # it lives on in Accelerate's launcher
     LOCKS.append(held)
-    return True
 
 
-LOCKS: list[FileLock] = []  # a lock is let go when its object is collected
-
-
-def claim_gpus(visible: list[str], wanted: int) -> list[str]:
-    """`wanted` of the visible GPUs that no other run on this machine has claimed."""
-    if len(visible) <= wanted:
-        return visible
-    free = []
-    for gpu in visible:
-        place = Path(tempfile.gettempdir()) / f"timestride-gpu-{gpu}.lock"
-        if len(free) < wanted and lock(place, wait=False):
-            free.append(gpu)
-    if len(free) < wanted:
-        raise UserError(f"{wanted} free GPUs were needed, but of {len(visible)} only {len(free)} are unclaimed; "
-                        "wait for the other runs, or give Snakemake `--resources gpu=N`")
-    return free
-
-
-def launch(given: argparse.Namespace, work: Path) -> None:
-    """Become `accelerate launch` of the training loop, on GPUs or on CPU processes."""
-    gpus = [] if given.device == "cpu" else visible_gpus()
-    if given.device == "gpu" and len(gpus) < given.devices:
-        raise UserError(f"device: gpu asks for {given.devices} GPU(s), but {len(gpus)} are visible here; "
-                        "set device: auto, or run on a machine that has them")
-    environment = dict(os.environ, HF_HUB_OFFLINE="1", TOKENIZERS_PARALLELISM="false", CUBLAS_WORKSPACE_CONFIG=":4096:8")
-    if gpus:
-        gpus = claim_gpus(gpus, given.devices)
-        environment["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
-    else:
-        environment["ACCELERATE_USE_CPU"] = "true"  # for several processes, which take no --cpu
-    processes = len(gpus) or given.devices
-    threads = int(os.environ.get("SLURM_CPUS_PER_TASK", given.threads))
-    environment["OMP_NUM_THREADS"] = str(max(1, threads // processes))
-    # --multi_gpu starts several processes on CPUs as well, where --cpu would silently start one.
-    kind = ["--multi_gpu", "--main_process_port", "0"] if processes > 1 else [] if gpus else ["--cpu"]
-    loop = ["scripts.train.loop", "--work", work, "--data", given.data, "--model", given.model, "--output", given.output,
-            "--processes", processes, "--checkpoint-seconds", given.checkpoint_seconds]
-    if not gpus:
-        loop += ["--cpu"]
-    if given.log:
-        loop += ["--log", given.log]
-    command = [sys.executable, "-m", "accelerate.commands.launch", *kind, "--num_processes", processes,
-               "--num_machines", 1, "--mixed_precision", "no", "--dynamo_backend", "no", "--quiet", "--module", *loop]
-    sys.stderr.flush()
-    os.execvpe(sys.executable, list(map(str, command)), environment)
+def wait_for_orphans(work: Path) -> None:
+    """Wait until no process of a launcher that was killed trains on: each holds work/trainers, shared."""
+    with open(work / "trainers", "w") as opened:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            log.info("waits for the processes of a killed launcher to end")
+            fcntl.flock(opened, fcntl.LOCK_EX)
 
 
 def main(given: argparse.Namespace) -> None:
     work = given.output / "work"
     work.mkdir(parents=True, exist_ok=True)
-    lock(work / "lock", wait=True)
-    job = describe(given.run, json.loads(given.settings), json.loads(given.method), given.splits, given.data, given.model)
-    if finished(work, job["digest"]):
+    lock(work)
+    if given.log:
+        log_to(given.log)  # only now: the one that we waited for was writing it
+    wait_for_orphans(work)
+    sweep(work, given.output, work / "result")
+    files = given.model_files or [file for file in DEFAULT_FILES if (given.model / file).exists()]
+    model = model_view(given.model, files, work)
+    job = describe(given.run, given.settings, given.method, given.splits, given.data, model)
+    if finished(work, job):
         hand_out(work, job, given.output)
         log.info("%s: already trained from the same data, model, settings and code; no step taken", given.run)
         return
-    with contextlib.suppress(FileNotFoundError):
-        (work / "finished.json").unlink()
+    refuse_again(work, job, given.attempt)
+    forget(work)
     write_json(job, work / "job.json")
-    launch(given, work)
+    gpus = devices(given.device, given.devices, given.runs_per_gpu)
+    processes = len(gpus) or given.devices
+    launch = Launch(
+        work=str(work), data=str(given.data), model=str(model), output=str(given.output), processes=processes,
+        threads=max(1, given.threads // processes), cpu=not gpus, checkpoint_seconds=given.checkpoint_seconds,
+        deterministic=not given.not_deterministic, micro_batch_tokens=given.micro_batch_tokens, report_to=given.report_to,
+        tokens=given.tokens and str(given.tokens), log=given.log and str(given.log), end_with_parent=given.end_with_parent)
+    try:
+        start(launch, gpus)
+    except UserError as error:
+        fail(work, job, str(error))
+        raise
 
 
 def arguments() -> argparse.ArgumentParser:
-    made = parser(__doc__)
-    made.add_argument("--run", required=True, help="the run's name")
-    made.add_argument("--settings", required=True, help="JSON: study, source, dataset, data, model, method, training, seed")
-    made.add_argument("--method", required=True, help="JSON: columns, labels, merged_labels, held_out, peak of the study, "
-                      "paradigm, learns, inputs, makes_model of the method (resources/studies.yaml)")
-    made.add_argument("--splits", nargs="+", required=True, help="the split to learn from, then those to measure on")
-    made.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
-    made.add_argument("--model", type=Path, required=True, help="the folder of the model")
-    made.add_argument("--device", choices=["auto", "cpu", "gpu"], default="auto", help="default: %(default)s")
-    made.add_argument("--devices", type=int, default=1, help="GPUs, or CPU processes; default: %(default)s")
-    made.add_argument("--threads", type=int, default=1, help="CPU threads, over all processes; default: %(default)s")
-    made.add_argument("--checkpoint-seconds", type=float, default=60, help="least time between two; default: %(default)s")
-    made.add_argument("--output", type=Path, required=True, help="the run's folder")
-    return made
+    training = parser(__doc__)
+    training.add_argument("--run", required=True, help="the run's name")
+    training.add_argument("--settings", type=json_object, required=True, help="JSON: study, source, dataset, data, model, method, training, seed")
+    training.add_argument("--method", type=json_object, required=True, help="JSON: columns, labels, merged_labels, held_out, peak of the study, "
+                          "paradigm, learns, inputs, makes_model of the method (resources/studies.yaml)")
+    training.add_argument("--splits", nargs="+", required=True, help="the split to learn from, then those to measure on")
+    training.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
+    training.add_argument("--model", type=Path, required=True, help="the folder of the model")
+    training.add_argument("--model-files", nargs="*", help="the files of it to read; default: those that a model usually has")
+    training.add_argument("--device", choices=["auto", "cpu", "gpu"], default="auto", help="default: %(default)s")
+    training.add_argument("--devices", type=whole_number(1, 64), default=1, help="GPUs, or CPU processes; default: %(default)s")
+    training.add_argument("--runs-per-gpu", type=whole_number(1, 64), default=1, help="runs that may share a GPU; default: %(default)s")
+    training.add_argument("--threads", type=whole_number(1, 10_000), default=1, help="CPU threads, over all processes; default: %(default)s")
+    training.add_argument("--checkpoint-seconds", type=number(0, 1e6), default=60, help="least time between two; default: %(default)s")
+    training.add_argument("--micro-batch-tokens", type=whole_number(8, 100_000_000), help="the most tokens of one forward pass, padding included; a batch with "
+                          "more is taken in parts; default: what fits into a GPU's memory, all on a CPU")
+    training.add_argument("--not-deterministic", action="store_true", help="allow GPU kernels whose results vary from run to run")
+    training.add_argument("--report-to", choices=["none", "tensorboard", "trackio", "wandb"], default="none",
+                          help="also follow the training there; default: %(default)s")
+    training.add_argument("--tokens", type=Path, help="keep tokenized splits in this folder, for other runs")
+    training.add_argument("--attempt", type=whole_number(1, 1000), default=1, help="which attempt of the workflow this is; "
+                          "default: %(default)s")
+    training.add_argument("--end-with-parent", action="store_true", help="save and end when the process that started this one ends")
+    training.add_argument("--output", type=Path, required=True, help="the run's folder")
+    return training
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args(), opens_log=True)

@@ -14,17 +14,18 @@ from scripts.common.configuration import as_json
 from scripts.common.files import sha256_of, whole
 from scripts.common.fingerprint import fingerprint
 from scripts.common.models import MADE_MODEL
+from scripts.common.program import UserError, log
 from scripts.common.tables import content_digest
 from scripts.train.labels import head_of
 
 
-# What can change a number. Reporting and files cannot.
-REPORTING = frozenset({"scripts.train.progress", "scripts.train.work", "scripts.common.program",
-                       "scripts.common.files", "scripts.common.tables"})
+# What can change a number. Reporting, files and the way of starting cannot.
+REPORTING = frozenset({"scripts.train.progress", "scripts.train.work", "scripts.train.checkpoint", "scripts.train.tokens",
+                       "scripts.train.stop", "scripts.common.program", "scripts.common.files", "scripts.common.tables"})
 
 
 def describe(run: str, settings: dict, method: dict, splits: list[str], data: Path, model: Path) -> dict:
-    """The job: everything that decides a run's numbers, and the digest over it.
+    """The job: everything that decides a run's numbers but the hardware, and the digest over it.
 
     method: columns, labels, merged_labels, held_out and peak of the study, paradigm, learns, inputs and makes_model of the method
     (resources/studies.yaml). Raises UserError for a model whose labels are not those of the study.
@@ -47,6 +48,21 @@ def describe(run: str, settings: dict, method: dict, splits: list[str], data: Pa
     return job | {"digest": hashlib.sha256(as_json(job).encode()).hexdigest()}
 
 
+def model_view(model: Path, files: list[str], work: Path) -> Path:
+    """A folder, work/model, of links to the named files of a model's folder: what else lies there is neither read nor counts.
+
+    Raises UserError for a file that is missing.
+    """
+    view = work / "model"
+    shutil.rmtree(view, ignore_errors=True)
+    for file in files:
+        if not (model / file).is_file():
+            raise UserError(f"{model / file}: no such file; fetch the model again with `snakemake --forcerun fetch_model`")
+        (view / file).parent.mkdir(parents=True, exist_ok=True)
+        (view / file).symlink_to((model / file).resolve())
+    return view
+
+
 def outputs_of(job: dict) -> list[str]:
     """The files that a finished job hands out: predictions, or the model that it made."""
     return [*(MADE_MODEL if job["makes_model"] else ["predictions.parquet"]), "history.parquet", "run.json"]
@@ -58,17 +74,58 @@ def write_json(value, path: Path) -> None:
         beside.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def finished(work: Path, digest: str) -> bool:
-    """Whether the work holds the whole result of the job with this digest."""
+def sweep(*folders: Path) -> None:
+    """Remove what killed processes left half-written in the folders of a run, whose lock we hold."""
+    for folder in folders:
+        for left in folder.glob(".*-[0-9]*.*"):
+            log.info("removes %s, left by a killed process", left)
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+
+
+def finished(work: Path, job: dict) -> bool:
+    """Whether the work holds the whole result of the job, each file as it was written; a damaged result is said."""
     try:
-        return json.loads((work / "finished.json").read_text())["digest"] == digest
-    except (FileNotFoundError, json.JSONDecodeError):
+        mark = json.loads((work / "finished.json").read_text(encoding="utf-8"))
+        if mark["digest"] != job["digest"]:
+            return False
+        for name in outputs_of(job):
+            if sha256_of(work / "result" / name) != mark["sha256"][name]:
+                log.warning("warning: %s has changed since it was written; the run starts anew", work / "result" / name)
+                return False
+        return True
+    except FileNotFoundError:
         return False
+    except (ValueError, TypeError, KeyError):
+        log.warning("warning: %s is damaged; the run starts anew", work / "finished.json")
+        return False
+
+
+def fail(work: Path, job: dict, sentence: str) -> None:
+    """Remember that this very job was refused, and why."""
+    write_json({"digest": job["digest"], "sentence": sentence}, work / "failed.json")
+
+
+def refuse_again(work: Path, job: dict, attempt: int) -> None:
+    """Raises UserError at once where an earlier attempt of the workflow failed for a reason that another one cannot change."""
+    try:
+        failure = json.loads((work / "failed.json").read_text(encoding="utf-8"))
+        if attempt > 1 and failure["digest"] == job["digest"]:
+            raise UserError(f"{failure['sentence']} (so it was in the attempt before, and nothing has changed)")
+    except (FileNotFoundError, ValueError, TypeError, KeyError):
+        pass
+    (work / "failed.json").unlink(missing_ok=True)
+
+
+def forget(work: Path) -> None:
+    """Take back the mark that the work is finished, and what an earlier job left as its result."""
+    (work / "finished.json").unlink(missing_ok=True)
+    shutil.rmtree(work / "result", ignore_errors=True)
 
 
 def finish(work: Path, job: dict, output: Path) -> None:
     """Mark the result as whole, drop the checkpoint and hand the result out."""
-    write_json({"digest": job["digest"]}, work / "finished.json")
+    hashes = {name: sha256_of(work / "result" / name) for name in outputs_of(job)}
+    write_json({"digest": job["digest"], "sha256": hashes}, work / "finished.json")
     (work / "checkpoint.pt").unlink(missing_ok=True)
     hand_out(work, job, output)
 

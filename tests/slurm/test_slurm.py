@@ -113,20 +113,20 @@ def test_profile_as_typed_selects_the_paper_preset(copy):
     assert said.returncode == 0, said.stdout[-4000:]
     paper = yaml.safe_load((copy / "presets" / "paper.yaml").read_text())
     model = paper["experiments"][paper["run"][0]]["models"][0]
-    assert f"fetch_model_{model} " in said.stdout and "fetch_activitynet " in said.stdout
+    assert f"Fetching the model {model} " in said.stdout and "Fetching the corpus activitynet " in said.stdout
     assert "sample_activitynet" not in said.stdout
 
 
 def test_another_study_on_the_command_line_goes_before_the_profile(copy):
     said = call(copy, "--dry-run", "--configfile", "config.yaml")
     assert said.returncode == 0, said.stdout[-4000:]
-    assert "fetch_sample_activitynet " in said.stdout and "fetch_activitynet " not in said.stdout
+    assert "Writing the sample corpus sample_activitynet " in said.stdout and "Fetching the corpus activitynet " not in said.stdout
 
 
 def test_the_study_runs_through_slurm_to_the_page(study):
-    assert (study["copy"] / "results/publish/site/index.html").stat().st_size > 1000
+    assert (study["copy"] / "results/publish/default/index.html").stat().st_size > 1000
     rules = {job["Comment"] for job in study["jobs"]}
-    for stage in ("rule_clean_sample_activitynet", "rule_build_", "rule_train_run", "rule_evaluate_"):
+    for stage in ("rule_clean_corpus", "rule_build_dataset", "rule_train_run", "rule_evaluate_experiment"):
         assert any(rule.startswith(stage) for rule in rules), (stage, rules)
     # What needs the network or takes a second runs where Snakemake runs.
     assert not any(rule.startswith(("rule_fetch", "rule_publish")) for rule in rules), rules

@@ -42,8 +42,8 @@ def measured(same: dict, value: float, seeds: list[int]) -> list[dict]:
     values = [value + 0.008 * (number - (len(seeds) - 1) / 2) for number in range(len(seeds))]
     rows = [same | {"seed": seed, "value": one, "sd": None} for seed, one in zip(seeds, values)]
     sd = float(np.std(values, ddof=1)) if len(seeds) > 1 else None
-    made = [*rows, same | {"seed": None, "value": float(np.mean(values or [value])), "sd": sd}]
-    return [row | {"ci_low": max(row["value"] - 0.026, 0), "ci_high": min(row["value"] + 0.026, 1)} for row in made]
+    every_row = [*rows, same | {"seed": None, "value": float(np.mean(values or [value])), "sd": sd}]
+    return [row | {"ci_low": max(row["value"] - 0.026, 0), "ci_high": min(row["value"] + 0.026, 1)} for row in every_row]
 
 
 def of_system(same: dict, f1: float, exact: float, seeds: list[int], coherent: float | None) -> list[dict]:
@@ -161,10 +161,10 @@ class Study:
                           "with stride", ""])
 
     def call(self, name: str, kind: str = "figure", runs: bool = False):
-        """Run scripts.publish.<name>; with `runs`, it is told of runs and datasets."""
+        """Run the program of a figure or table; with `runs`, it is told of runs and datasets."""
         given = ["--metrics", self.metrics, "--sources", self.resources / "sources.yaml",
                  "--models", self.resources / "models.yaml", "--output", self.publish / f"{kind}s" / name,
                  "--log", self.results / f"logs/publish/{name}.log"]
         if runs:
             given += ["--train", self.results / "train/mctaco", "--runs", *self.runs, "--build", self.results / "build/mctaco"]
-        return self.program(f"scripts.publish.{name}", *given)
+        return self.program(f"scripts.publish.mctaco.{name.removeprefix('mctaco_')}", *given)

@@ -11,7 +11,7 @@ import yaml
 
 from scripts.common.tables import NLI, PREDICTIONS, write_table
 from scripts.evaluate.temporal_nli import LABELS, SCHEMA, SLICES
-from scripts.publish.temporal_nli_names import VALUES
+from scripts.publish.temporal_nli.metrics import VALUES
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import HOSTILE
 
@@ -63,9 +63,9 @@ def metric_rows() -> list[dict]:
             points = [(None, value, 0.01 if method in ("train", "hypothesis_only") else None)]
             if method in ("train", "hypothesis_only"):
                 points += [(seed, value + 0.01 * place, None) for place, seed in zip((-1, 0, 1), SEEDS)]
-            rows += [same | {"slice": name, "metric": metric, "seed": seed, "value": some - lower, "sd": sd, "n": 6140,
-                             "ci_low": some - lower - 0.03, "ci_high": some - lower + 0.03}
-                     for seed, some, sd in points for metric, lower in (("accuracy", 0), ("weighted_f1", 0.02))]
+            rows += [same | {"slice": name, "metric": metric, "seed": seed, "value": accuracy - lower, "sd": sd, "n": 6140,
+                             "ci_low": accuracy - lower - 0.03, "ci_high": accuracy - lower + 0.03}
+                     for seed, accuracy, sd in points for metric, lower in (("accuracy", 0), ("weighted_f1", 0.02))]
         labels = LABELS if scoring == "ternary" else BINARY
         if model != "majority" and (scoring == "ternary" or model.startswith("uds")):
             share = {"entailment": 0.35, "neutral": 0.25, "contradiction": 0.40, "not_entailment": 0.65}

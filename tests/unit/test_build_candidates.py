@@ -15,9 +15,11 @@ from transformers import BertConfig, BertForMaskedLM, BertModel, PreTrainedToken
 
 from scripts.build.candidates import COLUMNS, TERMS, arguments, expanded, folded, main, masked_model, pool_of
 from scripts.build.candidates_infill import MaskedModel, batches, infilled
+from scripts.build.candidates_perturbation import perturbed
 from scripts.build.candidates_retrieval import most_similar
-from scripts.build.candidates_rules import is_event, load_terms, mentions, perturbed
+from scripts.build.candidates_rules import is_event, load_terms, mentions
 from scripts.common.program import UserError
+from tests.rows import each_row
 
 LISTS = load_terms(TERMS)
 MODULE = "scripts.build.candidates"
@@ -25,11 +27,11 @@ AT = "raw.githubusercontent.com/CogComp/MCTACO/master/dataset/dev_3783.tsv"
 
 
 def variations(text: str, attempts: int = 3000) -> set[str]:
-    made = perturbed(LISTS, pd.Series([text], dtype=object), [text], [mentions(LISTS, text)], attempts, 0)
-    return set(made["answer"])
+    changed = perturbed(LISTS, pd.Series([text], dtype=object), [text], [mentions(LISTS, text)], attempts, 0)
+    return set(changed["answer"])
 
 
-@pytest.mark.parametrize(("text", "wanted"), [
+@each_row("text, wanted", [
     ("2 a.m.", ["3 p.m.", "2 p.m.", "12 a.m."]),                   # the paper's three examples
     ("1 day", ["10 days", "1 century", "2 hours"]),
     ("once a week", ["twice a month", "three times a week", "once an hour"]),
@@ -71,18 +73,18 @@ def variations(text: str, attempts: int = 3000) -> set[str]:
     ("after school", ["before school"]),
 ])
 def test_perturbations(text, wanted):
-    made = variations(text)
-    assert set(wanted) <= made
-    assert text not in made, "one mention changes for certain"
+    answers = variations(text)
+    assert set(wanted) <= answers
+    assert text not in answers, "one mention changes for certain"
 
 
-@pytest.mark.parametrize("text", ["he may go", "I am here", "march on", "once he left", "one of them", "a dog", "yes",
+@each_row("text", ["he may go", "I am here", "march on", "once he left", "one of them", "a dog", "yes",
                                   "it will last", "the 9/11 attack", "$5", "90%"])
 def test_what_means_something_else_stays(text):
     assert variations(text) == set()
 
 
-@pytest.mark.parametrize(("text", "event"), [
+@each_row("text, event", [
     ("he left the house", True), ("they talk", True), ("quit the job", True), ("studied", True),
     ("put it in a gallery", True), ("it ' s old", True), ("people get used to them", True), ("they didn't", True),
     ("he got three trucks", True),
@@ -108,18 +110,18 @@ def test_any_text_can_be_perturbed(text):
     assert ends == sorted(ends), "mentions lie apart, in order"
     assert all(len(mention.singular) == len(mention.plural) == len(mention.one) for mention in found)
     free = sum(len(mention.singular) > 1 for mention in found)
-    made = perturbed(LISTS, pd.Series([text], dtype=object), [text], [found], 5, 1)
-    assert len(made) == (5 if free else 0)
+    answers = perturbed(LISTS, pd.Series([text], dtype=object), [text], [found], 5, 1)
+    assert len(answers) == (5 if free else 0)
     assert is_event(LISTS, text, found) in (True, False)
 
 
 def test_draws_keep_to_the_chances():
     """Each mention changes in half of the attempts, or for certain in its turn: 3 of 4 for two mentions."""
     text = "2 hours"
-    made = perturbed(LISTS, pd.Series([text], dtype=object), [text], [mentions(LISTS, text)], 8000, 0)["answer"]
-    assert (~made.str.startswith("2 ")).mean() == pytest.approx(0.75, abs=0.02)
-    assert (~made.str.contains("hour")).mean() == pytest.approx(0.75, abs=0.02)
-    units = Counter(made.str.split().str[1].map(lambda unit: LISTS.singular.get(unit, unit)))
+    answers = perturbed(LISTS, pd.Series([text], dtype=object), [text], [mentions(LISTS, text)], 8000, 0)["answer"]
+    assert (~answers.str.startswith("2 ")).mean() == pytest.approx(0.75, abs=0.02)
+    assert (~answers.str.contains("hour")).mean() == pytest.approx(0.75, abs=0.02)
+    units = Counter(answers.str.split().str[1].map(lambda unit: LISTS.singular.get(unit, unit)))
     del units["hour"]
     assert max(units.values()) / min(units.values()) < 1.3, "every variation is as likely"
 
@@ -128,12 +130,12 @@ def slow_similar(answers: list[str], pool: list[str], wanted: int) -> list[tuple
     """Dense TF-IDF vectors, one answer after the other."""
     terms = sorted({term for phrase in pool for term in phrase.lower().split()})
     found_in = [sum(term in phrase.lower().split() for phrase in pool) for term in terms]
-    idf = np.array([np.log((1 + len(pool)) / (1 + some)) + 1 for some in found_in])
+    idf = np.array([np.log((1 + len(pool)) / (1 + times)) + 1 for times in found_in])
 
     def vector(text):
-        made = np.array([text.lower().split().count(term) for term in terms], float) * idf
-        length = np.linalg.norm(made)
-        return made / length if length else made
+        weights = np.array([text.lower().split().count(term) for term in terms], float) * idf
+        length = np.linalg.norm(weights)
+        return weights / length if length else weights
 
     dense, found = np.array([vector(phrase) for phrase in pool]), []
     for row, answer in enumerate(answers):
@@ -164,7 +166,7 @@ def test_a_large_pool_is_searched_in_little_memory():
     chance = np.random.default_rng(0)
     words = np.array([f"w{number}" for number in range(5000)])
     drawn = words[(5000 * chance.random((60_000, 6)) ** 3).astype(int)]
-    pool = pd.Series([" ".join(some) for some in drawn], dtype=object)
+    pool = pd.Series([" ".join(drawn_words) for drawn_words in drawn], dtype=object)
     found = most_similar(pool.iloc[:150], pool, 3)
     first = found[found["place"] == 0]
     assert len(first) == 150 and (first["similarity"] > 1 - 1e-6).all(), "every phrase finds itself"
@@ -210,12 +212,12 @@ def test_infill_equals_one_word_at_a_time(masked_lm, monkeypatch):
             inputs = model.tokenizer(answers["context"][row], gap, return_tensors="pt")
             with torch.no_grad():
                 chances = network(**inputs).logits[0, inputs["input_ids"][0].tolist().index(4)].softmax(-1)
-            best = sorted((-float(chances[VOCABULARY.index(some)]), some) for some in words if some != word.lower())
-            slow += [(row, number, nth, text[:start] + some + text[place:], -chance)
-                     for nth, (chance, some) in enumerate(best[:3])]
+            best = sorted((-float(chances[VOCABULARY.index(filler)]), filler) for filler in words if filler != word.lower())
+            slow += [(row, number, nth, text[:start] + filler + text[place:], -chance)
+                     for nth, (chance, filler) in enumerate(best[:3])]
     told = found[["row", "word", "place", "answer"]].itertuples(index=False, name=None)
-    assert list(told) == [some[:4] for some in slow]
-    np.testing.assert_allclose(found["confidence"], [some[4] for some in slow], atol=2e-6)
+    assert list(told) == [filler[:4] for filler in slow]
+    np.testing.assert_allclose(found["confidence"], [filler[4] for filler in slow], atol=2e-6)
     again = infilled(model, answers.iloc[::-1].reset_index(drop=True))
     assert sorted(again["answer"]) == sorted(found["answer"])
 
@@ -269,27 +271,27 @@ TABLES = st.lists(ROW, min_size=1, max_size=14, unique=True).map(
 @given(TABLES, st.integers(1, 25), st.integers(0, 3))
 @settings(deadline=None, max_examples=25)
 def test_what_always_holds(questions, limit, seed):
-    made = expanded(questions, LISTS, limit, seed)
+    candidates = expanded(questions, LISTS, limit, seed)
     key = ["sentence", "question"]
-    assert (made.groupby(key).size() <= limit).all()
-    assert not pd.concat([made[key], folded(made["answer"])], axis=1).duplicated().any()
-    assert (made.groupby(key).cumcount() + 1 == made["rank"]).all()
-    seeds = made[made["origin"] == "seed"]
+    assert (candidates.groupby(key).size() <= limit).all()
+    assert not pd.concat([candidates[key], folded(candidates["answer"])], axis=1).duplicated().any()
+    assert (candidates.groupby(key).cumcount() + 1 == candidates["rank"]).all()
+    seeds = candidates[candidates["origin"] == "seed"]
     given_seeds = questions[~pd.concat([questions[key], folded(questions["answer"])], axis=1).duplicated()]
     expected = given_seeds[given_seeds.groupby(key).cumcount() < limit]
     assert sorted(seeds[COLUMNS].itertuples(index=False)) == sorted(expected.itertuples(index=False))
-    assert (seeds["rank"] <= made.groupby(key)["rank"].transform("max")[seeds.index]).all()
-    order = made["origin"].map({"seed": 0, "rule": 1, "infill": 2, "retrieval": 3})
-    turns = order.groupby([made["sentence"], made["question"]]).diff().fillna(0)
+    assert (seeds["rank"] <= candidates.groupby(key)["rank"].transform("max")[seeds.index]).all()
+    order = candidates["origin"].map({"seed": 0, "rule": 1, "infill": 2, "retrieval": 3})
+    turns = order.groupby([candidates["sentence"], candidates["question"]]).diff().fillna(0)
     assert (turns >= 0).all(), "techniques in the paper's order"
-    assert set(made[[*key, "seed_answer"]].itertuples(index=False)) <= set(questions[COLUMNS].itertuples(index=False))
-    changed = made[made["origin"] == "rule"]["seed_answer"]
+    assert set(candidates[[*key, "seed_answer"]].itertuples(index=False)) <= set(questions[COLUMNS].itertuples(index=False))
+    changed = candidates[candidates["origin"] == "rule"]["seed_answer"]
     assert not changed.isin(["he left the house", "they met", "she walked the dog"]).any(), "no rules for events"
-    pd.testing.assert_frame_equal(made, expanded(questions, LISTS, limit, seed))
+    pd.testing.assert_frame_equal(candidates, expanded(questions, LISTS, limit, seed))
     # The other way round by question, the seeds of each in their order: the same candidates.
     number = pd.factorize(questions["sentence"] + questions["question"])[0]
     other = expanded(questions.iloc[np.argsort(-number, kind="stable")], LISTS, limit, seed)
-    pd.testing.assert_frame_equal(made.sort_values([*key, "rank"], ignore_index=True),
+    pd.testing.assert_frame_equal(candidates.sort_values([*key, "rank"], ignore_index=True),
                                   other.sort_values([*key, "rank"], ignore_index=True))
 
 
@@ -304,11 +306,11 @@ def test_the_three_techniques_in_turn(masked_lm):
     questions = pd.DataFrame(rows, columns=COLUMNS, dtype=object)
     events = pd.Series(["they met on monday", "they left the house", "he swam"], dtype=object)
     infill = masked_model(masked_lm)
-    made = expanded(questions, LISTS, 20, 0, infill, events)
-    monday = made[made["question"] == "when did he?"]
+    candidates = expanded(questions, LISTS, 20, 0, infill, events)
+    monday = candidates[candidates["question"] == "when did he?"]
     assert list(monday["origin"]) == ["seed"] + ["rule"] * 6 + ["infill"] * 3 + ["retrieval"]
     assert monday["answer"].iloc[-1] == "they met on monday"
-    then = made[made["question"] == "what then?"]
+    then = candidates[candidates["question"] == "what then?"]
     assert list(then["origin"]) == ["seed", "retrieval", "retrieval"], "an event is not changed word by word"
     assert list(then["answer"][1:]) == ["they left the house", "they met on monday"]
     fewer = expanded(questions, LISTS, 7, 0, infill, events)
@@ -337,30 +339,30 @@ def write(file, rows=ROWS):
 
 def here(*given):
     """The program in this process: loading torch again takes longer than all else."""
-    main(arguments().parse_args([str(some) for some in given]))
+    main(arguments().parse_args([str(argument) for argument in given]))
 
 
 def test_the_program(program, tmp_path, masked_lm):
     """Three formats, the same table; the same input, the same bytes, in another process too."""
     (tmp_path / "events.txt").write_text("she left the house\n\nthey slept\n")
     more = ["--events", tmp_path / "events.txt", "--model", masked_lm]
-    made = []
+    tables = []
     for name in ["a.tsv", "a.jsonl", "a.parquet"]:
         output = tmp_path / f"{name}.parquet"
         here("--questions", write(tmp_path / name), "--output", output, *more)
-        made.append(pq.read_table(output))
-    assert made[0].equals(made[1]) and made[0].equals(made[2])
-    assert made[0].column_names == ["sentence", "question", "answer", "origin", "seed_answer", "rank"]
+        tables.append(pq.read_table(output))
+    assert tables[0].equals(tables[1]) and tables[0].equals(tables[2])
+    assert tables[0].column_names == ["sentence", "question", "answer", "origin", "seed_answer", "rank"]
     done = program(MODULE, "--questions", tmp_path / "a.tsv", "--output", tmp_path / "again.parquet", *more)
     assert done.returncode == 0 and "no infill" not in done.stderr, done.stderr
     assert (tmp_path / "again.parquet").read_bytes() == (tmp_path / "a.tsv.parquet").read_bytes()
 
 
 def test_without_a_model(program, tmp_path):
-    made = tmp_path / "made.parquet"
-    done = program(MODULE, "--questions", write(tmp_path / "a.tsv"), "--output", made, "--candidates", 5)
+    output = tmp_path / "made.parquet"
+    done = program(MODULE, "--questions", write(tmp_path / "a.tsv"), "--output", output, "--candidates", 5)
     assert done.stderr.count("no infill: --model is not given") == 1, done.stderr
-    assert pq.read_table(made).to_pandas().groupby("question").size().to_dict() == {"How long?": 5, "What then?": 2}
+    assert pq.read_table(output).to_pandas().groupby("question").size().to_dict() == {"How long?": 5, "What then?": 2}
 
 
 def refused(questions, folder, said, *more):
@@ -431,14 +433,14 @@ def test_real_questions(mirror):
     table = pd.DataFrame(rows, columns=[*COLUMNS, "label", "category"], dtype=object)
     asked = table["sentence"] + table["question"]
     table = table[(asked.groupby(asked, sort=False).ngroup() < 200) & (table.groupby(asked).cumcount() < 3)]
-    made = expanded(table[COLUMNS], LISTS, 20, 0)
-    assert made.groupby(["sentence", "question"]).ngroups == 200
+    candidates = expanded(table[COLUMNS], LISTS, 20, 0)
+    assert candidates.groupby(["sentence", "question"]).ngroups == 200
     # Questions none of whose seeds is an event, and which have a temporal term or number somewhere.
     table["event"] = [is_event(LISTS, text, mentions(LISTS, text)) for text in table["answer"]]
     table["changes"] = [any(len(mention.singular) > 1 for mention in mentions(LISTS, text)) for text in table["answer"]]
     kinds = table.groupby(["sentence", "question"])[["event", "changes"]].any()
-    ruled = made[made["origin"].isin(["seed", "rule"])].groupby(["sentence", "question"]).size().reindex(kinds.index)
+    ruled = candidates[candidates["origin"].isin(["seed", "rule"])].groupby(["sentence", "question"]).size().reindex(kinds.index)
     full = (ruled == 20)
     assert full[~kinds["event"]].mean() > 0.7
     assert full[kinds["changes"]].mean() > 0.8
-    assert (made.groupby(["sentence", "question"]).size() == 20).mean() > 0.85
+    assert (candidates.groupby(["sentence", "question"]).size() == 20).mean() > 0.85

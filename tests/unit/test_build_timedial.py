@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.build.dialog_leakage import challenge_turns, sources
-from scripts.build.timedial import drawn, joined
+from scripts.build.timedial_pool import drawn, joined
 from scripts.common.tables import CHALLENGE, CLOZE, DIALOGS, SPANS, provenance_of, read_table, write_table
 
 ZIP = "yanran.li/files/ijcnlp_dailydialog.zip"
@@ -235,7 +235,7 @@ def test_the_leakage_is_published(corpus):
     (corpus.folder / "models.yaml").write_text("{}")
 
     def publish():
-        return corpus.program("scripts.publish.timedial_leakage", "--metrics", corpus.folder / "metrics.parquet", "--build",
+        return corpus.program("scripts.publish.timedial.leakage", "--metrics", corpus.folder / "metrics.parquet", "--build",
                               corpus.folder / "build", "--sources", corpus.folder / "sources.yaml", "--models",
                               corpus.folder / "models.yaml", "--output", corpus.folder / "table")
 
@@ -293,7 +293,7 @@ def test_the_smallest_pool_gives_every_other_value(corpus):
     corpus.validation_spans = corpus.validation_spans[corpus.validation_spans["kind"] == "duration"]
     built = corpus.build(negatives=4)["train"]
     values = built["candidate"].str.lower().map({text.lower(): value for text, (_, value) in KNOWN.items()})
-    assert all(set(some) == {"P14D", "PT1H", "P9Y", "P6M", "PT45S"} for _, some in values.groupby(built["instance_id"]))
+    assert all(set(of_instance) == {"P14D", "PT1H", "P9Y", "P6M", "PT45S"} for _, of_instance in values.groupby(built["instance_id"]))
     said = corpus.build(ok=False, negatives=5)
     assert "5 wrong candidates for each span need as many other values, but there are only 4; ask for fewer" in said
     said = corpus.build(ok=False, negatives=5, negatives_of="same_kind")
@@ -347,8 +347,8 @@ def test_another_seed_draws_others(corpus):
 def test_scopes(corpus):
     full = corpus.build()
     for scope in ("local", "target"):
-        some = corpus.build(context_scope=scope)
-        for split, built in some.items():
+        by_split = corpus.build(context_scope=scope)
+        for split, built in by_split.items():
             assert (built["context"].str.count("<MASK>") == 1).all() and set(built["context_scope"]) == {scope}
             same = [name for name in CLOZE.names if name not in ("context", "context_scope")]
             assert built[same].equals(full[split][same])
@@ -379,7 +379,7 @@ def test_the_kind_behind_a_mask(corpus, spans, kind, numeral):
     """In "I will take it for two weeks ." the mask stands for characters 19 to 28."""
     template = corpus.challenge_spans.iloc[:1].assign(dialog_id="1", turn=1)
     corpus.challenge_spans = pd.concat([template.iloc[:0], *(
-        template.assign(start=start, end=end, kind=some, has_numeral=has) for start, end, some, has in spans)])
+        template.assign(start=start, end=end, kind=of_kind, has_numeral=has) for start, end, of_kind, has in spans)])
     test = corpus.build()["test"]
     row = test[test["instance_id"] == "1"].iloc[0]
     assert (row["kind"], row["has_numeral"]) == (kind, numeral)

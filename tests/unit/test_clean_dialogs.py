@@ -15,6 +15,7 @@ import yaml
 from scripts.clean import dailydialog, dialogs
 from scripts.common.tables import CHALLENGE, DIALOGS, provenance_of, read_table
 from tests.conftest import ROOT
+from tests.rows import each_row
 
 DAILYDIALOG = "yanran.li/files/ijcnlp_dailydialog.zip"
 TIMEDIAL = "raw.githubusercontent.com/google-research-datasets/TimeDial/main"
@@ -80,7 +81,7 @@ def test_dailydialog_keeps_its_words_and_speakers(daily, mirror):
     assert not turns["text"].str.contains("’|  |。").any()
 
 
-@pytest.mark.parametrize(("raw", "clean"), [
+@each_row("raw, clean", [
     ("I don ’ t know , it ' s late .", "I don't know, it's late."),
     ("I ’ Ve seen them , we ' re late", "I'Ve seen them, we're late"),
     ("at ten o ’ clock , ma ' am", "at ten o'clock, ma'am"),

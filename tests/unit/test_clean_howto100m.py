@@ -24,6 +24,7 @@ from scripts.common.keyed import keyed_uniform
 from scripts.common.program import UserError
 from scripts.common.tables import CAPTIONS, provenance_of, read_table
 from tests.conftest import ROOT
+from tests.rows import each_row
 from tests.unit.test_clean_activitynet import counts
 
 NAN = float("nan")
@@ -191,7 +192,7 @@ def test_shards_hold_whole_videos(program, tmp_path):
 
 
 def test_the_split_depends_on_the_id_alone(program, tmp_path):
-    program("scripts.fetch.sample", "--format", "howto100m", "--videos", 300, "--seed", 1, "--output", tmp_path / "in")
+    program("scripts.fetch.samples.howto100m", "--videos", 300, "--seed", 1, "--output", tmp_path / "in")
     cleaned(program, tmp_path / "in", tmp_path / "out")
     table = read_table(tmp_path / "out/videos.parquet").to_pandas()
     assert 0.05 < (table["split"] == "val").mean() < 0.15
@@ -235,7 +236,8 @@ def test_a_truncated_file_is_refused(corpus, data):
 GOOD = json.dumps(lines("fine"))
 
 
-@pytest.mark.parametrize(("content", "said"), [
+@pytest.mark.parametrize("chunk", [3, 1 << 20])
+@each_row("content, said", [
     ("", "the file ends too early, behind its start (byte 0): the { of an object of videos is missing"),
     ("[1]", "behind its start (byte 0): the { of an object of videos is missing"),
     ('{"a": %s, "b": {"start": [' % GOOD, "video b, which begins at byte"),
@@ -253,8 +255,7 @@ GOOD = json.dumps(lines("fine"))
     ('{"a": %s}}' % GOOD, "behind video a (byte"),
     ('{"a": {"start": [0], "end": [1], "text": ["raw\nline"]}}', "video a"),
 ])
-@pytest.mark.parametrize("chunk", [3, 1 << 20])
-def test_a_broken_file_names_the_video(content, said, chunk):
+def test_a_broken_file_names_the_video(chunk, content, said):
     with pytest.raises(UserError) as error:
         parsed(content.encode(), chunk)
     assert said in str(error.value) and str(error.value).startswith("file: ")
@@ -306,7 +307,7 @@ def test_an_error_keeps_what_was_there(program, tmp_path):
 
 
 def test_a_killed_run_leaves_nothing_partial(program, tmp_path):
-    done = program("scripts.fetch.sample", "--format", "howto100m", "--videos", 6000, "--seed", 1, "--unzipped",
+    done = program("scripts.fetch.samples.howto100m", "--videos", 6000, "--seed", 1, "--unzipped",
                    "--captions-per-video", 112, "--output", tmp_path / "in")
     assert done.returncode == 0
     running = subprocess.Popen([sys.executable, "-m", *map(str, command(tmp_path / "in", tmp_path / "out/how"))],
@@ -339,7 +340,7 @@ def test_memory_does_not_grow_with_the_file(program, tmp_path):
     peaks = {}
     for many in (5000, 20000):
         fetched = tmp_path / str(many)
-        program("scripts.fetch.sample", "--format", "howto100m", "--videos", many, "--seed", 1, "--unzipped",
+        program("scripts.fetch.samples.howto100m", "--videos", many, "--seed", 1, "--unzipped",
                 "--captions-per-video", 112, "--output", fetched)
         peaks[many] = peak(fetched, tmp_path / f"out{many}")
     grown = ((tmp_path / "20000/raw_caption.json").stat().st_size

@@ -1,15 +1,24 @@
 """A wrong configuration is refused in one sentence that says what to write; a right one gives stable runs."""
 
+import contextlib
 import copy
+import datetime
+import functools
+import json
+import math
+import operator
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from scripts.common.configuration import check, resolve
+from scripts.common.configuration import resolve
 from scripts.common.program import UserError
+from scripts.common.schemas import check, schema
 from tests.conftest import ROOT
+from tests.rows import each_row
 
-SCHEMA = yaml.safe_load((ROOT / "resources/schemas/config.schema.yaml").read_text())
 SOURCES = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())
 MODELS = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
 STUDIES = yaml.safe_load((ROOT / "resources/studies.yaml").read_text())
@@ -32,9 +41,16 @@ def overlaid(under: dict, over: dict) -> dict:
     return made
 
 
-def plan(config: dict):
-    check(config, SCHEMA)
-    return resolve(config, SOURCES, MODELS, STUDIES)
+def plan(config: dict, sources=SOURCES, models=MODELS, studies=STUDIES):
+    return resolve(check(config, schema("config")), sources, models, studies)
+
+
+def refused(config: dict, **resources) -> str:
+    """The one sentence with which a configuration is refused."""
+    with pytest.raises(UserError) as error:
+        plan(config, **resources)
+    assert "\n" not in str(error.value)
+    return str(error.value)
 
 
 @pytest.mark.parametrize("preset", [None, "small", "paper"])
@@ -45,7 +61,7 @@ def test_default_and_presets_are_valid(preset):
     assert all(name in resolved.runs for names in resolved.experiments.values() for name in names)
 
 
-@pytest.mark.parametrize(("change", "said"), [
+@each_row("change, said", [
     ({"trainings": {}}, "unknown key trainings at the top level; did you mean training?"),
     ({"training": {"learning_rat": 0.1}}, "unknown key learning_rat at training; did you mean learning_rate?"),
     ({"training": {"learning_rate": "3e-5"}}, "YAML reads 3e-5 as text; write `training: {learning_rate: 3.0e-5}`"),
@@ -68,10 +84,166 @@ def test_default_and_presets_are_valid(preset):
     ({"experiments": {"sample_nli": {"data": {"challenge_set": "temp_orders"}}}}, "challenge_set: 'temp_orders' is not one of"),
 ])
 def test_a_wrong_configuration_is_refused(change, said):
-    with pytest.raises(UserError) as refused:
-        plan(overlaid(default(), change))
-    assert said in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert said in refused(overlaid(default(), change))
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({"training": {"batch_size": 32.0}}, "training.batch_size is 32.0, not an integer; write `training: {batch_size: 32}`"),
+    ({"seeds": [1.0]}, "seeds.0 is 1.0, not an integer"),
+    ({"training": {"epochs": True}}, "training.epochs: True is not of type 'integer'"),
+    ({"training": {"learning_rate": True}}, "training.learning_rate: True is not of type 'number'"),
+    ({"training": {"epochs": 10**30}}, "is greater than the maximum of 100000"),
+    ({"training": {"epochs": 2**20000}}, "is a number of 20001 bits"),
+    ({"training": {"weight_decay": math.nan}}, "training.weight_decay is nan, which is no finite number"),
+    ({"checkpoint_seconds": math.inf}, "checkpoint_seconds is inf, which is no finite number"),
+    ({"training": {"compile": "yes"}}, "training.compile: 'yes' is not of type 'boolean'"),
+    ({"report_to": "mlflow"}, "report_to: 'mlflow' is not one of ['none', 'tensorboard', 'trackio', 'wandb']"),
+    ({"runs_per_gpu": 0}, "runs_per_gpu: 0 is less than the minimum of 1"),
+    ({"micro_batch_tokens": 100}, "micro_batch_tokens: 100 is less than the minimum of 256"),
+    ({1: "x"}, "the top level has the key 1, which is no text to YAML"), ({None: "x"}, "has the key None"),
+    ({"training": {True: 1}}, "training has the key True, which is no text to YAML"),
+    ({"mirror": datetime.date(2020, 1, 1)}, "mirror is a date to YAML (2020-01-01); write it in quotes"),
+    ({"mirror": "a\0b"}, "holds the character '\\x00', which is no text"),
+    ({"experiments": {"Mine": {}}}, "experiments has the key Mine, which is refused: lower-case letters"),
+    ({"experiments": {"sample_sop": None}}, "experiments.sample_sop: None is not of type 'object'"),
+    ({"experiments": {"sample_sop": {"models": ["tiny_bert", "tiny_bert"]}}}, "has non-unique elements"),
+    ({"experiments": {"sample_sop": {"models": ["m" * 10**6]}}}, "no model 'mmmmmm"),
+    *(({"experiments": {"sample_sop": {"data": data}}}, said) for data, said in [
+        ({"stride": []}, "data: stride is an empty list; name one level or more"),
+        ({"stride": [1, 1.0]}, "stride is 1.0, not an integer; write `stride: 1`"),
+        ({"stride": [1, 2, 1]}, "data: stride names 1 twice"), ({"stride": [[1]]}, "stride: [1] is not of type 'integer'"),
+        ({"stride": True}, "stride: True is not of type 'integer'"),
+        ({"stride": None}, "stride: None is not of type 'integer'"),
+        ({"stride": {"a": 1}}, "stride: {'a': 1} is not of type 'integer'"),
+        ({"source": None}, "data.source: None is not of type"),
+        ({"source": []}, "data: source is an empty list"), ({"source": [None]}, "source: None is not of type 'string'"),
+        ({"source": [["activitynet"]]}, "source: ['activitynet'] is not of type 'string'"),
+        ({"label_seed": 10**30}, "is greater than the maximum"),
+        ({"max_videos": list(range(1, 60_000))}, "data: max_videos has 59,999 levels, and 1,000 is the most"),
+        ({"max_videos": list(range(1, 900)), "label_seed": list(range(9))}, "asks for 129,456 runs, and 50,000 is the most"),
+    ]),
+    ({"experiments": {"sample_nli": {"data": {"source": ["generated", "event_templates"]}}}},
+     "source names event_templates twice"),
+])
+def test_what_yaml_can_say_and_nobody_means_is_refused(change, said):
+    assert said in refused(overlaid(default(), change))
+
+
+def test_a_message_is_short_whatever_the_value():
+    for change in ({"mirror": ["x" * 10**6]}, {"run": ["y" * 10**6]}, {"z" * 10**6: 1}, {"device": "long " * 10**5},
+                   {"seeds": [f"{number}" for number in range(10**4)]}):
+        assert len(refused(overlaid(default(), change))) < 700
+
+
+def test_a_value_that_holds_itself():
+    config = default()
+    config["training"]["dropout"] = config["training"]
+    assert "holds itself" in refused(config)
+
+
+def places(value, path=()):
+    """The paths to everything in a configuration."""
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield from places(inner, (*path, key))
+
+
+PLACES = [path for path in places(default()) if path]
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.integers(-2, 5), st.just(10**30), st.floats(),
+    st.text(max_size=8), st.dates(), st.binary(max_size=3),
+    st.sampled_from(["activitynet", "generated", "temp_order", "train", "mlm", "tiny_bert", "tiny_bert_dialogs", "sample_sop",
+                     "sample_dialogs_mlm", "timedial", "3e-5", "1e400", "", "\n", "a\nb", "\ud800", "..", "$(touch x)"]))
+VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
+    SCALARS.filter(lambda key: key == key), inner, max_size=3), max_leaves=6)
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(changes=st.lists(st.tuples(st.sampled_from(PLACES), VALUES), min_size=1, max_size=2))
+def test_any_value_at_any_place_gives_a_plan_or_one_sentence(changes):
+    config = default()
+    for path, value in changes:
+        with contextlib.suppress(KeyError, IndexError, TypeError):  # the change before took the place away
+            functools.reduce(operator.getitem, path[:-1], config)[path[-1]] = value
+    try:
+        plan(config)
+    except UserError as error:
+        assert "\n" not in str(error) and 20 < len(str(error)) < 1500
+
+
+def test_equal_settings_have_equal_names():
+    for one, other in (({"weight_decay": 0}, {"weight_decay": 0.0}), ({"weight_decay": -0.0}, {"weight_decay": 0}),
+                       ({"gradient_clip": 1}, {"gradient_clip": 1.0}), ({"dropout": 0}, {"dropout": 0.0})):
+        names = [list(plan(overlaid(default(), {"experiments": {"sample_sop": {"training": training}}})).runs)
+                 for training in (one, other)]
+        assert names[0] == names[1]
+    assert all(type(value) is float for run in plan(default()).runs.values()
+               for key, value in json.loads(run.settings)["training"].items() if key in ("weight_decay", "held_out_fraction"))
+
+
+@pytest.mark.parametrize(("experiment", "setting", "renames"), [
+    ("sample_sop", {"held_out_fraction": 0.2}, True), ("sample_sop", {"early_stopping_patience": 2}, True),
+    ("sample_nli", {"held_out_fraction": 0.2}, False), ("sample_nli", {"early_stopping_patience": 2}, True),
+    ("sample_mctaco", {"early_stopping_patience": 2}, False), ("sample_mctaco", {"held_out_fraction": 0.2}, True),
+    ("sample_dialogs_whole", {"epochs": 2, "weight_decay": 0.3, "held_out_fraction": 0.2, "compile": True}, False),
+    ("sample_sop", {"compile": True}, True),
+])
+def test_a_setting_without_effect_renames_no_run(experiment, setting, renames):
+    """A split is held out (temporal_nli), nothing is (held_out_fraction: 0), nothing is learnt."""
+    before = plan(only(experiment))
+    after = plan(overlaid(only(experiment), {"experiments": {experiment: {"training": setting}}}))
+    assert (set(before.experiments[experiment]) != set(after.experiments[experiment])) == renames
+
+
+@pytest.mark.parametrize("change", [{"report_to": "wandb"}, {"runs_per_gpu": 3}, {"micro_batch_tokens": 4096},
+                                    {"deterministic": False}, {"device": "cpu"}, {"checkpoint_seconds": 1}])
+def test_how_a_run_is_trained_renames_none(change):
+    assert list(plan(default() | change).runs) == list(plan(default()).runs)
+
+
+def folders(data: dict, study="temporal_nli") -> set[str]:
+    experiment = {"study": study, "data": data, "models": ["tiny_bert"]}
+    resolved = plan(default() | {"run": ["mine"], "experiments": {"mine": experiment}})
+    return {dataset.folder.removeprefix(f"results/build/{study}/") for dataset in resolved.datasets.values()}
+
+
+def test_an_option_without_effect_makes_no_other_dataset():
+    """Draws of times are the generated sets'; of the released ones, and in set III, they are no draws."""
+    sets = {"challenge_set": ["temp_order", "cross_unit"], "iterations": 3}
+    assert folders({"source": "generated"} | sets) == {
+        "event_templates/temp_order-iterations-3", "event_templates/cross_unit"}
+    assert folders({"source": ["generated", "released"], "generation_seed": 7} | sets) == {
+        "event_templates/temp_order-iterations-3-generation_seed-7", "event_templates/cross_unit-generation_seed-7",
+        "temporal_nli_release/temp_order", "temporal_nli_release/cross_unit"}
+    assert folders({"source": "mctaco", "train_questions": [None, 35], "draw": [0, 1]}, "mctaco") == {
+        "mctaco/default", "mctaco/train_questions-35", "mctaco/train_questions-35-draw-1"}
+    assert folders({"source": "released", "challenge_set": "temp_order", "iterations": 5, "generation_seed": 0}) == {
+        "temporal_nli_release/temp_order"}, "a default may be said anywhere"
+
+
+@pytest.mark.parametrize(("data", "study", "said"), [
+    ({"source": "released", "challenge_set": "temp_order", "iterations": 3}, "temporal_nli",
+     "data: iterations has no effect here"),
+    ({"source": "generated", "challenge_set": "cross_unit", "iterations": 3}, "temporal_nli",
+     "data: iterations has no effect here"),
+    ({"source": "released", "challenge_set": "temp_order", "generation_seed": 1}, "temporal_nli",
+     "generation_seed has no effect"),
+    ({"source": "mctaco", "draw": [0, 1]}, "mctaco", "draw has no effect here"),
+])
+def test_an_option_that_can_have_no_effect_is_refused(data, study, said):
+    experiment = {"study": study, "data": data, "models": ["tiny_bert"]}
+    assert said in refused(default() | {"run": ["mine"], "experiments": {"mine": experiment}})
+
+
+def test_models_that_make_each_other():
+    models = MODELS | {"one": {"mlm": {"model": "two", "experiment": "first"}, "licence": "MIT"},
+                       "two": {"mlm": {"model": "one", "experiment": "second"}, "licence": "MIT"}}
+    stage = {"study": "timedial", "data": {"source": "sample_dialogs"}, "methods": ["mlm"], "seeds": [1]}
+    config = default() | {"run": ["mine"], "experiments": {
+        "first": stage | {"models": ["two"]}, "second": stage | {"models": ["one"]},
+        "mine": stage | {"models": ["one"], "methods": ["fill"]}}}
+    assert "experiments.first makes one, so it cannot begin with it" in refused(config, models=models)
 
 
 def test_a_missing_key_shows_what_to_write():

@@ -20,6 +20,8 @@ from scripts.train.esim import Esim, FrozenEncoder, WordVectors, build_tokenizer
 from scripts.train.labels import Head
 from scripts.train.vectors import is_number, read_vectors
 
+pytestmark = pytest.mark.models
+
 HEAD = Head(["no", "yes"], [0, 1], None)
 TRAINING = {"max_length": 32, "dropout": None}
 PADDING = {"input_ids": 0, "token_type_ids": 0}

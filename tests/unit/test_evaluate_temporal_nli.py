@@ -32,10 +32,10 @@ def slow_weighted_f1(gold: list[int], told: list[int]) -> float:
 @settings(deadline=None)
 def test_metrics_equal_a_slow_reference(rows):
     gold, told, group = (np.array(column) for column in zip(*rows))
-    counts = confusions(gold, told, group, 3)
+    counts = confusions(gold, told, group, 3, 5)
     assert counts.sum() == len(rows)
-    assert accuracy(counts.sum(0)) == pytest.approx(np.mean(gold == told))
-    assert weighted_f1(counts.sum(0)) == pytest.approx(slow_weighted_f1(list(gold), list(told)))
+    assert accuracy(counts.sum(0), counts.sum()) == pytest.approx(np.mean(gold == told))
+    assert weighted_f1(counts.sum(0), counts.sum()) == pytest.approx(slow_weighted_f1(list(gold), list(told)))
 
 
 def write_run(folder, dataset, pairs: pd.DataFrame, predicted: np.ndarray, method: str, seed: int, labels=tuple(LABELS)) -> str:
@@ -105,7 +105,7 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
     gold = pairs["label"].to_numpy()
     draw = np.random.default_rng(3)
     told = {seed: np.where(draw.random(len(gold)) < 0.9, gold, 1) for seed in (3, 5)}
-    runs = [write_run(tmp_path, "temp_duration", pairs, some, "train", seed) for seed, some in told.items()]
+    runs = [write_run(tmp_path, "temp_duration", pairs, predicted, "train", seed) for seed, predicted in told.items()]
     runs.append(write_run(tmp_path, "temp_duration", pairs, np.minimum(gold, 1), "direct", 0, ("entailment", "not_entailment")))
     metrics = evaluate(program, build, tmp_path, runs)
     train = metrics[(metrics["method"] == "train") & (metrics["scoring"] == "ternary")]
@@ -113,7 +113,7 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
                        ("choice=weekday; next_cycle=true", (pairs["choice"] == "weekday") & pairs["next_cycle"]),
                        ("hypothesis_type=less_than_gold", pairs["hypothesis_type"] == "less_than_gold")]:
         found = train[(train["slice"] == part) & (train["metric"] == "accuracy")].set_index("seed")
-        exact = {seed: np.mean(some[rows] == gold[rows]) for seed, some in told.items()}
+        exact = {seed: np.mean(predicted[rows] == gold[rows]) for seed, predicted in told.items()}
         assert {seed: found.loc[seed, "value"] for seed in told} == pytest.approx(exact)
         mean = found[found.index.isna()].iloc[0]
         assert mean["value"] == pytest.approx(np.mean(list(exact.values())))
@@ -124,7 +124,7 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
     shares = train[train["metric"] == "confusion"].set_index("slice")["value"]
     assert shares.sum() == pytest.approx(1) and len(shares) == 9
     assert shares["label=entailment; predicted=neutral"] == pytest.approx(
-        np.mean([np.mean((gold == 0) & (some == 1)) for some in told.values()]))
+        np.mean([np.mean((gold == 0) & (predicted == 1)) for predicted in told.values()]))
     direct = metrics[metrics["method"] == "direct"]
     assert set(direct["scoring"]) == {"binary"} and direct["seed"].isna().all()
     right = direct[direct["metric"] != "confusion"]
@@ -137,5 +137,5 @@ def test_predictions_of_other_pairs_are_refused(released, program, tmp_path):
     name = write_run(tmp_path, "temp_order", pairs.iloc[1:], np.zeros(len(pairs) - 1, int), "train", 1)
     done = program("scripts.evaluate.temporal_nli", "--experiment", "e", "--runs", name, "--trained", tmp_path, "--build", build,
                    "--sources", ROOT / "resources/sources.yaml", "--output", tmp_path / "metrics.parquet")
-    assert done.returncode == 1 and "its predictions are not of the pairs that were built" in done.stderr
+    assert done.returncode == 1 and "its predictions on test are not of the pairs that were built" in done.stderr
     assert not (tmp_path / "metrics.parquet").exists()

@@ -1,99 +1,46 @@
 """scripts.fetch.model: hub, folder and from-scratch models, and everything that it must refuse."""
+# ruff: noqa: F401 - fixtures are imported
 
 import hashlib
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy
 import pytest
-import yaml
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 
 from scripts.common.models import DEFAULT_FILES, SCRATCH_FILES, check_model, kind_of, model_files
-from scripts.common.program import UserError
-from scripts.fetch import download, model
+from scripts.fetch import model
 from tests.conftest import ROOT
-
-MODELS = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
-TINY = MODELS["tiny_bert"]
-WORDS = ROOT / TINY["vocabulary"]
-
-
-@pytest.fixture(autouse=True)
-def no_pauses(monkeypatch):
-    monkeypatch.setattr(download, "BACKOFF", 0)
-
-
-@pytest.fixture
-def fetch(tmp_path, caplog):
-    """Fetch a model with the given entry, as the program does; returns its folder."""
-    caplog.set_level("INFO")
-
-    def call(entry: dict, mirror: Path | str = "") -> Path:
-        (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": entry}))
-        output = tmp_path / "out/mine"
-        model.main(model.arguments().parse_args([
-            "--model", "mine", "--models", str(tmp_path / "models.yaml"), "--output", str(output),
-            "--mirror", str(mirror), "--partial", str(tmp_path / "partial"),
-        ]))
-        return output
-
-    return call
-
-
-@pytest.fixture
-def refused(fetch, tmp_path):
-    """Fetch, which must fail with one sentence and leave no output; returns what it said."""
-
-    def call(entry: dict, mirror: Path | str = "") -> str:
-        with pytest.raises(UserError) as caught:
-            fetch(entry, mirror)
-        assert not list(tmp_path.glob("out/mine/*")) and "\n" not in str(caught.value)
-        return str(caught.value)
-
-    return call
-
-
-@pytest.fixture
-def folder(tmp_path) -> Path:
-    """A small whole model with weights, made without torch."""
-    made = tmp_path / "my_model"
-    made.mkdir()
-    for name, place in model.write_scratch("mine", TINY, "", made, None).items():
-        assert place == made / name
-    save_file({"bert.pooler.dense.bias": numpy.zeros(128, "float32")}, made / "model.safetensors")
-    return made
-
-
-@pytest.fixture
-def hub(folder, tmp_path) -> tuple[dict, Path, Path]:
-    """An entry of a hub model, a mirror that has it, and the folder in the mirror."""
-    place = tmp_path / "mirror/huggingface.co/me/mine/resolve/main"
-    place.parent.mkdir(parents=True)
-    folder.rename(place)
-    return {"hub": "me/mine", "revision": "main", "licence": "MIT"}, tmp_path / "mirror", place
-
-
-def mend(file: Path, **changes) -> None:
-    """Change keys of a JSON file; None takes a key out."""
-    value = json.loads(file.read_text()) | changes
-    file.write_text(json.dumps({key: kept for key, kept in value.items() if kept is not None}))
-
+from tests.rows import each_row
+from tests.unit.fetch_models import (
+    MODELS,
+    TINY,
+    WORDS,
+    fetch_fixture,
+    folder_fixture,
+    hub_fixture,
+    mend,
+    no_pauses,
+    refused_fixture,
+    weights,
+)
 
 # ---- entries
 
 
-@pytest.mark.parametrize("name", MODELS)
+@each_row("name", MODELS)
 def test_every_model_of_the_project(name):
     check_model(name, MODELS[name])
     if kind_of(MODELS[name]) not in ("esim", "mlm"):
         assert {"config.json", "tokenizer.json"} < set(model_files(MODELS[name]))
         assert ("model.safetensors" in model_files(MODELS[name])) == ("init" not in MODELS[name])
-    if "hub" in MODELS[name] and name != "minilm":  # whose revision is the one that mirrors have
-        assert len(MODELS[name]["revision"]) == 40
+    for place in (MODELS[name], MODELS[name].get("tokenizer", {})):
+        assert "hub" not in place or re.fullmatch("[0-9a-f]{40}", place["revision"]), "a commit"
 
 
 HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
@@ -105,15 +52,15 @@ HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
     (TINY | {"tokenizer": {}}, "has one of vocabulary and tokenizer"),
     ({"esim": {"hidden_size": 3}, "licence": "MIT"}, "has one of vectors and encoder"),
     ({"esim": {"hidden_size": 3}, "encoder": "nowhere", "licence": "MIT"}, "fetch the model nowhere first"),
-    ({"esim": {"hidden_size": 3}, "vectors": {"file": "glove.txt"}, "licence": "MIT"}, "vectors must have file, sha256, urls"),
-    ({"mlm": {"model": "minilm"}, "licence": "MIT"}, "mlm must have experiment, model"),
+    ({"esim": {"hidden_size": 3}, "vectors": {"file": "glove.txt"}, "licence": "MIT"}, "key urls is missing at mine.vectors"),
+    ({"mlm": {"model": "minilm"}, "licence": "MIT"}, "key experiment is missing at mine.mlm"),
     ({"mlm": {"model": "minilm", "experiment": "mine"}, "licence": "MIT"}, "made by an MLM stage, not fetched"),
     ({"hub": "me/mine", "licence": "MIT"}, "revision is missing"),
     (HUB | {"revison": "main"}, "unknown key revison"),
     ({"init": {"model_type": "bert"}, "vocabulary": "no/words.txt", "licence": "MIT"}, "no/words.txt: no such file"),
     (HUB | {"files": dict.fromkeys([*SCRATCH_FILES, "pytorch_model.bin"])}, "safetensors only"),
     (HUB | {"files": dict.fromkeys([*DEFAULT_FILES, "modeling_mine.py"])}, "no code is taken"),
-    (HUB | {"files": dict.fromkeys(SCRATCH_FILES)}, "files lacks model.safetensors"),
+    (HUB | {"files": dict.fromkeys(SCRATCH_FILES)}, "key model.safetensors is missing at mine.files"),
     (HUB | {"files": dict.fromkeys([*DEFAULT_FILES, "../vocab.txt"])}, "has a folder in its name"),
 ])
 def test_entries_that_are_refused(refused, entry, said):
@@ -127,7 +74,7 @@ def test_an_unknown_model(program, tmp_path):
 
 
 def test_the_snakefile_reads_entries_without_heavy_imports():
-    code = "import sys, scripts.common.models; print({'torch', 'requests', 'yaml'} & set(sys.modules))"
+    code = "import sys, scripts.common.models; print({'torch', 'requests', 'pandas'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout == "set()\n"
 
@@ -160,7 +107,7 @@ def test_a_misspelt_architecture(refused):
     assert "did you mean num_hidden_layers?" in refused(entry(num_hiden_layers=2))
     assert "no configuration that transformers knows" in refused(entry(model_type="brt"))
     assert "no configuration that transformers knows" in refused(entry(hidden_size="wide"))
-    assert "lacks model_type" in refused(TINY | {"init": {"hidden_size": 128}})
+    assert "key model_type is missing at mine.init" in refused(TINY | {"init": {"hidden_size": 128}})
 
 
 # ---- from the hub and from folders
@@ -192,12 +139,9 @@ def test_a_folder_that_is_not_there(refused, tmp_path):
     assert "is not there" in refused({"folder": str(tmp_path / "nowhere"), "licence": "MIT"})
 
 
-@pytest.mark.parametrize("kind", ["hub", "folder"])
-def test_a_model_with_pickled_weights_only(refused, hub, kind, monkeypatch):
-    entry, mirror, place = hub
-    (place / "model.safetensors").rename(place / "pytorch_model.bin")
-    monkeypatch.setattr(model, "HUB", (mirror / "huggingface.co").as_uri())  # no test asks the network
-    said = refused(entry if kind == "hub" else {"folder": str(place), "licence": "MIT"})
+def test_a_folder_with_pickled_weights_only(refused, folder):
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    said = refused({"folder": str(folder), "licence": "MIT"})
     assert "pytorch_model.bin only" in said and "save_pretrained" in said and "safetensors" in said
 
 
@@ -216,7 +160,18 @@ def test_a_model_that_needs_foreign_code(refused, folder, file):
 @pytest.mark.parametrize(("file", "content", "wanted"), [
     ("config.json", b"{", "config.json is not JSON"),
     ("config.json", b"[]", "not a JSON object"),
-    ("config.json", b"{}", "has no model_type"),
+    ("config.json", b"{}", "lacks model_type"),
+    ("config.json", b'{"model_type": "bert", "model_type": "t5"}', "model_type stands there twice"),
+    ("config.json", b"[" * 100_000, "config.json is not JSON"),
+    ("config.json", b'{"model_type": "brt"}', "model_type brt, which is no configuration that transformers knows; did you mean bert?"),
+    ("config.json", b'{"model_type": ["bert"]}', "which is no configuration that transformers knows"),
+    ("config.json", b'{"model_type": "bert", "hidden_size": "wide"}', "no configuration that transformers knows"),
+    ("config.json", b'{"model_type": "bert", "num_hidden_layers": 0}', "has num_hidden_layers 0"),
+    ("config.json", b'{"model_type": "bert", "vocab_size": 1e30}', "config.json"),
+    ("config.json", b'{"model_type": "bert", "num_attention_heads": -12}', "has num_attention_heads -12"),
+    ("config.json", b'{"model_type": "clip"}', "so it is no model of text"),
+    ("config.json", b'{"model_type": "bert", "text_config": [{"auto_map": {}}]}', "config.json has auto_map"),
+    ("tokenizer_config.json", b"[]", "not a JSON object"),
     ("config.json", b"\xff\xfe", "config.json is not JSON"),
     ("tokenizer.json", b'{"model": 1}', "tokenizer.json is no tokenizer"),
     ("model.safetensors", b"not tensors at all", "no whole safetensors"),
@@ -230,10 +185,60 @@ def test_files_that_are_not_what_they_say(refused, fetch, folder, file, content,
     assert (made / file).read_bytes() == good, "nothing bad was kept"
 
 
-def test_truncated_weights(refused, folder):
-    weights = (folder / "model.safetensors").read_bytes()
-    (folder / "model.safetensors").write_bytes(weights[:-8])
+def header(file: Path, change) -> bytes:
+    """The bytes of a safetensors file whose header was put through `change`."""
+    content = file.read_bytes()
+    length = int.from_bytes(content[:8], "little")
+    told = json.dumps(change(json.loads(content[8 : 8 + length]))).encode()
+    return len(told).to_bytes(8, "little") + told + content[8 + length :]
+
+
+def lying(table: dict) -> dict:
+    return table | {"bert.encoder.layer.1.output.dense.bias": {"dtype": "F32", "shape": [10**9], "data_offsets": [0, 512]}}
+
+
+@pytest.mark.parametrize("spoil", [
+    lambda file: file.read_bytes()[:-8],
+    lambda file: file.read_bytes() + b"more",
+    lambda file: file.read_bytes()[:50],
+    lambda file: b"",
+    lambda file: (10**15).to_bytes(8, "little") + file.read_bytes()[8:],
+    lambda file: header(file, lying),
+], ids=["truncated", "too long", "half a header", "empty", "endless header", "lying about sizes"])
+def test_weights_that_are_not_whole(refused, folder, spoil):
+    (folder / "model.safetensors").write_bytes(spoil(folder / "model.safetensors"))
     assert "no whole safetensors" in refused({"folder": str(folder), "licence": "MIT"})
+
+
+@pytest.mark.parametrize(("tensors", "said"), [
+    ({"bert.pooler.dense.bias": numpy.zeros(128, "float32")}, "has no table of them (its longest of that width has 0 rows)"),
+    (weights(rows=1000), "its longest of that width has 1,000 rows"),
+    (weights(layers=1), "config.json promises 2 layers, but model.safetensors has no weights of layer 1 of bert.encoder"),
+])
+def test_weights_that_lack_what_the_configuration_promises(refused, folder, tensors, said):
+    save_file(tensors, folder / "model.safetensors")
+    assert said in refused({"folder": str(folder), "licence": "MIT"})
+
+
+def test_a_tokenizer_with_tokens_beyond_the_model(refused, folder):
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    size = tokenizer.get_vocab_size()
+    tokenizer.add_tokens(["beyond"])
+    tokenizer.save(str(folder / "tokenizer.json"))
+    assert f"makes token {size:,} (beyond), but the model has {size:,}" in refused({"folder": str(folder), "licence": "MIT"})
+
+
+def test_a_tokenizer_without_its_unknown_token(refused, folder):
+    content = json.loads((folder / "tokenizer.json").read_text())
+    content["model"]["unk_token"] = "[NONE]"
+    (folder / "tokenizer.json").write_text(json.dumps(content))
+    said = refused({"folder": str(folder), "licence": "MIT"})
+    assert "cannot read every text" in said and "[UNK]" in said
+
+
+def test_a_tokenizer_without_padding(refused, folder):
+    mend(folder / "tokenizer_config.json", pad_token=None)
+    assert "has no padding token" in refused({"folder": str(folder), "licence": "MIT"})
 
 
 # ---- as training loads them
@@ -273,6 +278,7 @@ def loads(*folders: Path) -> None:
     assert done.returncode == 0 and done.stdout.count("loaded") == len(folders), done.stderr
 
 
+@pytest.mark.models
 def test_a_model_from_scratch_loads(program, tmp_path):
     done = program("scripts.fetch.model", "--model", "tiny_bert", "--output", tmp_path / "tiny_bert",
                    "--partial", tmp_path / "partial")

@@ -1,130 +1,25 @@
-"""scripts.fetch.source and download: a real local server that cuts, delays and lies; wrong archives."""
+"""scripts.fetch.source: downloads that go on, mirrors, entries and the program."""
+# ruff: noqa: F401 - fixtures are imported
 
-import hashlib
-import http.server
-import io
-import os
-import random
 import socket
-import stat
-import struct
-import subprocess
-import threading
-import zipfile
 
 import pytest
-import yaml
 
-from scripts.common.program import UserError
-from scripts.fetch import download, source
-
-BODY = random.Random(1).randbytes(600_000)
-OTHER = random.Random(2).randbytes(600_000)
-CUT = 300_000
-
-
-def sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-class Server(http.server.ThreadingHTTPServer):
-    """Serves `files` {path: bytes} with ETag and Range; `script` names what the next requests meet."""
-
-    daemon_threads = True
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.files, self.script, self.asked = {}, [], []
-        self.url = f"http://127.0.0.1:{self.server_port}"
-
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        server, ranged = self.server, self.headers.get("Range")
-        server.asked.append((self.path, ranged, self.headers.get("If-Range")))
-        step = server.script.pop(0) if server.script else "serve"
-        content = server.files.get(self.path)
-        if step == "busy" or content is None:
-            self.send_response(503 if step == "busy" else 404)
-            self.send_header("Content-Length", "0")
-            return self.end_headers()
-        tag = f'"{sha256(content)[:8]}"'
-        first = int(ranged[6:-1]) if ranged and step != "ignore range" else 0
-        if self.headers.get("If-Range") != tag and step != "ignore if-range":
-            first = 0
-        if first >= len(content):
-            self.send_response(416)
-            self.send_header("Content-Length", "0")
-            return self.end_headers()
-        self.send_response(206 if first else 200)
-        if first:
-            self.send_header("Content-Range", f"bytes {first}-{len(content) - 1}/{len(content)}")
-        self.send_header("ETag", tag)
-        self.send_header("Content-Length", str(len(content) - first))
-        self.end_headers()
-        self.wfile.write(content[first:CUT] if step == "cut" else content[first:])
-        self.close_connection = True
-
-    def log_message(self, *_):
-        pass
-
-
-@pytest.fixture
-def server():
-    made = Server()
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield made
-    made.shutdown()
-    thread.join()
-    made.server_close()
-
-
-@pytest.fixture(autouse=True)
-def no_pauses(monkeypatch):
-    monkeypatch.setattr(download, "BACKOFF", 0)
-
-
-@pytest.fixture
-def fetch(tmp_path, caplog):
-    """Fetch one source, made of the given downloads, as the program does; returns its {file: bytes}."""
-    caplog.set_level("INFO")
-
-    def call(*downloads: dict, mirror: str = "") -> dict[str, bytes]:
-        sources = tmp_path / "sources.yaml"
-        sources.write_text(yaml.safe_dump({"corpus": {"downloads": list(downloads)}}))
-        output = tmp_path / "out/corpus"
-        source.main(source.arguments().parse_args([
-            "--source", "corpus", "--sources", str(sources), "--output", str(output), "--mirror", mirror,
-            "--partial", str(tmp_path / "partial"),
-        ]))
-        return {file.name: file.read_bytes() for file in output.iterdir()}
-
-    return call
-
-
-@pytest.fixture
-def refused(fetch, tmp_path):
-    """Fetch, which must fail with one sentence and leave no output; returns what it said."""
-
-    def call(*downloads: dict, mirror: str = "") -> str:
-        with pytest.raises(UserError) as caught:
-            fetch(*downloads, mirror=mirror)
-        assert not list(tmp_path.glob("out/corpus/*")) and "\n" not in str(caught.value)
-        return str(caught.value)
-
-    return call
-
-
-def single(*urls: str, content: bytes | None = BODY) -> dict:
-    """A download of one file, pinned to the content; None: not pinned."""
-    return {"urls": list(urls), "file": "captions.json", "bytes": None, "sha256": content and sha256(content)}
-
-
-def kept(tmp_path) -> list[str]:
-    """What is left of downloads that did not end."""
-    return sorted(file.suffix for file in tmp_path.glob("partial/**/*") if file.is_file())
-
+from scripts.fetch import web
+from tests.unit.fetch_sources import (
+    BODY,
+    CUT,
+    OTHER,
+    archive_fixture,
+    fetch_fixture,
+    kept,
+    no_pauses,
+    refused_fixture,
+    server_fixture,
+    sha256,
+    single,
+    zipped,
+)
 
 # ---- downloads
 
@@ -140,7 +35,7 @@ def test_a_cut_connection_goes_on_where_it_stopped(fetch, server):
     assert fetch(single(f"{server.url}/captions.json")) == {"captions.json": BODY}
     (_, none, _), (_, ranged, condition) = server.asked
     first = int(ranged[6:-1])
-    assert none is None and CUT - download.CHUNK <= first <= CUT
+    assert none is None and CUT - web.CHUNK <= first <= CUT
     assert condition == f'"{sha256(BODY)[:8]}"'
 
 
@@ -271,101 +166,16 @@ def test_a_mirror_that_does_not_answer(refused, server):
     assert server.asked == []
 
 
-# ---- archives
-
-
-def zipped(**entries: bytes) -> io.BytesIO:
-    """A zip with the entries; `/` is written `__` in the keyword."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in entries.items():
-            archive.writestr(name.replace("__", "/"), content)
-    return made
-
-
-@pytest.fixture
-def archive(tmp_path):
-    """A download of a zip with the bytes `content`, of which `members` {name: its true bytes} are used."""
-
-    def make(content: bytes, **members: bytes) -> dict:
-        (tmp_path / "captions.zip").write_bytes(content)
-        return {
-            "urls": [(tmp_path / "captions.zip").as_uri()],
-            "members": {name.replace("__", "/"): {"sha256": sha256(wanted), "bytes": len(wanted)}
-                        for name, wanted in members.items()},
-        }
-
-    return make
-
-
-def test_members_are_opened(fetch, archive, tmp_path):
-    content = zipped(deep__train=BODY, val=OTHER, unused=b"").getvalue()
-    assert fetch(archive(content, deep__train=BODY, val=OTHER)) == {"train": BODY, "val": OTHER}
-    assert kept(tmp_path) == []
-
-
-def test_a_truncated_zip(refused, archive, tmp_path):
-    content = zipped(train=BODY).getvalue()
-    for cut in (content[:-4000], content[: len(content) // 2], b"", b"<html>not found</html>"):
-        said = refused(archive(cut, train=BODY))
-        assert "captions.zip" in said and "truncated or damaged" in said and "fetch it again" in said
-        assert kept(tmp_path) == [], "the next fetch brings it anew"
-
-
-def test_a_damaged_member(refused, archive):
-    content = bytearray(zipped(train=BODY).getvalue())
-    content[1000:1100] = bytes(100)
-    assert "truncated or damaged" in refused(archive(bytes(content), train=BODY))
-
-
-def test_a_missing_member(refused, archive, tmp_path):
-    said = refused(archive(zipped(train=BODY, val=OTHER).getvalue(), train=BODY, val_9=OTHER))
-    assert "val_9 is missing" in said and "train, val" in said
-    assert kept(tmp_path) == []
-
-
-def test_a_member_with_a_wrong_hash(refused, archive):
-    said = refused(archive(zipped(train=BODY, val=BODY).getvalue(), train=BODY, val=OTHER))
-    assert "member val" in said and sha256(BODY) in said and sha256(OTHER) in said
-
-
-@pytest.mark.parametrize("name", ["../train", "a/../../train", "..\\train", "/etc/train", "C:/train"])
-def test_a_member_that_leads_out(refused, archive, tmp_path, name):
-    made = zipped(train=BODY)
-    with zipfile.ZipFile(made, "a") as opened:
-        opened.writestr(name, b"out")
-    assert "leads out of the archive's folder" in refused(archive(made.getvalue(), train=BODY))
-
-
-def test_a_member_that_is_a_link(refused, archive):
-    made, link = zipped(train=BODY), zipfile.ZipInfo("val")
-    link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    with zipfile.ZipFile(made, "a") as opened:
-        opened.writestr(link, "/etc/passwd")
-    assert "entry val is a link" in refused(archive(made.getvalue(), train=BODY))
-
-
-def test_a_bomb_is_stopped_at_the_declared_size(refused, archive, tmp_path, monkeypatch):
-    content = zipped(train=bytes(50_000_000)).getvalue()
-    assert len(content) < 100_000
-    written = []
-    monkeypatch.setattr(source.shutil, "rmtree", lambda place, **_: written.extend(place.glob("*")))
-    said = refused(archive(content, train=b"small"))
-    assert "more than the 5 bytes" in said
-    assert [file.stat().st_size for file in written] == [0]
-
-
-def test_a_header_that_lies_about_the_size(refused, archive):
-    content = zipped(train=bytes(1_000_000)).getvalue()
-    lying = content.replace(struct.pack("<I", 1_000_000), struct.pack("<I", 5))
-    assert lying != content
-    assert "captions.zip" in refused(archive(lying, train=bytes(5)))
+# ---- entries
 
 
 @pytest.mark.parametrize(("change", "said"), [
     ({"urls": None}, "write `urls: [https://…]`"),
     ({"urls": "https://example.invalid/captions.json"}, "write `urls: [https://…]`"),
     ({"members": {}}, "needs either `file:` or, for an archive, `members:`"),
+    ({"urls": ["ftp://example.invalid/captions.json"]}, "ftp://example.invalid/captions.json is none of https://"),
+    ({"bytes": 1.0}, "bytes of captions.json must be a whole number"),
+    ({"bytes": -1}, "bytes of captions.json must be a whole number"),
 ])
 def test_entries_that_are_refused(refused, change, said):
     assert said in refused(single("https://example.invalid/captions.json") | change)
@@ -393,7 +203,7 @@ def test_an_unknown_source(program, tmp_path):
 
 def test_a_sample_is_not_downloaded(program, tmp_path):
     done = program("scripts.fetch.source", "--source", "sample_activitynet", "--output", tmp_path / "out")
-    assert done.returncode == 1 and "scripts.fetch.sample" in done.stderr
+    assert done.returncode == 1 and "scripts.fetch.samples.activitynet" in done.stderr
 
 
 def test_the_real_corpora(program, mirror, tmp_path):
@@ -404,25 +214,3 @@ def test_the_real_corpora(program, mirror, tmp_path):
         assert done.returncode == 0, done.stderr
         assert len(list((tmp_path / name).iterdir())) == count
         assert "files" in (tmp_path / f"{name}.log").read_text()
-
-
-@pytest.mark.parametrize("full", ["partial", "out"])
-def test_no_space_on_the_device(program, archive, tmp_path, full):
-    """Downloads or results lie on a full device: the message says so; with room, the same command works."""
-    (tmp_path / full).mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=800k", "tmpfs", tmp_path / full]
-    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("a full device is played by a small tmpfs, which takes root and mount")
-    try:
-        item = archive(zipped(train=BODY, val=OTHER).getvalue(), train=BODY, val=OTHER)
-        (tmp_path / "sources.yaml").write_text(yaml.safe_dump({"corpus": {"downloads": [item]}}))
-        command = ("scripts.fetch.source", "--source", "corpus", "--sources", tmp_path / "sources.yaml",
-                   "--output", tmp_path / "out/corpus", "--partial", tmp_path / "partial")
-        done = program(*command)
-        assert done.returncode == 1 and "no space left on the device while writing" in done.stderr
-        assert "Traceback" not in done.stderr and not list(tmp_path.glob("out/corpus/*"))
-        subprocess.run(["mount", "-o", "remount,size=8m", tmp_path / full], check=True)
-        assert program(*command).returncode == 0
-        assert (tmp_path / "out/corpus/val").read_bytes() == OTHER
-    finally:
-        subprocess.run(["umount", tmp_path / full], check=True)

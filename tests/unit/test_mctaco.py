@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scripts.common.tables import PREDICTIONS, read_table, write_table
 from scripts.evaluate.mctaco import by_question, consistency, expected_at_random
 from tests.conftest import ROOT
+from tests.rows import each_row
 
 AT = "raw.githubusercontent.com/CogComp/MCTACO/master"
 
@@ -34,10 +35,10 @@ QUESTIONS = st.lists(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), m
 @given(QUESTIONS)
 @settings(deadline=None)
 def test_metrics_equal_a_slow_reference(questions):
-    question = np.repeat(np.arange(len(questions)), [len(some) for some in questions])
-    label, accepted = (np.array(column) for column in zip(*(pair for some in questions for pair in some)))
+    question = np.repeat(np.arange(len(questions)), [len(pairs) for pairs in questions])
+    label, accepted = (np.array(column) for column in zip(*(pair for pairs in questions for pair in pairs)))
     exact, f1 = by_question(label, accepted, question)
-    wanted = [slow_scores(some) for some in questions]
+    wanted = [slow_scores(pairs) for pairs in questions]
     np.testing.assert_allclose(exact, [one for one, _ in wanted])
     np.testing.assert_allclose(f1, [one for _, one in wanted], atol=1e-12)
 
@@ -46,16 +47,16 @@ def test_metrics_equal_a_slow_reference(questions):
 @settings(deadline=None, max_examples=30)
 def test_chance_is_the_mean_over_all_answers(questions):
     """Every way to accept or not, one by one."""
-    question = np.repeat(np.arange(len(questions)), [len(some) for some in questions])
-    exact, f1 = expected_at_random(np.array([gold for some in questions for gold in some]), question)
-    for place, some in enumerate(questions):
-        ways = [[(number >> bit) & 1 for bit in range(len(some))] for number in range(2 ** len(some))]
-        scored = [slow_scores(list(zip(some, told))) for told in ways]
+    question = np.repeat(np.arange(len(questions)), [len(gold_labels) for gold_labels in questions])
+    exact, f1 = expected_at_random(np.array([gold for gold_labels in questions for gold in gold_labels]), question)
+    for place, gold_labels in enumerate(questions):
+        ways = [[(number >> bit) & 1 for bit in range(len(gold_labels))] for number in range(2 ** len(gold_labels))]
+        scored = [slow_scores(list(zip(gold_labels, told))) for told in ways]
         assert exact[place] == pytest.approx(np.mean([one for one, _ in scored]))
         assert f1[place] == pytest.approx(np.mean([one for _, one in scored]))
 
 
-@pytest.mark.parametrize(("seconds", "accepted", "wanted"), [
+@each_row("seconds, accepted, wanted", [
     ([1, 2, 3, 4], [0, 1, 1, 0], 1.0),
     ([1, 2, 3, 4], [1, 0, 0, 1], 0.0),        # "1 hour" and "9 hours" without the hours between
     ([4, 1, 3, 2], [1, 0, 1, 1], 1.0),        # in any order
@@ -106,9 +107,9 @@ def test_baselines_are_the_published_ones(cleaned):
     test = read_table(cleaned / "test.parquet").to_pandas()
     label, question = test["label"].to_numpy(), pd.factorize(test["question_id"])[0]
     for accepted, exact, f1 in ((np.ones_like(label), 12.1, 49.8), (np.zeros_like(label), 17.4, 17.4)):
-        found = [some.mean() * 100 for some in by_question(label, accepted, question)]
+        found = [values.mean() * 100 for values in by_question(label, accepted, question)]
         assert found == pytest.approx([exact, f1], abs=0.07)
-    assert [some.mean() * 100 for some in expected_at_random(label, question)] == pytest.approx([8.1, 36.2], abs=0.2)
+    assert [values.mean() * 100 for values in expected_at_random(label, question)] == pytest.approx([8.1, 36.2], abs=0.2)
 
 
 GOLD = "We met.\tHow long?\t1 hour\tyes\tEvent Duration\nWe met.\tHow long?\t1 \"year\tno\tEvent Duration\n"

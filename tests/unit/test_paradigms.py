@@ -17,7 +17,9 @@ from scripts.common.program import UserError
 from scripts.train import classify, fill, generate, mlm, pseudo_log_likelihood
 from scripts.train.batches import IGNORED, Ragged, collate, joined, repeated, sorted_batches
 from tests.conftest import ROOT
+from tests.rows import each_row
 
+pytestmark = pytest.mark.models
 LONG = "A: " + "the cat sat on the mat . " * 12
 CONTEXTS = ["A: how long is it ?\nB: about <MASK> , i think .", f"{LONG}\nB: see you at <MASK> , then .\n{LONG}",
             "A: <MASK> ago\nB: yes"]
@@ -273,11 +275,11 @@ SMALL = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 2, "num_atten
          "max_position_embeddings": 40, "pad_token_id": 0}
 
 
-@pytest.mark.parametrize("config", [
+@each_row("config", [
     BertConfig(**SMALL), RobertaConfig(**SMALL), AlbertConfig(**SMALL, embedding_size=8), ElectraConfig(**SMALL, embedding_size=8),
     DebertaV2Config(**SMALL), DistilBertConfig(vocab_size=50, dim=16, n_layers=2, n_heads=2, hidden_dim=24),
     ModernBertConfig(**SMALL), MPNetConfig(**SMALL),
-], ids=lambda config: config.model_type)
+])
 def test_the_head_that_gets_some_places_says_what_it_says_of_all(config):
     torch.manual_seed(1)
     network = AutoModelForMaskedLM.from_config(config).eval()

@@ -1,15 +1,33 @@
 """Every program explains itself, and its environment has what it imports."""
 
 import ast
+import json
+import subprocess
 import sys
 
 import pytest
 import yaml
 
 from tests.conftest import ROOT
+from tests.rows import each_row
 
 PROGRAMS = sorted(".".join(file.relative_to(ROOT).with_suffix("").parts) for file in ROOT.glob("scripts/*/*.py")
                   if '__name__ == "__main__"' in file.read_text())
+ASK = """
+import contextlib, io, json, runpy, sys
+said = {}
+for module in sys.argv[1:]:
+    sys.argv, out = [module, "--help"], io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out):
+            runpy.run_module(module, run_name="__main__")
+        sys.exit(f"{module} went on after --help")
+    except SystemExit as end:
+        if end.code:
+            raise
+    said[module] = out.getvalue()
+print(json.dumps(said))
+"""
 DISTRIBUTION = {"yaml": "pyyaml"}
 
 
@@ -36,17 +54,23 @@ def test_programs_are_found():
     assert len(PROGRAMS) > 15
 
 
-@pytest.mark.parametrize("module", PROGRAMS)
-def test_help_teaches(program, module):
-    done = program(module, "--help")
-    assert done.returncode == 0, done.stderr
-    text = " ".join(done.stdout.split())
+@pytest.fixture(scope="module")
+def helps() -> dict[str, str]:
+    """What each program prints for --help; all are asked in one interpreter, which imports what they share once."""
+    asked = subprocess.run([sys.executable, "-c", ASK, *PROGRAMS], cwd=ROOT, capture_output=True, text=True)
+    assert asked.returncode == 0, asked.stderr
+    return json.loads(asked.stdout)
+
+
+@each_row("module", PROGRAMS)
+def test_help_teaches(helps, module):
+    text = " ".join(helps[module].split())
     assert f"python -m {module}" in text or "not meant to be started by hand" in text, "--help shows no example"
     for action in ("--log", "show this help"):
         assert action in text
 
 
-@pytest.mark.parametrize("module", PROGRAMS)
+@each_row("module", PROGRAMS)
 def test_the_environment_has_what_a_program_imports(module):
     environment = "train" if module.startswith("scripts.train") or module == "scripts.fetch.model" else "data"
     pins = {pin.split("==")[0] for pin in yaml.safe_load((ROOT / f"envs/{environment}.yaml").read_text())["dependencies"][-1]["pip"]}

@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 from scripts.common.tables import read_table
-from scripts.publish.accuracy_by_stride import COLUMNS
-from scripts.publish.beside import paper_of, settings_of, trend
-from scripts.publish.names import strided_metrics
-from scripts.publish.strided_sop_examples import chosen
+from scripts.publish.comparison import paper_of, settings_of, trend
+from scripts.publish.strided_sop.accuracy_by_stride import COLUMNS
+from scripts.publish.strided_sop.examples import chosen
+from scripts.publish.strided_sop.metrics import strided_metrics
 from scripts.publish.table import latex, markdown, write
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import HOSTILE, Study, metric_rows
@@ -25,7 +25,7 @@ def study(tmp_path_factory, program) -> Study:
 @pytest.fixture(scope="module")
 def html(study) -> str:
     """The page of the made-up study, with a hostile caption."""
-    caption = study.folder / "report/accuracy_by_stride.rst"
+    caption = study.folder / "report/strided_sop/accuracy_by_stride.rst"
     caption.write_text(f"{caption.read_text()}\n{HOSTILE}\n")
     done = study.make_page()
     assert done.returncode == 0, done.stderr
@@ -138,8 +138,8 @@ def test_markdown_and_latex_are_escaped(tmp_path):
 def test_examples_stand_in_the_order_of_the_video(study, html):
     table = pd.read_csv(study.publish / "tables/strided_sop_examples.csv", dtype=str)
     assert (table["First"] == HOSTILE).all() and table["Second"].str.startswith("then").all()
-    some = table[(table["Stride"] == "0") & table["Corpus"].str.startswith("ActivityNet")]
-    assert list(zip(some["Outcome"], some["P(right order)"])) == [
+    chosen_pairs = table[(table["Stride"] == "0") & table["Corpus"].str.startswith("ActivityNet")]
+    assert list(zip(chosen_pairs["Outcome"], chosen_pairs["P(right order)"])) == [
         ("right", "0.90"), ("right", "0.82"), ("wrong", "0.02"), ("wrong", "0.10"), ("undecided", "0.50")]
 
 
@@ -191,14 +191,14 @@ def test_sample_numbers_never_stand_beside_a_published_claim(html):
 
 
 def test_a_missing_caption_is_named(study, html):
-    place = study.folder / "report/strided_sop_table.rst"
+    place = study.folder / "report/strided_sop/table.rst"
     kept = place.read_text()
     place.unlink()
     try:
         done = study.make_page()
     finally:
         place.write_text(kept)
-    assert done.returncode == 1 and "strided_sop_table.rst: no such file" in done.stderr
+    assert done.returncode == 1 and "strided_sop/table.rst: no such file" in done.stderr
     assert study.page.read_text() == html
 
 
@@ -225,7 +225,7 @@ def test_published_numbers_name_what_the_project_has():
 
 def test_every_item_has_its_program_and_caption():
     for item in yaml.safe_load((ROOT / "resources/figures.yaml").read_text()):
-        assert (ROOT / f"scripts/publish/{item['program']}.py").is_file()
+        assert (ROOT / "scripts/publish" / f"{item['program'].replace('.', '/')}.py").is_file()
         caption = (ROOT / item["caption"]).read_text()
         assert caption.strip() and not re.search(r"[*`{}]|::|\.\. ", caption), "a caption is plain paragraphs"
         assert (ROOT / "report" / f"{item['study']}.rst").is_file()

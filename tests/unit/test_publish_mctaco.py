@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.publish.mctaco_em_against_f1 import overlap
-from scripts.publish.mctaco_errors import chosen
-from scripts.publish.mctaco_metrics import looks, mctaco_metrics, published_beside, table_2, trained_most
-from scripts.publish.mctaco_training_size import means, sized
+from scripts.publish.mctaco.em_against_f1 import overlap
+from scripts.publish.mctaco.errors import chosen
+from scripts.publish.mctaco.metrics import looks, mctaco_metrics, published_beside, table_2, trained_most
+from scripts.publish.mctaco.training_size import means, sized
 from tests.conftest import ROOT
 from tests.unit.publish_inputs_mctaco import HOSTILE, MODELS, Study, make_run, metric_rows
 
@@ -23,23 +23,23 @@ SMALL = {("hostile", False): (0.55, 0.3), ("hostile", True): (0.56, 0.31)}
 @pytest.fixture(scope="module")
 def study(tmp_path_factory, program) -> Study:
     """Table 2 on the paper's corpus with the curve, beside a sample corpus with a model of a hostile name; all programs run."""
-    made = Study(tmp_path_factory.mktemp("study"), program, metric_rows() + metric_rows("sample_mctaco", SMALL, [1], False))
+    inputs = Study(tmp_path_factory.mktemp("study"), program, metric_rows() + metric_rows("sample_mctaco", SMALL, [1], False))
     for name in [*FIGURES, "mctaco_table"]:
-        done = made.call(name, kind_of(name))
+        done = inputs.call(name, kind_of(name))
         assert done.returncode == 0, done.stderr
         assert len(done.stderr.splitlines()) == 1
-    return made
+    return inputs
 
 
 @pytest.fixture(scope="module")
 def errors(tmp_path_factory, program) -> Study:
     """RoBERTa has the highest exact match; BERT's run judges the other way round."""
-    made = Study(tmp_path_factory.mktemp("errors"), program, metric_rows(curve=False))
-    made.runs = [make_run(made.results, "bert_base", 1, turned=True), make_run(made.results, "roberta_base", 2, turned=True),
-                 make_run(made.results, "roberta_base", 1)]
-    done = made.call("mctaco_errors", "table", runs=True)
+    inputs = Study(tmp_path_factory.mktemp("errors"), program, metric_rows(curve=False))
+    inputs.runs = [make_run(inputs.results, "bert_base", 1, turned=True), make_run(inputs.results, "roberta_base", 2, turned=True),
+                   make_run(inputs.results, "roberta_base", 1)]
+    done = inputs.call("mctaco_errors", "table", runs=True)
     assert done.returncode == 0, done.stderr
-    return made
+    return inputs
 
 
 def kind_of(name: str) -> str:
@@ -135,11 +135,11 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
 
 
 def test_systems_of_one_size_are_drawn_where_there_is_no_curve(tmp_path, program):
-    made = Study(tmp_path, program, metric_rows("sample_mctaco", SMALL, [1], curve=False))
-    metrics = mctaco_metrics(made.metrics, MODELS)
+    inputs = Study(tmp_path, program, metric_rows("sample_mctaco", SMALL, [1], curve=False))
+    metrics = mctaco_metrics(inputs.metrics, MODELS)
     assert set(means(sized(metrics))["system"]) == set(looks(metrics)) == {HOSTILE, f"{HOSTILE} + unit normalization"}
-    assert made.call("mctaco_training_size").returncode == 0
-    assert b"SAMPLE DATA" in (made.publish / "figures/mctaco_training_size.svg").read_bytes()
+    assert inputs.call("mctaco_training_size").returncode == 0
+    assert b"SAMPLE DATA" in (inputs.publish / "figures/mctaco_training_size.svg").read_bytes()
 
 
 def test_em_against_f1_has_every_system_and_table_2(study):
@@ -169,17 +169,17 @@ def test_no_rows_of_the_study_is_one_clear_sentence(tmp_path, program, name):
 
 
 def test_a_run_that_is_not_there_is_one_clear_sentence(tmp_path, program):
-    made = Study(tmp_path, program, metric_rows(curve=False))
-    made.runs = [make_run(made.results, "bert_base", 1)]
-    done = made.call("mctaco_errors", "table", runs=True)
+    inputs = Study(tmp_path, program, metric_rows(curve=False))
+    inputs.runs = [make_run(inputs.results, "bert_base", 1)]
+    done = inputs.call("mctaco_errors", "table", runs=True)
     assert done.returncode == 1 and "none of the runs named is of roberta_base" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_missing_published_csv_is_one_clear_sentence(tmp_path, program):
-    made = Study(tmp_path, program, metric_rows(curve=False))
-    (made.resources / "published.csv").unlink()
+    inputs = Study(tmp_path, program, metric_rows(curve=False))
+    (inputs.resources / "published.csv").unlink()
     for name in ("mctaco_table", "mctaco_training_size"):
-        done = made.call(name, kind_of(name))
+        done = inputs.call(name, kind_of(name))
         assert done.returncode == 1 and "published.csv: no such file" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
@@ -242,10 +242,10 @@ def test_no_question_is_chosen_twice_and_each_is_what_it_is_said_to_be(questions
     assert taken["group_id"].is_unique
     every_right = rows.groupby("group_id")["right"].all()
     for _, one in taken.iterrows():
-        some = rows[rows["group_id"] == one["group_id"]]
-        assert (some["category"] == one["category"]).all()
+        answers = rows[rows["group_id"] == one["group_id"]]
+        assert (answers["category"] == one["category"]).all()
         if one["outcome"] == "gap":
-            assert (some["accepted"] == 1).sum() >= 2 and (some["accepted"] == 0).any()
+            assert (answers["accepted"] == 1).sum() >= 2 and (answers["accepted"] == 0).any()
         else:
             assert every_right[one["group_id"]] == (one["outcome"] == "right")
 
@@ -256,10 +256,10 @@ def test_boxes_that_overlap():
 
 
 def test_a_published_number_that_is_none_is_refused(tmp_path, program):
-    made = Study(tmp_path, program, metric_rows(curve=False))
-    file = made.resources / "published.csv"
+    inputs = Study(tmp_path, program, metric_rows(curve=False))
+    file = inputs.resources / "published.csv"
     file.write_text(file.read_text().replace("69.9", "about 70"))
-    done = made.call("mctaco_table", "table")
+    done = inputs.call("mctaco_table", "table")
     assert done.returncode == 1 and "published.csv: row 14" in done.stderr and "not a number" in done.stderr
 
 

@@ -13,11 +13,11 @@ import yaml
 from scripts.common.program import UserError
 from scripts.common.tables import NLI, read_table, write_table
 from scripts.evaluate.temporal_nli import LABELS, SCHEMA, SLICES
-from scripts.publish.beside import Facts, beside, paper_of, parts_of, published_claims, selected, settings_of
+from scripts.publish.comparison import Facts, findings, paper_of, parts_of, published_claims, selected, settings_of
 from scripts.publish.names import details_of
 from scripts.publish.style import lines_of
-from scripts.publish.temporal_nli_errors import EACH, chosen, errors
-from scripts.publish.temporal_nli_names import METHODS, SCORINGS, SETS, VALUES, nli_metrics
+from scripts.publish.temporal_nli.errors import EACH, chosen, errors
+from scripts.publish.temporal_nli.metrics import METHODS, SCORINGS, SETS, VALUES, nli_metrics
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import HOSTILE, Study
 from tests.unit.publish_inputs_temporal_nli import CHOICES, NliStudy, metric_rows
@@ -30,12 +30,12 @@ CLAIMS = published_claims(ROOT / "resources/published.csv").query("study == 'tem
 @pytest.fixture(scope="module")
 def study(tmp_path_factory, program) -> NliStudy:
     """A made-up study, every item made once."""
-    made = NliStudy(tmp_path_factory.mktemp("study"), program)
-    for item in made.items():
-        done = made.call(item["name"])
+    inputs = NliStudy(tmp_path_factory.mktemp("study"), program)
+    for item in inputs.items():
+        done = inputs.call(item["name"])
         assert done.returncode == 0, done.stderr
         assert len(done.stderr.splitlines()) == 1, done.stderr
-    return made
+    return inputs
 
 
 @pytest.fixture(scope="module")
@@ -170,9 +170,9 @@ def test_the_table_holds_the_numbers_and_the_published_ones(study):
 
 def test_errors_are_wrong_and_differ(study):
     table = table_of(study, "temporal_nli_errors")
-    for _, some in table.groupby(["Source", "Challenge set", "Model", "Method"]):
-        assert len(some) == EACH and some["Kind"].nunique() == EACH
-        assert some["Probability"].tolist() == sorted(some["Probability"], reverse=True)
+    for _, of_system in table.groupby(["Source", "Challenge set", "Model", "Method"]):
+        assert len(of_system) == EACH and of_system["Kind"].nunique() == EACH
+        assert of_system["Probability"].tolist() == sorted(of_system["Probability"], reverse=True)
     assert (table["Label"] != table["Predicted"]).all() and table["Probability"].max() == "0.88"
     assert set(table["Predicted"]) <= {*LABELS, "not entailment"}
     assert len(table) == EACH * 14
@@ -255,7 +255,7 @@ def test_every_published_row_names_what_there_is():
 
 def test_every_published_row_is_found_where_it_was_measured(facts):
     """On the made-up study: what was measured stands beside each claim, the rest is empty; nothing fails."""
-    found = {index: beside(row, facts) for index, row in CLAIMS.iterrows()}
+    found = {index: findings(row, facts) for index, row in CLAIMS.iterrows()}
     assert all(found[index] for index, row in CLAIMS.iterrows() if row["table"] == "Table 5" and row["model"] == "majority")
     assert all(found[index] for index, row in CLAIMS.iterrows() if row["metric"].startswith("training."))
     assert sum(map(bool, found.values())) > 60
@@ -263,33 +263,33 @@ def test_every_published_row_is_found_where_it_was_measured(facts):
 
 def test_other_models_and_other_data_carry_a_warning(facts):
     row = CLAIMS[(CLAIMS["row"] == "RoBERTa (MNLI), direct evaluation") & (CLAIMS["table"] == "Table 5")].iloc[0]
-    ours = {found.who: found for found in beside(row, facts)}
+    ours = {found.who: found for found in findings(row, facts)}
     data = RESOURCES["sources"]["temporal_nli_release"]["title"]
     generated = RESOURCES["sources"]["event_templates"]["title"]
     assert ours[f"{data}, test, RoBERTa-large (MNLI), direct"].tags == []
     assert ours[f"{generated}, test, RoBERTa-large (MNLI), direct"].tags == [f"not the paper's data ({data})"]
     assert ours[f"{data}, test, RoBERTa-large (MNLI), direct"].what == "50.0 % (47.0 to 53.0)" and len(ours) == 2
     trained = CLAIMS[(CLAIMS["row"] == "RoBERTa (MNLI), train and evaluate") & (CLAIMS["table"] == "Table 5")].iloc[0]
-    small = next(found for found in beside(trained, facts) if "MiniLM" in found.who)
+    small = next(found for found in findings(trained, facts) if "MiniLM" in found.who)
     assert small.tags == ["not the paper's model (RoBERTa-large (MNLI))", f"not the paper's data ({data})"]
     assert small.who.endswith("MiniLM-L6 (a small model), train")
 
 
 def test_differences_sums_and_slices_beside_claims(facts):
     same = "source=event_templates; model=roberta_large_mnli; challenge_set=temp_order; method=direct; scoring=ternary; "
-    over = beside(claim(setting=same.replace("model=roberta_large_mnli; ", "") + "slice=all",
-                        unit="points over model=majority; method=majority"), facts)
+    over = findings(claim(setting=same.replace("model=roberta_large_mnli; ", "") + "slice=all",
+                          unit="points over model=majority; method=majority"), facts)
     assert [found.what for found in over] == ["+10.0 points (50.0 beside 40.0 %): clearly above"]
-    parts = beside(claim(setting=same + "slice=premise_type=fixed", unit="points over slice=premise_type=interval"), facts)
+    parts = findings(claim(setting=same + "slice=premise_type=fixed", unit="points over slice=premise_type=interval"), facts)
     assert [found.what for found in parts] == ["+16.0 points (58.0 beside 42.0 %): clearly above"]
-    several = beside(claim(setting=same + "slice=choice=date_my_*; premise_type=fixed"), facts)
+    several = findings(claim(setting=same + "slice=choice=date_my_*; premise_type=fixed"), facts)
     assert several[0].what.startswith("58.0 % over 3 slices, from 58.0 (choice=date_my_")
-    share = beside(claim(setting=same + "slice=premise_type=fixed", metric="weighted_f1", unit=""), facts)
+    share = findings(claim(setting=same + "slice=premise_type=fixed", metric="weighted_f1", unit=""), facts)
     assert share[0].what == "0.56 (0.53 to 0.59)"
-    shares = beside(claim(setting="source=event_templates; challenge_set=temp_order; scoring=ternary; slice=label=neutral; predicted=*",
-                          metric="confusion.sum"), facts)
+    shares = findings(claim(setting="source=event_templates; challenge_set=temp_order; scoring=ternary; slice=label=neutral; predicted=*",
+                            metric="confusion.sum"), facts)
     assert [found.what for found in shares] == ["25.0 %"] and "RoBERTa" not in shares[0].who
-    counted = beside(claim(setting="source~temporal_nli_release; split=train", metric="cleaning.temp_order pairs"), facts)
+    counted = findings(claim(setting="source~temporal_nli_release; split=train", metric="cleaning.temp_order pairs"), facts)
     assert [found.what for found in counted] == ["16,980 in train (with five iterations)", "16,980 in train"]
 
 

@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.common.tables import CLOZE, PREDICTIONS, read_table, write_table
+from scripts.evaluate.experiment import runs_by_dataset
 from scripts.evaluate.timedial import SCHEMA, measure
-from scripts.publish.timedial_context import as_table_7
-from scripts.publish.timedial_errors_by_rule import denominators
-from scripts.publish.timedial_examples import chosen, judged
-from scripts.publish.timedial_metrics import human, published_beside, timedial_metrics
-from scripts.publish.timedial_rows import Block, Column, figure_of
+from scripts.publish.timedial.context import as_table_7
+from scripts.publish.timedial.errors_by_rule import denominators
+from scripts.publish.timedial.examples import chosen, judged
+from scripts.publish.timedial.metrics import human, published_beside, timedial_metrics
+from scripts.publish.timedial.rows import Block, Column, figure_of
 from tests.conftest import ROOT
 
 HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | $x$ <img src=x onerror=alert(1)>"
@@ -63,12 +64,12 @@ def cloze(split: str, scope: str) -> list[dict]:
 
 def scores(rows: list[dict], right: int, seed: int) -> list[float]:
     """Of ten dialogs `right` are right (one more or less by seed); in the others the first wrong option is the highest."""
-    made, first = [], 2 if rows[0]["example_id"].startswith("test") else 1
+    values, first = [], 2 if rows[0]["example_id"].startswith("test") else 1
     for row in rows:
-        number, place = (int(some) for some in row["example_id"].split("-")[1].split(":"))
+        number, place = (int(digits) for digits in row["example_id"].split("-")[1].split(":"))
         mistaken = (number * 7 + seed) % 10 >= right
-        made.append(-1.0 - 0.1 * place - 0.001 * number + (2 + 0.01 * number if mistaken and place == first else 0))
-    return made
+        values.append(-1.0 - 0.1 * place - 0.001 * number + (2 + 0.01 * number if mistaken and place == first else 0))
+    return values
 
 
 class Study:
@@ -86,7 +87,8 @@ class Study:
             learns = method in ("classify", "fill", "generate")
             for seed in seeds if learns else (0,):
                 self.make_run(source, scope, model, method, right, seed, "held_out" if learns else "direct")
-        self.write(measure("tried", self.train, self.runs, self.build, SOURCES, 50).to_pylist())
+        rows = measure(runs_by_dataset(self.train, self.runs), self.build, SOURCES, 50)
+        self.write([{"experiment": "tried"} | row for row in rows])
 
     def make_run(self, source, scope, model, method, right, seed, selection) -> None:
         name = f"{source}-{scope}-{model}-{method}-{seed}"
@@ -117,7 +119,7 @@ class Study:
                  "--models", self.resources / "models.yaml", "--output", self.publish / kind / name]
         if name == "timedial_examples":
             given += ["--train", self.train, "--runs", *self.runs, "--build", self.build]
-        return self.program(f"scripts.publish.{name}", *given)
+        return self.program(f"scripts.publish.timedial.{name.removeprefix('timedial_')}", *given)
 
     def points(self, name: str) -> pd.DataFrame:
         return pd.read_csv(self.publish / f"figures/{name}.csv")
@@ -129,12 +131,12 @@ class Study:
 @pytest.fixture(scope="module")
 def study(tmp_path_factory, program) -> Study:
     """Two training corpora of the real challenge, three contexts, beside a sample with a model of a hostile name."""
-    made = Study(tmp_path_factory.mktemp("study"), program, REAL | SAMPLE)
+    inputs = Study(tmp_path_factory.mktemp("study"), program, REAL | SAMPLE)
     for name in PROGRAMS:
-        done = made.call(name)
+        done = inputs.call(name)
         assert done.returncode == 0, done.stderr
         assert len(done.stderr.splitlines()) == 1
-    return made
+    return inputs
 
 
 @pytest.fixture(scope="module")
@@ -253,9 +255,9 @@ def test_changes_are_told_as_in_table_7(values, wanted):
 
 def test_by_kind_has_every_slice_in_the_csv(study):
     drawn = study.points("timedial_by_kind")
-    some = drawn[(drawn["title"] == "MiniLM-L6")].set_index("slice")["n"]
-    assert some[["kind=age", "kind=date", "kind=duration"]].tolist() == [1, 19, 20]
-    assert some[some.index.str.startswith("turns=")].sum() == MANY
+    counts = drawn[(drawn["title"] == "MiniLM-L6")].set_index("slice")["n"]
+    assert counts[["kind=age", "kind=date", "kind=duration"]].tolist() == [1, 19, 20]
+    assert counts[counts.index.str.startswith("turns=")].sum() == MANY
 
 
 # ---- Dialogs to read.
@@ -288,7 +290,7 @@ OPTIONS = st.lists(st.tuples(st.permutations(["", "", "phrase", "open_ended"]), 
 def test_no_dialog_is_chosen_twice_and_each_is_what_it_is_said_to_be(instances):
     options = pd.DataFrame([{"instance": number, "rule": rule, "label": int(rule == ""), "context": "x" * (number * 200)}
                             for number, (rules, _) in enumerate(instances) for rule in rules])
-    both = [np.array([score for _, some in instances for score in some[part]]) for part in (slice(4), slice(4, 8))]
+    both = [np.array([score for _, of_dialog in instances for score in of_dialog[part]]) for part in (slice(4), slice(4, 8))]
     models = [judged(options, score) for score in both]
     for table in models:
         assert table.groupby("instance")["rank"].apply(lambda rank: sorted(rank) == [1, 2, 3, 4]).all()
@@ -298,11 +300,11 @@ def test_no_dialog_is_chosen_twice_and_each_is_what_it_is_said_to_be(instances):
     assert taken["instance"].is_unique and taken.groupby(["outcome", "what"]).size().le(2).all()
     titles = {"phrase matching": "phrase", "numeral matching": "numeral", "open-ended": "open_ended"}
     for _, one in taken.iterrows():
-        some = models[0][models[0]["instance"] == one["instance"]]
+        of_dialog = models[0][models[0]["instance"] == one["instance"]]
         if one["outcome"] == "wrong":
-            assert some.loc[some["rule"] == titles[one["what"]], "above"].any()
+            assert of_dialog.loc[of_dialog["rule"] == titles[one["what"]], "above"].any()
         else:
-            assert not some["mistaken"].any()
+            assert not of_dialog["mistaken"].any()
 
 
 # ---- What is refused, and what is told apart.
@@ -388,12 +390,12 @@ def test_the_published_numbers_of_the_project_are_those_of_the_paper():
 
 
 def test_a_system_with_less_than_the_full_dialog_says_so(tmp_path, program):
-    made = Study(tmp_path, program, {("dailydialog", "local", "bert_base", "fill"): 8,
-                                     ("dailydialog", "full", "minilm", "classify"): 5}, [1])
+    inputs = Study(tmp_path, program, {("dailydialog", "local", "bert_base", "fill"): 8,
+                                       ("dailydialog", "full", "minilm", "classify"): 5}, [1])
     for name in FIGURES:
-        done = made.call(name)
+        done = inputs.call(name)
         assert done.returncode == 0, done.stderr
-    svg = (made.publish / "figures/timedial_accuracy.svg").read_text()
+    svg = (inputs.publish / "figures/timedial_accuracy.svg").read_text()
     assert "BERT-base, in-domain, local" in svg and "each with the most context it was measured with" in svg
     assert "MiniLM-L6, in-domain -->" in svg
 

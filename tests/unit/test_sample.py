@@ -9,7 +9,8 @@ import zipfile
 import pytest
 
 from scripts.common.files import sha256_of
-from scripts.fetch.sample import ALPHABET, vocabulary
+from scripts.fetch.samples.files import ALPHABET
+from scripts.fetch.samples.procedures import vocabulary
 from tests.conftest import ROOT
 
 # Of `--videos 40 --seed 3`. They change with the generator's texts, and must be the same on every machine.
@@ -20,8 +21,7 @@ PINNED = {
 
 
 def written(program, folder, form, *more, videos=40, seed=3):
-    done = program("scripts.fetch.sample", "--format", form, "--videos", videos, "--seed", seed, "--output", folder,
-                   *more)
+    done = program(f"scripts.fetch.samples.{form}", "--videos", videos, "--seed", seed, "--output", folder, *more)
     assert done.returncode == 0, done.stderr
     return {file.name: file for file in sorted(folder.iterdir())}
 
@@ -130,10 +130,10 @@ def test_every_word_is_in_the_vocabulary(activitynet, howto100m):
 def test_the_kept_list_of_words_is_up_to_date(program, tmp_path):
     """The one that tiny models are made with holds every word of the samples and of the generated sets."""
     kept = ROOT / "resources/sample_vocabulary.txt"
-    done = program("scripts.fetch.vocabulary", "--templates", ROOT / "resources/templates.csv", "--output", tmp_path / "words")
+    done = program("scripts.fetch.samples.vocabulary", "--templates", ROOT / "resources/templates.csv", "--output", tmp_path / "words")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "words").read_text() == kept.read_text(), (
-        "write it anew: python -m scripts.fetch.vocabulary --templates resources/templates.csv --output "
+        "write it anew: python -m scripts.fetch.samples.vocabulary --templates resources/templates.csv --output "
         "resources/sample_vocabulary.txt")
     assert set(vocabulary()) <= set(kept.read_text().split())
 
@@ -152,7 +152,8 @@ def test_more_videos_than_bodies(program, tmp_path):
     assert bodies[:2000] != bodies[2000:4000] and sorted(bodies[:2000]) == sorted(bodies[2000:4000])
 
 
-def test_too_few_videos(program, tmp_path):
-    done = program("scripts.fetch.sample", "--format", "activitynet", "--videos", 2, "--seed", 1, "--output", tmp_path)
+@pytest.mark.parametrize("form", PINNED)
+def test_too_few_videos(program, tmp_path, form):
+    done = program(f"scripts.fetch.samples.{form}", "--videos", 2, "--seed", 1, "--output", tmp_path)
     assert done.returncode == 1 and "--videos 2 is too few" in done.stderr and "Traceback" not in done.stderr
     assert not list(tmp_path.iterdir())

@@ -10,7 +10,9 @@ import pytest
 
 from scripts.common.files import sha256_of
 from scripts.common.tables import read_table
-from scripts.fetch.sample_dialogs import LONGEST, MASK, SPLITS, challenge, corpus, texts
+from scripts.fetch.samples.dialog_texts import texts
+from scripts.fetch.samples.dialogs import LONGEST, SPLITS, corpus
+from scripts.fetch.samples.timedial import MASK, challenge
 
 # Of `--dialogs 240 --seed 3`. They change with the generator's texts, and must be the same on every machine.
 PINNED = {
@@ -22,7 +24,7 @@ PINNED = {
 
 
 def written(program, folder, form, dialogs=240, seed=3):
-    done = program("scripts.fetch.sample_dialogs", "--format", form, "--dialogs", dialogs, "--seed", seed, "--output", folder)
+    done = program(f"scripts.fetch.samples.{form}", "--dialogs", dialogs, "--seed", seed, "--output", folder)
     assert done.returncode == 0, done.stderr
     return {file.name: file for file in sorted(folder.iterdir())}
 
@@ -36,8 +38,8 @@ def files(program, tmp_path_factory):
 @pytest.fixture(scope="module")
 def default():
     """The dialogs and instances of the default study."""
-    made = corpus(1200, 1)
-    return made, challenge(made, 1200, 1)
+    dialogs = corpus(1200, 1)
+    return dialogs, challenge(dialogs, 1200, 1)
 
 
 def lines_of(files, split):
@@ -60,7 +62,7 @@ def test_another_seed_other_dialogs(program, tmp_path, files):
 
 @pytest.mark.parametrize(("wanted", "said"), [(47, "47 is not between 48 and 20000"), (20001, "is not between")])
 def test_too_few_or_too_many_are_refused(program, tmp_path, wanted, said):
-    done = program("scripts.fetch.sample_dialogs", "--format", "timedial", "--dialogs", wanted, "--seed", 1, "--output",
+    done = program("scripts.fetch.samples.timedial", "--dialogs", wanted, "--seed", 1, "--output",
                    tmp_path)
     assert done.returncode == 1 and said in done.stderr and not list(tmp_path.iterdir())
 
@@ -74,9 +76,9 @@ def test_quirks_of_the_real_files(files):
     assert all(line.endswith("__eou__") for line in train)
     earlier = set(map(plain, train))
     assert len(earlier) == 200
-    for some in (validation, test):
-        assert 1 <= sum(plain(line) in earlier for line in some) <= 4
-        earlier |= set(map(plain, some))
+    for lines in (validation, test):
+        assert 1 <= sum(plain(line) in earlier for line in lines) <= 4
+        earlier |= set(map(plain, lines))
 
 
 def test_challenge_is_made_of_the_corpus(files):
@@ -97,7 +99,7 @@ def test_challenge_is_made_of_the_corpus(files):
 
 def test_every_instance_is_sound(default):
     """One mask, four different options, a rule for each wrong one that the dialog bears out."""
-    made, instances = default
+    dialogs, instances = default
     assert len(instances) == 180 and sum(one["correct2"] == "none" for one in instances) == 30
     assert Counter(one["id"] for one in instances).most_common(1)[0][1] == 1
     rules = Counter()
@@ -116,29 +118,29 @@ def test_every_instance_is_sound(default):
 
 def test_dialogs_fit_a_small_model(default):
     """Four turns or more, short enough, three times and more in most; no word that the vocabulary lacks."""
-    made, _ = default
+    dialogs, _ = default
     words = set(re.findall(r"[a-z]+|\d+", " ".join(texts()).lower()))
     assert len(words) <= 900
     train = [["".join(piece if isinstance(piece, str) else piece.text for piece in turn) for turn in one]
-             for one in made["train"]]
+             for one in dialogs["train"]]
     assert all(4 <= len(one) <= 12 for one in train)
     assert max(sum(2 + len(re.findall(r"\w+|[^\w\s]", turn)) for turn in one) for one in train) <= LONGEST
     assert {word for one in train for turn in one for word in re.findall(r"[a-z]+|\d+", turn.lower())} <= words
-    times = [sum(not isinstance(piece, str) for turn in one for piece in turn) for one in made["train"]]
+    times = [sum(not isinstance(piece, str) for turn in one for piece in turn) for one in dialogs["train"]]
     assert sum(count >= 3 for count in times) > 0.8 * len(times)
 
 
 def test_times_follow_from_what_is_talked_about(default):
     """Counts of (verb or noun before the mask, unit) in train tell right from wrong far above chance (a sixth)."""
-    made, instances = default
+    dialogs, instances = default
     topics = {}
-    for one in made["train"]:
+    for one in dialogs["train"]:
         for before, turn in zip([[]] + one, one):
             for piece in turn:
                 if not isinstance(piece, str):
                     about = plain(" ".join(part for part in [*before, *turn] if isinstance(part, str)))
                     topics.setdefault(unit(piece.text), []).append(about)
-    seen = {name: Counter(word for about in some for word in grams(about)) for name, some in topics.items()}
+    seen = {name: Counter(word for about in counts for word in grams(about)) for name, counts in topics.items()}
     right = []
     for one in instances:
         if one["correct2"] == "none":
@@ -146,7 +148,7 @@ def test_times_follow_from_what_is_talked_about(default):
         place = next(number for number, turn in enumerate(one["conversation"]) if MASK in turn)
         said = "".join(turn[2:] for turn in one["conversation"][max(0, place - 1) : place + 1])
         about = grams(plain(said.replace(MASK, "")))
-        score = {key: sum(seen.get(unit(one[key]), Counter())[gram] / (1 + sum(some[gram] for some in seen.values()))
+        score = {key: sum(seen.get(unit(one[key]), Counter())[gram] / (1 + sum(counts[gram] for counts in seen.values()))
                           for gram in about)
                  for key in ("correct1", "correct2", "incorrect1", "incorrect2")}
         right.append(min(score["correct1"], score["correct2"]) > max(score["incorrect1"], score["incorrect2"]))
@@ -175,6 +177,6 @@ def test_the_cleaners_read_them(program, tmp_path, files):
     for reason in ("spaced apostrophe in a contraction", "full stop", "full-width"):
         assert changed[changed.index.str.contains(reason)].sum() > 0, reason
     text = read_table(tmp_path / "dailydialog/train.parquet")["text"].to_pylist()
-    assert not any(re.search(r"’|。| ' |[a-z]\.[A-Z]", some) for some in text)
+    assert not any(re.search(r"’|。| ' |[a-z]\.[A-Z]", turn) for turn in text)
     assert read_table(tmp_path / "timedial/test.parquet").num_rows == 4 * 30
     assert read_table(tmp_path / "timedial/extras.parquet").num_rows == 3 * 6

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from tests.temporal_nli_reader import LABELS, check, read, relation
+from tests.rows import each_row
 
 E, N, C = LABELS
 RELEASE = "raw.githubusercontent.com/kunalkukreja21/temporal-expressions-evaluation-lm/main/data"
@@ -16,7 +17,7 @@ def faults_of(premise, hypothesis, label, challenge_set) -> list[str]:
     return sorted(check(pd.DataFrame([(premise, hypothesis, label, challenge_set)], columns=COLUMNS))["fault"])
 
 
-@pytest.mark.parametrize(("premise", "hypothesis", "label", "kind", "prepositions"), [
+@each_row("premise, hypothesis, label, kind, prepositions", [
     # A fixed premise lies inside the hypothesis's interval or not; equal times do not.
     ("Vera bought a boat at 9 AM.", "Vera bought a boat before 11 AM.", E, "hours", ("at", "before")),
     ("Vera bought a boat at 9 AM.", "Vera bought a boat after 11 AM.", C, "hours", ("at", "after")),
@@ -80,7 +81,7 @@ def test_order(premise, hypothesis, label, kind, prepositions):
 ONE, TWO = ("one_clause",), ("two_clauses",)
 
 
-@pytest.mark.parametrize(("premise", "hypothesis", "label", "kind", "gold", "next_cycle", "hypothesis_type", "form"), [
+@each_row("premise, hypothesis, label, kind, gold, next_cycle, hypothesis_type, form", [
     ("The raid lasted from 12 PM to 5 PM.", "The raid lasted for 5 hours.", E, "hours", 5, False, "equal_gold", ONE),
     ("The raid lasted from 12 PM to 5 PM.", "The raid lasted for 6 hours.",
      C, "hours", 5, False, "equal_gold_plus_1", ONE),
@@ -139,7 +140,7 @@ def test_duration(premise, hypothesis, label, kind, gold, next_cycle, hypothesis
     assert faults_of(premise, hypothesis, label, "temp_duration") == []
 
 
-@pytest.mark.parametrize(("premise", "hypothesis", "label", "kind", "times"), [
+@each_row("premise, hypothesis, label, kind, times", [
     ("The jury will decide in 1 hour.", "The jury will decide before 61 minutes.", E, "minute_hour", (1, 61)),
     ("The jury will decide in 2 hours.", "The jury will decide before 119 minutes.", C, "minute_hour", (2, 119)),
     ("The jury will decide in 2 hours.", "After 1 minute, the jury will decide.", E, "minute_hour", (2, 1)),
@@ -165,7 +166,7 @@ def test_cross_unit(premise, hypothesis, label, kind, times):
 ORDER, DURATION, UNIT = "temp_order", "temp_duration", "cross_unit"
 
 
-@pytest.mark.parametrize(("challenge_set", "premise", "hypothesis", "label", "faults"), [
+@each_row("challenge_set, premise, hypothesis, label, faults", [
     # Labels.
     (ORDER, "The dam burst before Nov.", "The dam burst before November.", N, ["wrong_label"]),
     (ORDER, "The dam burst before 5 PM.", "The dam burst after 17:00.", N, ["wrong_label"]),

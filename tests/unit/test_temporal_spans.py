@@ -16,8 +16,9 @@ from scripts.build.temporal_spans import KINDS, expressions, rule_pipeline, rule
 from scripts.build.temporal_words import RULES, pieces, rules_of
 from scripts.common.program import UserError
 from scripts.common.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, write_table
-from scripts.publish.timedial_spans import dialog_rows, masked_spans
+from scripts.publish.timedial.spans import dialog_rows, masked_spans
 from tests.conftest import ROOT
+from tests.rows import each_row
 
 MODULE = "scripts.build.temporal_spans"
 MARKED = re.compile(r"\{([^|}]*)\|(\w+)\}")
@@ -52,7 +53,7 @@ def instance(dialog: str, original: str, *others: str, instance_id: str = "1") -
 
 # ---- Sentences.
 
-@pytest.mark.parametrize("sentence", SENTENCES)
+@each_row("sentence", SENTENCES)
 def test_a_sentence(find, sentence):
     assert find(MARKED.sub(r"\1", sentence)) == MARKED.findall(sentence)
 
@@ -63,7 +64,7 @@ def test_there_are_enough_sentences():
     assert set(kinds) == set(KINDS) and sum(not MARKED.search(sentence) for sentence in SENTENCES) >= 35
 
 
-@pytest.mark.parametrize("texts, wanted", [
+@each_row("texts, wanted", [
     (["It's 5 o'clock.", "It ’ s 5 o ’ clock .", "It's 5 o ' clock.", "It's 5 O'CLOCK.", "It's ５ o’clock ."], "5 o'clock"),
     (["at 7:30 today", "at 7 : 30 today", "at 7: 30 today", "at 7：30 today", "at ７：３０ today"], "7:30 today"),
     (["leaves at 8 p.m. sharp", "leaves at 8 p.m . sharp", "leaves at 8p.m. sharp", "leaves at 8 pm sharp"], "8 pm"),
@@ -82,7 +83,7 @@ def test_spacing_does_not_matter(find, texts, wanted):
     assert {letters(one[0][0]) for one in found} == {letters(wanted)}
 
 
-@pytest.mark.parametrize("text", [
+@each_row("text", [
     "I bought it second-hand.", "May I come in?", "It may rain.", "They stole a march on us.", "I like the second one.",
     "$ 20", "It costs 20 dollars.", "room 1205", "Call 610-934-9901.", "my Sunday best", "The spring is broken.",
     "Don't fall down.", "a birthday present", "the minute details", "How long will it last?", "my day-to-day work",
@@ -93,7 +94,7 @@ def test_false_friends(find, text):
     assert find(text) == []
 
 
-@pytest.mark.parametrize("text, wanted", [
+@each_row("text, wanted", [
     ("Just a second.", [("a second", "duration")]),  # an idiom, counted as a duration
     ("one more minute", [("one more minute", "duration")]),
     ("in May", [("May", "date")]), ("May 5", [("May 5", "date")]), ("You may go in May.", [("May", "date")]),
@@ -108,7 +109,7 @@ def test_true_friends(find, text, wanted):
     assert find(text) == wanted
 
 
-@pytest.mark.parametrize("text, kind, wanted", [
+@each_row("text, kind, wanted", [
     ("two weeks", "duration", True), ("a dozen years", "duration", True), ("half an hour", "duration", True),
     ("10:30", "time", True), ("the sixth of September", "date", True), ("the second day", "date", True),
     ("sixties", "date", True),
@@ -123,7 +124,7 @@ def test_numerals(rules, text, kind, wanted):
 
 # ---- Values.
 
-@pytest.mark.parametrize("kind, texts", [
+@each_row("kind, texts", [
     ("duration", ["two weeks", "14 days", "a fortnight", "two-week", "2 - week", "the two weeks", "about two weeks"]),
     ("duration", ["half an hour", "30 minutes", "thirty minutes", "half-hour", "30 - minute", "another 30 minutes"]),
     ("duration", ["1.5 hours", "one and a half hours", "an hour and a half", "90 minutes"]),
@@ -156,7 +157,7 @@ def test_equal_values(rules, kind, texts):
     assert values_of(pd.Series(texts), pd.Series([kind] * len(texts)), rules).nunique() == 1
 
 
-@pytest.mark.parametrize("kind, texts", [
+@each_row("kind, texts", [
     ("duration", ["two weeks", "two days", "more than two weeks", "less than two weeks", "the last two weeks",
                   "a few weeks"]),
     ("time", ["five o'clock", "5 am", "5 pm", "tomorrow at 5 pm", "5:15"]),

@@ -13,7 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.common.tables import CLOZE, PREDICTIONS, read_table, write_table
-from scripts.evaluate.timedial import SCHEMA, baselines, numerals, outranked, outranked_by_chance, read_gold
+from scripts.evaluate.timedial import SCHEMA
+from scripts.evaluate.timedial_files import read_gold
+from scripts.evaluate.timedial_ranking import baselines, numerals, outranked, outranked_by_chance
+from tests.rows import each_row
 
 AT = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
 
@@ -104,7 +107,7 @@ def test_a_tie_is_wrong_for_a_model_and_a_share_for_a_baseline():
     assert outranked_by_chance(np.zeros(3), np.array([1, 0, 0]), np.zeros(3, int))[0] == pytest.approx([1 / 3])
 
 
-@pytest.mark.parametrize(("text", "wanted"), [
+@each_row("text, wanted", [
     ("forty-eight hours", {48}), ("Twenty one", {21}), ("6 pm", {6}), ("9:30", {9, 30}), ("a dozen", {12}),
     ("someone", set()),
     ("tenth", set()), ("two hundred", {2, 100}), ("twenty", {20}), ("", set()), ("1989", {1989}), ("fourteen", {14}),
@@ -119,10 +122,10 @@ def options_of(context: str, candidates: list[str]) -> pd.DataFrame:
 
 def test_what_the_baselines_score():
     context = "A: It takes two hours, not 12 days.\nB: We've allowed <MASK> this summer.\nA: At 6 PM, maybe 48."
-    some = options_of(context, ["forty-eight hours", "two hours", "hours", "12 Days", "6 pm", "a", "days We've",
-                                "allowed this"])
+    options = options_of(context, ["forty-eight hours", "two hours", "hours", "12 Days", "6 pm", "a", "days We've",
+                                   "allowed this"])
     learnt = pd.Series(["two hours", "Two  hours", "6 pm", "two hours a day"])
-    found = baselines(some, learnt)
+    found = baselines(options, learnt)
     assert found["random"].tolist() == [0] * 8
     # Whole words in any case; neither over the ends of a turn nor over the mask; the speaker's letter is no word.
     assert found["in_context"].tolist() == [0, 1, 1, 1, 1, 0, 0, 0]
@@ -139,7 +142,7 @@ def cloze(many: int, right: int, scope: str = "full") -> list[dict]:
     """Instances with `right` right options and two wrong ones; turns from 3 to 20; every fourth of no known kind."""
     rows = []
     for number in range(many):
-        wrong = [("phrase", "numeral", "open_ended")[(number + some) % 3] for some in range(2)]
+        wrong = [("phrase", "numeral", "open_ended")[(number + turn) % 3] for turn in range(2)]
         for place, rule in enumerate([""] * right + wrong):
             rows.append({"example_id": f"{number}:{place}", "instance_id": str(number), "dialog_id": str(number),
                          "context": "A: We met at two o'clock.\nB: For <MASK>.", "context_scope": scope,
@@ -152,11 +155,11 @@ def cloze(many: int, right: int, scope: str = "full") -> list[dict]:
 def write_run(place, name: str, method: str, seed: int, scores: dict[str, np.ndarray], tables: dict[str, list[dict]]) -> str:
     """predictions.parquet and run.json of one run on the dataset default of sample_dialogs, rows shuffled."""
     selection = "held_out" if method in ("classify", "fill", "generate") else "direct"
-    rows = [{"run": name, "split": split, "selection": some, "epoch": 1, "example_id": row["example_id"],
+    rows = [{"run": name, "split": split, "selection": chosen, "epoch": 1, "example_id": row["example_id"],
              "group_id": row["dialog_id"], "label": row["label"],
              "score": [-9.0, float(score)] if method == "classify" else [float(score)]}
             for split, table in tables.items() for row, score in zip(table, scores[split])
-            for some in {selection, "peak" if selection == "held_out" else selection}]
+            for chosen in {selection, "peak" if selection == "held_out" else selection}]
     rows = [row | {"score": [0.0 * one for one in row["score"]]} if row["selection"] == "peak" else row for row in rows]
     np.random.default_rng(seed).shuffle(rows)
     write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS), place / name / "predictions.parquet", PREDICTIONS, {})
@@ -177,8 +180,8 @@ def experiment(tmp_path, program):
         write_table(pa.Table.from_pylist(rows, schema=CLOZE), folder / f"{split}.parquet", CLOZE, {})
     perfect = {split: np.array([row["label"] for row in rows]) for split, rows in tables.items()}
     runs = [write_run(tmp_path, "one", "classify", 1, perfect, tables),
-            write_run(tmp_path, "two", "classify", 2, {split: -some for split, some in perfect.items()}, tables),
-            write_run(tmp_path, "three", "fill_zero_shot", 0, {split: 0.0 * some for split, some in perfect.items()}, tables)]
+            write_run(tmp_path, "two", "classify", 2, {split: -scores for split, scores in perfect.items()}, tables),
+            write_run(tmp_path, "three", "fill_zero_shot", 0, {split: 0.0 * scores for split, scores in perfect.items()}, tables)]
     sources = {"sample_dialogs": {"measured_on": "sample_challenge", "domain": "in", "sample": {}},
                "sample_challenge": {"evaluate": ["test", "extras"], "sample": {}}}
     (tmp_path / "sources.yaml").write_text(yaml.safe_dump(sources))
@@ -199,12 +202,12 @@ def test_an_experiment_is_measured(experiment, tmp_path):
     metrics = table.to_pandas()
     assert set(metrics["measured_on"]) == {"sample_challenge"} and metrics["sample"].all()
     assert set(metrics["model"]) == {"tiny", "random", "in_context", "most_frequent", "numeral_overlap"}
-    made = metrics[(metrics["method"] == "classify") & (metrics["slice"] == "all")].set_index(["split", "metric", "seed"])
-    assert made.loc[("test", "two_best_accuracy", 1), "value"] == 1
-    assert made.loc[("test", "two_best_accuracy", 2), "value"] == 0
-    assert made.loc[("extras", "one_best_accuracy", 1), ["value", "n"]].tolist() == [1, 12]
-    assert made["train_examples"].eq(400).all() and made["domain"].eq("in").all()
-    mean = made.xs("wrong_above_right", level="metric").loc[("test", np.nan)]
+    rows = metrics[(metrics["method"] == "classify") & (metrics["slice"] == "all")].set_index(["split", "metric", "seed"])
+    assert rows.loc[("test", "two_best_accuracy", 1), "value"] == 1
+    assert rows.loc[("test", "two_best_accuracy", 2), "value"] == 0
+    assert rows.loc[("extras", "one_best_accuracy", 1), ["value", "n"]].tolist() == [1, 12]
+    assert rows["train_examples"].eq(400).all() and rows["domain"].eq("in").all()
+    mean = rows.xs("wrong_above_right", level="metric").loc[("test", np.nan)]
     assert mean["value"] == 0.5 and mean["sd"] == pytest.approx(np.sqrt(0.5)) and mean[["n", "groups"]].tolist() == [80, 40]
     direct = metrics[metrics["method"] == "fill_zero_shot"]
     assert direct["seed"].isna().all() and set(direct["domain"]) == {"zero_shot"} and direct["train_examples"].isna().all()
@@ -353,8 +356,8 @@ def test_the_released_file(mirror, program, tmp_path):
                                                                              "phrase": 323}
     for sign, wanted in ((1, "100.00"), (-1, "0.00")):
         with (tmp_path / "scores.jsonl").open("w") as file:
-            for name, some in gold.groupby("instance_id"):
-                scores = dict(zip(some["option"], (sign * some["label"]).tolist()))
+            for name, options in gold.groupby("instance_id"):
+                scores = dict(zip(options["option"], (sign * options["label"]).tolist()))
                 file.write(json.dumps({"id": name, "scores": scores}) + "\n")
         done = program("scripts.evaluate.timedial", "--gold", mirror / AT, "--scores", tmp_path / "scores.jsonl")
         assert done.returncode == 0, done.stderr

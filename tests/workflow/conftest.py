@@ -12,12 +12,16 @@ from pathlib import Path
 
 import pytest
 import yaml
+from filelock import FileLock
 
 from tests.conftest import ROOT
 
 
 class Study:
     """A checkout with its results: change a file, then ask what would run, or run it."""
+
+    page = "results/publish/default/index.html"
+    metrics = "results/evaluate/default/metrics.parquet"
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -35,17 +39,14 @@ class Study:
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout + done.stderr
 
-    def jobs(self, *arguments) -> dict[str, int]:
-        """The rules that a dry run would start, with their number of jobs; stages and `all` left out."""
+    def jobs(self, *arguments) -> dict[str, list[str]]:
+        """What a dry run would start: by rule, what its jobs are about (their messages)."""
         done = self.snakemake("--dry-run", *arguments)
-        assert done.returncode == 0, done.stdout + done.stderr
-        table = re.search(r"^job +count\n-+ +-+\n(.*?)\n\n", done.stdout + done.stderr, re.M | re.S)
-        if not table:
-            assert "Nothing to be done" in done.stdout + done.stderr
-            return {}
-        counts = dict(line.split() for line in table[1].splitlines())
-        stages = ("all", "total", "fetch", "clean", "build", "train", "evaluate", "publish")
-        return {name: int(count) for name, count in counts.items() if name not in stages}
+        said = done.stdout + done.stderr
+        assert done.returncode == 0, said
+        lines = re.findall(r"^(.+?)   \((\w+); .*\)$", said, re.M)
+        assert lines or "Nothing to be done" in said, said
+        return {rule: sorted(message for message, other in lines if other == rule) for _, rule in lines}
 
     def edit(self, path: str, old: str, new: str) -> None:
         """Replace a piece of a file that stands there exactly once."""
@@ -74,7 +75,7 @@ def checkout(folder: Path) -> Study:
 
 def add_downloaded_source(study: Study, folder: Path) -> None:
     """A source `mini` that is fetched by URL and verified by hash: sample captions in a zip."""
-    subprocess.run([sys.executable, "-m", "scripts.fetch.sample", "--format", "activitynet", "--videos", "60",
+    subprocess.run([sys.executable, "-m", "scripts.fetch.samples.activitynet", "--videos", "60",
                     "--seed", "5", "--output", str(folder)], cwd=study.folder, check=True, capture_output=True)
     members = {}
     with zipfile.ZipFile(folder / "captions.zip", "w") as archive:
@@ -93,25 +94,33 @@ def add_downloaded_source(study: Study, folder: Path) -> None:
     study.change("resources/sources.yaml", mend)
 
 
+def reduce(config: dict) -> None:
+    """The default study, reduced: two sources, two strides, one seed."""
+    config["seeds"] = [1]
+    config["bootstrap_resamples"] = 200
+    config["experiments"]["sample_sop"]["data"] = {"source": ["mini", "sample_howto100m"], "stride": [0, 1]}
+    config["experiments"]["sample_sop"]["training"]["epochs"] = 1
+    config["experiments"]["other_sop"] = json.loads(json.dumps(config["experiments"]["sample_sop"]))
+    config["experiments"]["other_sop"]["data"] = {"source": "mini", "stride": 2}
+    config["run"] = ["sample_sop", "other_sop"]
+
+
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory) -> Study:
-    """A checkout whose reduced default study (two sources, two strides, one seed) has run to the page."""
-    folder = tmp_path_factory.mktemp("finished")
-    study = checkout(folder / "study")
-    add_downloaded_source(study, folder / "upstream")
-
-    def mend(config):
-        config["seeds"] = [1]
-        config["bootstrap_resamples"] = 200
-        config["experiments"]["sample_sop"]["data"] = {"source": ["mini", "sample_howto100m"], "stride": [0, 1]}
-        config["experiments"]["sample_sop"]["training"]["epochs"] = 1
-        config["experiments"]["other_sop"] = json.loads(json.dumps(config["experiments"]["sample_sop"]))
-        config["experiments"]["other_sop"]["data"] = {"source": "mini", "stride": 2}
-        config["run"] = ["sample_sop", "other_sop"]
-
-    study.change("config.yaml", mend)
-    study.run()
-    return study
+    """A checkout whose reduced study has run to the page: once, whatever the number of pytest's workers."""
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+    folder = root / "finished"
+    with FileLock(root / "finished.lock"):
+        if not (folder / "whole").exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            study = checkout(folder / "study")
+            add_downloaded_source(study, folder / "upstream")
+            study.change("config.yaml", reduce)
+            study.run()
+            (folder / "whole").touch()
+    return Study(folder / "study")
 
 
 @pytest.fixture

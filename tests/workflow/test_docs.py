@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import shutil
 
 import yaml
 
@@ -15,18 +16,36 @@ EXPERIMENT, MODEL, SOURCE, DIALOGS, EVENTS = (yaml.safe_load(text) for kind, tex
 
 
 def test_an_experiment(study):
+    """As it stands, then smaller for real: every run is size-matched, and the page has its pairs to read all the same."""
     (study / "presets/mine.yaml").write_text(yaml.safe_dump(EXPERIMENT))
     jobs = study.jobs("--configfile", "presets/mine.yaml")
-    assert jobs["train_run"] == 6
+    assert len(jobs["train_run"]) == 6
     assert {name.split("_")[0] for name in jobs} == {"fetch", "clean", "build", "train", "evaluate", "publish"}
+    smaller = {"experiments": {"my_sop": {"seeds": [1], "training": {"epochs": 1}}}}
+    (study / "presets/smaller.yaml").write_text(yaml.safe_dump(smaller))
+    study.run("--configfile", "presets/mine.yaml", "presets/smaller.yaml")
+    name = EXPERIMENT["name"]
+    examples = (study / f"results/publish/{name}/tables/strided_sop_examples.csv").read_text()
+    assert "seed 1, size-matched" in examples and (study / f"results/publish/{name}/index.html").exists()
+    assert study.jobs() == {}, "the default study is as it was"
 
 
-def test_a_model(study):
+def test_a_model(study, tmp_path):
+    """The entry as it stands, its files from a mirror: a tiny model under the name of the real one."""
+    import torch
+    from transformers import AutoConfig, AutoModelForSequenceClassification
+
+    [(name, entry)] = MODEL.items()
+    place = tmp_path / f"mirror/huggingface.co/{entry['hub']}/resolve/{entry['revision']}"
+    shutil.copytree(study / "results/fetch/models/tiny_bert", place)
+    torch.manual_seed(1)
+    AutoModelForSequenceClassification.from_config(AutoConfig.from_pretrained(place)).save_pretrained(place)
     study.change("resources/models.yaml", lambda models: models.update(MODEL))
-    [name] = MODEL
     study.change("config.yaml", lambda config: config["experiments"]["other_sop"].update(models=["tiny_bert", name]))
     jobs = study.jobs()
-    assert jobs[f"fetch_model_{name}"] == 1 and jobs["train_run"] == 1
+    assert jobs["fetch_model"] == [f"Fetching the model {name}"] and len(jobs["train_run"]) == 1
+    study.run(TIMESTRIDE_MIRROR=str(tmp_path / "mirror"))
+    assert name in (study / study.page).read_text() and study.jobs() == {}
 
 
 def test_a_corpus(study):
@@ -46,7 +65,7 @@ def test_a_corpus(study):
     study.change("config.yaml", lambda config: (config["experiments"]["other_sop"].update(data={"source": name, "stride": 0}),
                                                config.update(run=["other_sop"])))
     study.run()
-    page = (study / "results/publish/site/index.html").read_text()
+    page = (study / study.page).read_text()
     assert entry["title"] in page and entry["citation"] in page
     counts = (study / f"results/clean/{name}/cleaning.csv").read_text()
     assert f"{name},train,sentences,dropped,text is empty,6" in counts

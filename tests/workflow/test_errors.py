@@ -7,6 +7,8 @@ import zipfile
 
 import pytest
 
+from tests.workflow.conftest import checkout
+
 
 def finished_files(study) -> dict[str, int]:
     """Every finished file of the sources that are not broken, with its time."""
@@ -71,7 +73,9 @@ def test_a_missing_member(study, upstream):
 def test_malformed_json_names_the_video(study):
     file = study / "results/fetch/mini/train.json"
     text = file.read_text()
-    file.write_text(text[: len(text) // 2])
+    half = len(text) // 2
+    file.write_text(text[:half] + " " * (len(text) - half))  # as long as before: what is shorter is fetched again
+    (study / "results/clean/mini/manifest.json").unlink()
     said = fails(study, "clean")
     assert "train.json" in said and "v_" in said and "Traceback" not in said
     assert not (study / "results/clean/mini/train.parquet").exists()
@@ -97,7 +101,7 @@ def test_an_empty_split(study):
     (study / "wrong.yaml").write_text("experiments: {other_sop: {data: {stride: 90}}}\n")
     said = fails(study, "build", "--configfile", "wrong.yaml")
     assert "no pair is left" in said and "use a smaller stride" in said and "Traceback" not in said
-    assert not list(study.folder.glob("results/build/strided_sop/mini/stride-90/*.parquet"))
+    assert not list(study.folder.glob("results/build/strided_sop/mini/stride-90/*"))
 
 
 def test_a_mirror_that_is_not_there(study, upstream):
@@ -122,3 +126,37 @@ def test_no_space_on_the_device(study):
         subprocess.run(["umount", place], check=True)
     study.run()
     assert study.jobs() == {}
+
+
+def test_a_broken_entry_stops_only_the_study_that_uses_it(tmp_path):
+    study = checkout(tmp_path / "study")
+    before = study.jobs()
+    entry = {"title": "t", "kind": "captions", "cleaner": "activitynet", "train": "train", "evaluate": ["val_1"], "licence": "x"}
+    broken = {"no_citation": entry, "no_file": entry | {"citation": "none", "local": "nowhere.csv"}, "empty": None, 1: 2}
+    study.change("resources/sources.yaml", lambda sources: sources.update(broken))
+    study.change("resources/models.yaml", lambda models: models.update(broken))
+    study.change("resources/studies.yaml", lambda studies: studies.update(broken))
+    study.change("resources/figures.yaml", lambda figures: figures.append({"name": "mine", "study": "no_citation"}))
+    assert study.jobs() == before
+    for source, said in (("no_citation", "resources/sources.yaml: no_citation"), ("no_file", "no_file.local: nowhere.csv cannot be read")):
+        study.change("config.yaml", lambda config: config["experiments"]["sample_sop"]["data"].update(source=source))
+        done = study.snakemake("--dry-run")
+        assert done.returncode and said in done.stdout + done.stderr and "Traceback" not in done.stdout + done.stderr
+
+
+def test_what_is_missing_is_said_before_work_begins(study, upstream):
+    """A dry run says it: a mirror, a model's folder, a local file. What nothing uses stops nobody."""
+    done = study.snakemake("--dry-run", TIMESTRIDE_MIRROR=str(study / "no-mirror"))
+    assert done.returncode != 0 and "no-mirror is not there" in done.stdout + done.stderr
+    study.change("resources/models.yaml", lambda models: models.update(mine={"folder": "models/mine", "licence": "MIT"}))
+    study.change("resources/sources.yaml", lambda sources: sources.update(
+        mine=sources["event_templates"] | {"local": "no-such.csv", "cleaner": "event_templates"}))
+    assert "fetch_source" in study.jobs()
+    study.change("config.yaml", lambda config: config["experiments"]["other_sop"].update(models=["mine"]))
+    done = study.snakemake("--dry-run")
+    assert done.returncode != 0 and "models/mine is not there" in done.stdout + done.stderr
+    study.change("config.yaml", lambda config: config["experiments"]["other_sop"].update(
+        study="temporal_nli", data={"source": "mine", "challenge_set": "temp_order"}, models=["tiny_bert"]))
+    done = study.snakemake("--dry-run")
+    said = done.stdout + done.stderr
+    assert done.returncode != 0 and "no-such.csv is not there" in said and "Traceback" not in said

@@ -2,12 +2,22 @@
 
 import os
 import shutil
+import subprocess
+
+import pytest
+import yaml
+
+from tests.workflow.conftest import Study
 
 
-
-def families(jobs: dict[str, int]) -> set[str]:
+def families(jobs: dict[str, list[str]]) -> set[str]:
     """The stages that the jobs belong to: fetch, clean, build, train, evaluate, publish."""
     return {name.split("_")[0] for name in jobs}
+
+
+def about(jobs: dict[str, list[str]], word: str) -> list[str]:
+    """The jobs of fetch, clean and build that name a source."""
+    return [told for rule, messages in jobs.items() if rule.startswith(("fetch", "clean", "build")) for told in messages if word in told]
 
 
 def test_nothing_changed(study):
@@ -27,52 +37,51 @@ def test_touch_checkout_comment_and_formatting(study):
 def test_the_cleaner_of_one_source(study):
     study.edit("scripts/clean/howto100m.py", "\nimport argparse\n", "\nimport argparse\n\nADDED = 1\n")
     jobs = study.jobs()
-    assert "clean_sample_howto100m" in jobs and "clean_mini" not in jobs
-    assert not [name for name in jobs if name.startswith(("fetch", "build_strided_sop_mini"))]
-    assert jobs["train_run"] == 2
+    assert jobs["clean_corpus"] == ["Cleaning sample_howto100m"] and "fetch" not in families(jobs)
+    assert not about(jobs, "mini")
+    assert len(jobs["train_run"]) == 2
 
 
 def test_the_hash_of_one_source(study):
     study.edit("resources/sources.yaml", "videos: 60", "videos: 61")
     jobs = study.jobs()
-    assert "fetch_sample_howto100m" in jobs and "clean_sample_howto100m" in jobs
-    assert not [name for name in jobs if "mini" in name]
-    assert jobs["train_run"] == 2
+    assert jobs["fetch_sample"] == ["Writing the sample corpus sample_howto100m"] and jobs["clean_corpus"] == ["Cleaning sample_howto100m"]
+    assert not about(jobs, "mini")
+    assert len(jobs["train_run"]) == 2
 
 
 def test_the_url_of_a_source(study):
     study.change("resources/sources.yaml", lambda sources: sources["mini"]["downloads"][0].update(urls=["https://else.where/captions.zip"]))
-    assert not {"fetch", "train"} & families(study.jobs())
+    assert study.jobs() == {}
 
 
 def test_the_licence_of_a_source(study):
     """The tables carry the licence, so they are written anew; their content is the same, so nothing is trained."""
     study.change("resources/sources.yaml", lambda sources: sources["mini"].update(licence="CC0"))
-    assert "fetch" not in families(study.jobs())
+    jobs = study.jobs()
+    assert "fetch" not in families(jobs) and all(told.startswith("Already trained, if data") for told in jobs["train_run"])
     before = steps_taken(study)
     study.run()
     assert steps_taken(study) == before
-    assert "CC0" in (study / "results/publish/site/index.html").read_text()
+    assert "CC0" in (study / study.page).read_text()
 
 
 def test_the_code_of_a_figure(study):
-    study.edit("scripts/publish/accuracy_by_stride.py", "\nimport argparse\n", "\nimport argparse\n\nADDED = 1\n")
-    jobs = study.jobs()
-    assert families(jobs) == {"publish"}
-    assert sorted(jobs) == ["publish_accuracy_by_stride", "publish_site"]
+    study.edit("scripts/publish/strided_sop/accuracy_by_stride.py", "\nimport argparse\n", "\nimport argparse\n\nADDED = 1\n")
+    assert study.jobs() == {"publish_figure": ["Publishing accuracy_by_stride"], "publish_page": ["Publishing the page"]}
 
 
 def test_one_training_setting(study):
     study.change("config.yaml", lambda config: config["experiments"]["other_sop"]["training"].update(learning_rate=0.002))
     jobs = study.jobs()
-    assert jobs["train_run"] == 1
+    assert len(jobs["train_run"]) == 1 and jobs["train_run"][0].startswith("Training ")
     assert families(jobs) == {"train", "evaluate", "publish"}
 
 
 def test_one_more_seed(study):
     study.change("config.yaml", lambda config: config.update(seeds=[1, 2]))
     jobs = study.jobs()
-    assert jobs["train_run"] == 5
+    assert len(jobs["train_run"]) == 5
     assert families(jobs) == {"train", "evaluate", "publish"}
 
 
@@ -84,7 +93,7 @@ def test_one_more_model(study):
     assert study.jobs() == {}
     study.change("config.yaml", lambda config: config["experiments"]["other_sop"].update(models=["tiny_bert", "smaller_bert"]))
     jobs = study.jobs()
-    assert jobs["fetch_model_smaller_bert"] == 1 and jobs["train_run"] == 1
+    assert jobs["fetch_model"] == ["Fetching the model smaller_bert"] and len(jobs["train_run"]) == 1
     assert families(jobs) == {"fetch", "train", "evaluate", "publish"}
 
 
@@ -105,7 +114,7 @@ def test_a_refactored_cleaner_with_the_same_content(study):
     before = steps_taken(study)
     study.edit("scripts/clean/activitynet.py", "\nimport argparse\n", "\nimport argparse\n\nADDED = 1\n")
     jobs = study.jobs()
-    assert jobs["clean_mini"] == 1 and "train" in families(jobs)
+    assert jobs["clean_corpus"] == ["Cleaning mini"] and "train" in families(jobs)
     study.run()
     assert steps_taken(study) == before
     logs = [file.read_text() for file in study.folder.glob("results/logs/train/strided_sop/mini-*.log")]
@@ -113,14 +122,38 @@ def test_a_refactored_cleaner_with_the_same_content(study):
     assert study.jobs() == {}
 
 
-def test_another_preset_and_back(study):
-    (study / "presets/other.yaml").write_text("run: [other_sop]\n")
+def test_another_study_and_back(study):
+    """Studies of other names share what is expensive and stand beside each other: neither costs the other a job."""
+    (study / "presets/other.yaml").write_text("name: other-1\nrun: [other_sop]\n")
+    jobs = study.jobs("--configfile", "presets/other.yaml")
+    assert families(jobs) == {"evaluate", "publish"}
     study.run("--configfile", "presets/other.yaml")
-    assert families(study.jobs()) == {"evaluate", "publish"}
-    before = steps_taken(study)
+    assert study.jobs() == {} and study.jobs("--configfile", "presets/other.yaml") == {}
+    assert (study / study.page).exists() and (study / "results/publish/other-1/index.html").exists()
+    listed = (study / "results/publish/index.html").read_text()
+    assert 'href="default/index.html"' in listed and 'href="other-1/index.html"' in listed
+
+
+def test_lost_files_come_back(study):
+    """A table that is gone or was cut is written again where it is asked for, although its rule's output is a manifest."""
+    lost, short = study / "results/build/strided_sop/mini/stride-0/val_1.parquet", study / "results/clean/sample_howto100m/videos.parquet"
+    before, whole = steps_taken(study), short.stat().st_size
+    lost.unlink()
+    short.write_bytes(short.read_bytes()[:-10])
+    said = study.run("build")
+    assert lost.exists() and short.stat().st_size == whole and said.count("is gone, or not as long as it was") == 2
     study.run()
-    assert steps_taken(study) == before
-    assert study.jobs() == {}
+    assert steps_taken(study) == before and study.jobs() == {}
+
+
+def test_results_taken_elsewhere_are_taken_as_they_are(study, tmp_path):
+    """Copied without their times, with Snakemake's own folder or without."""
+    for number, left_out in enumerate(([], [".snakemake"])):
+        place = tmp_path / f"elsewhere {number}"
+        subprocess.run(["cp", "-r", study.folder, place], check=True)
+        for name in left_out:
+            shutil.rmtree(place / name)
+        assert Study(place).jobs() == {}
 
 
 def test_lost_outputs_come_back_without_training(study):
@@ -136,3 +169,91 @@ def test_other_environment_changes_nothing(study):
     shutil.copytree(study / "results/fetch", study / "mirror")
     study.change("config.yaml", lambda config: config.update(mirror=str(study / "mirror"), checkpoint_seconds=7))
     assert study.jobs("--cores", "1") == {}
+
+
+# What runs again after one field of an entry in resources/ has changed, in this small study: (entry, field, value, rules).
+PAGE = {"publish_page"}
+FIGURE, TABLE, SHOWN = PAGE | {"publish_figure"}, PAGE | {"publish_table"}, PAGE | {"publish_figure", "publish_table"}
+MEASURED = SHOWN | {"evaluate_experiment", "evaluate_metrics", "publish_index"}
+TRAINED = MEASURED | {"train_run"}
+CLEANED = TRAINED | {"clean_corpus", "build_dataset"}
+NOTHING: set[str] = set()
+REFUSED = None
+FIELDS = {
+    "sources": [
+        ("mini", "title", "Minute captions", SHOWN), ("mini", "kind", "questions", REFUSED), ("mini", "cleaner", "hirest", CLEANED),
+        ("mini", "train", "val_1", CLEANED), ("mini", "evaluate", ["val_1", "val_2"], CLEANED), ("mini", "licence", "CC0", CLEANED),
+        ("mini", "citation", "Me 2026", CLEANED), ("mini", "homepage", "https://else.where", PAGE),
+        ("mini", "downloads.0.urls", ["https://else.where/captions.zip"], NOTHING),
+        ("mini", "downloads.0.members.train.json", {"sha256": "0" * 64, "bytes": 1}, CLEANED | {"fetch_source"}),
+        ("sample_howto100m", "sample.seed", 2, CLEANED | {"fetch_sample"}), ("sample_howto100m", "sharded", False, CLEANED),
+        ("sample_howto100m", "files", ["raw_caption.zip", "HowTo100M_v1.csv", "more.csv"], CLEANED | {"fetch_sample"}),
+    ],
+    "models": [
+        ("tiny_bert", "title", "a tiny BERT", SHOWN), ("tiny_bert", "licence", "CC0", PAGE),
+        ("tiny_bert", "init.num_hidden_layers", 1, TRAINED | {"fetch_model"}),
+        ("tiny_bert", "vocabulary", "resources/templates.csv", TRAINED | {"fetch_model"}),
+    ],
+    "figures": [
+        ("accuracy_by_stride", "title", "Stride", PAGE), ("accuracy_by_stride", "caption", "report/timedial_table.rst", PAGE),
+        ("accuracy_by_stride", "program", "mctaco_by_category", FIGURE), ("accuracy_by_stride", "reads", ["metrics", "runs"], FIGURE),
+        ("accuracy_by_stride", "kind", "table", TABLE), ("accuracy_by_stride", "name", "by_stride", FIGURE),
+        ("accuracy_by_stride", "study", "mctaco", PAGE), ("accuracy_by_stride", "needs", {"stride": 9}, PAGE),
+        ("strided_sop_table", "heads", ["Corpus"], PAGE), ("strided_sop_examples", "show", "table", PAGE),
+    ],
+    "studies": [
+        ("strided_sop", "title", "Order", PAGE), ("strided_sop", "paper", "Us 2026", PAGE), ("strided_sop", "headline", "peak_accuracy", NOTHING),
+        ("strided_sop", "reads", ["captions", "dialogs"], NOTHING), ("strided_sop", "data.stride.description", "how far", NOTHING),
+        ("strided_sop", "labels", ["in_order", "swapped"], TRAINED), ("strided_sop", "peak", False, TRAINED),
+        ("strided_sop", "columns.group_id", "pair_id", TRAINED), ("strided_sop", "methods.train.inputs", ["text_a"], TRAINED),
+        ("strided_sop", "held_out", "dev", TRAINED | {"build_dataset"}), ("strided_sop", "evaluation_reads", ["datasets"], MEASURED),
+    ],
+}
+USED = {"sources": ["mini", "sample_howto100m"], "models": ["tiny_bert"], "studies": ["strided_sop"],
+        "figures": ["accuracy_by_stride", "strided_sop_table", "strided_sop_training_curves", "strided_sop_examples"]}
+
+
+def entries(value) -> dict:
+    """The entries of a file of resources/, by name."""
+    return {item["name"]: item for item in value} if isinstance(value, list) else value
+
+
+def put(entry: dict, field: str, value) -> None:
+    """Set a field; `downloads.0.urls` leads into lists and mappings, and a key may hold dots itself."""
+    first, _, rest = field.partition(".")
+    if isinstance(entry, list):
+        put(entry[int(first)], rest, value)
+    elif rest and first in entry and field not in entry and isinstance(entry[first], (dict, list)):
+        put(entry[first], rest, value)
+    else:
+        entry[field] = value
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_every_field_of_resources(study, name):
+    """What a result shows decides when it is made anew, and nothing else does."""
+    file = study / f"resources/{name}.yaml"
+    before = file.read_text()
+    known = entries(yaml.safe_load(before))
+    told = {(entry, field.split(".")[0]) for entry, field, _, _ in FIELDS[name]}
+    for entry in USED[name]:  # no field of a used entry is forgotten above; one of a kind stands for all
+        for field in known[entry]:
+            assert any(field == other for _, other in told), f"{name}: {entry}.{field} is not in the table"
+    for entry, field, value, rules in FIELDS[name]:
+        study.change(f"resources/{name}.yaml", lambda resource: put(entries(resource)[entry], field, value))
+        if rules is REFUSED:
+            assert study.snakemake("--dry-run").returncode != 0
+        else:
+            assert set(study.jobs()) == rules, (entry, field)
+        file.write_text(before)
+
+
+def test_entries_that_nothing_uses(study):
+    """Fields of unused entries change nothing, whatever they say."""
+    for name, used in USED.items():
+        def mend(resource):
+            for entry, fields in entries(resource).items():
+                if entry not in used and (name != "figures" or fields["study"] != "strided_sop"):
+                    fields.update({key: f"{fields[key]} changed" for key in ("title", "licence", "citation", "paper") if key in fields})
+        study.change(f"resources/{name}.yaml", mend)
+    assert study.jobs() == {}

@@ -1,0 +1,226 @@
+"""What a rule's program is told beside its files.
+
+What decides a result is a parameter that is a text, so that a change shows in `snakemake -n`. What goes to the program by
+file (scripts/common/handed.py) is named by functions that also take `output`: Snakemake compares no such parameter, so a
+path of this machine reruns nothing.
+"""
+
+
+def paradigm_of(run):
+    """The module of scripts/train/ that a run learns and scores by."""
+    paradigm = STUDIES[run.study]["methods"][run.method].get("paradigm", "classify")
+    return "esim" if paradigm == "classify" and "esim" in MODELS[run.model] else paradigm
+
+
+def method_of(run):
+    """What the training loop must know of a run's study and method, as JSON."""
+    study = STUDIES[run.study]
+    known = {key: study.get(key) for key in ("columns", "labels", "merged_labels", "held_out", "peak")}
+    return as_json(known | {"makes_model": False} | study["methods"][run.method] | {"paradigm": paradigm_of(run)})
+
+
+def run_state(wildcards, output):
+    """Whether a run's work was finished before: then its job looks, in seconds, whether data, model and code are the same."""
+    finished = Path(f"results/train/{wildcards.study}/{wildcards.run}/work/finished.json").exists()
+    return "Already trained, if data and code are the same:" if finished else "Training"
+
+
+def names_in_model(model):
+    """The files to read in a model's folder."""
+    return [Path(file).name for file in MADE_MODEL] if "mlm" in MODELS[model] else model_files(MODELS[model])
+
+
+def how_to_train(wildcards, output, threads):
+    """The options of training that are no part of what is learnt: where and how it runs."""
+    allotted = os.environ.get("SLURM_CPUS_PER_TASK") if workflow.remote_exec else None  # inside a job that Snakemake sent
+    options = {"device": config["device"], "devices": config["devices_per_run"], "runs-per-gpu": config["runs_per_gpu"],
+               "threads": allotted or threads, "checkpoint-seconds": config["checkpoint_seconds"],
+               "micro-batch-tokens": config["micro_batch_tokens"], "report-to": config["report_to"], "tokens": "results/train/tokens"}
+    flags = ["--end-with-parent", *([] if config["deterministic"] else ["--not-deterministic"])]
+    return flags + [str(part) for name, value in options.items() if value is not None for part in (f"--{name}", value)]
+
+
+def sampler_of(wildcards):
+    """The program that writes a sample source."""
+    return f"scripts.fetch.samples.{SOURCES[wildcards.source]['sampler']}"
+
+
+def sample_options(wildcards):
+    """The options of a sample source."""
+    return [part for key, value in SOURCES[wildcards.source]["sample"].items() for part in (f"--{key}", str(value))]
+
+
+def model_entry(wildcards):
+    """What decides the files of a model: its entry without the words about it, the hash of its vocabulary."""
+    entry = {key: value for key, value in MODELS[wildcards.model].items() if key not in ("licence", "title")}
+    if "vocabulary" in entry:
+        entry["vocabulary"] = sha256_of(ROOT / entry["vocabulary"])
+    return as_json(entry)
+
+
+def models_file(wildcards, output):
+    """resources/models.yaml; elsewhere than in the project's folder, the entry with its paths made absolute."""
+    entry = MODELS[wildcards.model]
+    paths = {key: str(ROOT / Path(entry[key]).expanduser()) for key in ("vocabulary", "folder") if key in entry}
+    if not paths or ROOT == Path.cwd():
+        return str(ROOT / "resources/models.yaml")
+    return f"{hand_over({'models.yaml': json.dumps({wildcards.model: entry | paths})})}/models.yaml"
+
+
+def code_of_model(wildcards):
+    """The code that decides a model's files: none where they are only brought here."""
+    return fingerprint("scripts.fetch.model") if {"init", "esim"} & set(MODELS[wildcards.model]) else ""
+
+
+def cleaner_of(wildcards):
+    """The program that cleans a source."""
+    return f"scripts.clean.{SOURCES[wildcards.source].get('cleaner', wildcards.source)}"
+
+
+def provenance_of(wildcards):
+    """What the tables of a source carry: its terms and the hashes of its files."""
+    entry = SOURCES[wildcards.source]
+    return as_json({key: entry[key] for key in ("licence", "citation")} | {"sha256": fetched_hashes(wildcards.source)})
+
+
+def expected_of(wildcards):
+    """What the cleaner must find, as an option; nothing where the source does not say."""
+    return ["--expect", as_json(SOURCES[wildcards.source]["expect"])] if "expect" in SOURCES[wildcards.source] else []
+
+
+def read_splits(wildcards):
+    """The splits of its source that a dataset is built from."""
+    if has_spans(wildcards.source):
+        return [SOURCES[wildcards.source]["train"], STUDIES[wildcards.study]["held_out"]]
+    return splits(wildcards.source)
+
+
+def dialog_options(wildcards):
+    """What a dataset of dialogs is built from beside its source, as options."""
+    if not has_spans(wildcards.source):
+        return []
+    challenge = MEASURED_ON[wildcards.source]
+    return ["--spans", f"results/build/temporal_spans/{wildcards.source}", "--challenge", f"results/clean/{challenge}",
+            "--challenge-spans", f"results/build/temporal_spans/{challenge}", "--measured", *SOURCES[challenge]["evaluate"]]
+
+
+def measured_sources(study):
+    """The sources that a study's runs learn from and are measured on."""
+    learnt = {run.dataset.source for run in measured_runs(study)}
+    return learnt | {MEASURED_ON[source] for source in learnt}
+
+
+def evaluated_sources(wildcards):
+    """What an evaluation reads of its sources, as JSON."""
+    entries = fields_of(SOURCES, measured_sources(wildcards.study), ("evaluate", "measured_on", "domain", "sample"))
+    return as_json(presence_of(entries, ("sample",)))
+
+
+def evaluation_arguments(wildcards, output):
+    """The file of the arguments of an evaluation whose number depends on the experiment."""
+    build = ["--build", f"results/build/{wildcards.study}"] if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else []
+    human = human_labels(wildcards)
+    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *([f"--human={human}"] if human else []),
+                          "--sources", f"{hand_over({'sources.yaml': evaluated_sources(wildcards)})}/sources.yaml"])
+
+
+# What figures, tables and the page say of corpora, models and papers: of those entries that are used, the fields shown.
+
+PAPERS = (ROOT / "resources/published.csv").read_text(encoding="utf-8")
+OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample")
+OF_MODELS = ("title", "init", "esim", "mlm")
+
+
+def with_base_models(models):
+    """These models, and those that an MLM stage began with."""
+    return {*models, *(MODELS[model]["mlm"]["model"] for model in models if "mlm" in MODELS[model])}
+
+
+def shown_by_item(wildcards):
+    """What a figure or table says beside its numbers, as JSON: {file of resources/: text}."""
+    study = PUBLISHED[wildcards.item]["study"]
+    sources = presence_of(fields_of(SOURCES, measured_sources(study), OF_SOURCES), ("sample",))
+    models = fields_of(MODELS, with_base_models({run.model for run in measured_runs(study)}), OF_MODELS)
+    return json.dumps({"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim"))),
+                       "published.csv": rows_of(PAPERS, "study", {study})})
+
+
+def item_arguments(wildcards, output):
+    """The file of the arguments of a figure or table."""
+    item = PUBLISHED[wildcards.item]
+    folder, runs = hand_over(json.loads(shown_by_item(wildcards))), measured_runs(item["study"])
+    dialogs, challenges = dialog_sources(item["study"])
+    options = {
+        "runs": ["--train", f"results/train/{item['study']}", "--runs", *(run.name for run in runs)],
+        "datasets": ["--build", f"results/build/{item['study']}"],
+        "spans": ["--cleaned", "results/clean", "--spans", "results/build/temporal_spans", "--dialogs", *dialogs,
+                  "--challenges", *challenges],
+    }
+    return argument_file(["--sources", f"{folder}/sources.yaml", "--models", f"{folder}/models.yaml",
+                          *(part for name, parts in options.items() if name in item["reads"] for part in parts)])
+
+
+def item_code(wildcards):
+    """The code of a figure or table."""
+    return fingerprint(f"scripts.publish.{PUBLISHED[wildcards.item]['program']}")
+
+
+def text_of(path):
+    """A text of the project. Raises WorkflowError where it is missing."""
+    try:
+        return (ROOT / path).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise WorkflowError(f"{path}: no such file; write the caption there in plain paragraphs") from None
+
+
+def caption_of(wildcards, output):
+    """The caption of a figure or table, for Snakemake's report."""
+    return text_of(PUBLISHED[wildcards.item]["caption"])
+
+
+def study_title(wildcards):
+    """The title of an item's study: its category in Snakemake's report."""
+    return STUDIES[PUBLISHED[wildcards.item]["study"]]["title"]
+
+
+def item_label(wildcards):
+    """An item's name in Snakemake's report."""
+    return {"what": wildcards.item.replace("_", " ")}
+
+
+def page_texts():
+    """What the page says beside its numbers: {path as in the project: text}."""
+    sources = fields_of(SOURCES, USED_SOURCES, (*OF_SOURCES, "licence", "citation", "homepage"))
+    for source, entry in sources.items():
+        if "sample" not in entry:  # of a download its files are told, not where they were
+            entry["downloads"] = [{"file": file, "sha256": digest} for file, digest in fetched_hashes(source).items()]
+    models = fields_of(MODELS, with_base_models(USED_MODELS), (*OF_MODELS, "licence", "hub", "revision", "folder"))
+    studies = fields_of(STUDIES, USED_STUDIES, ("title", "paper"))
+    items = [{key: item[key] for key in ("name", "title", "study", "program", "kind", "heads", "show", "needs", "caption") if key in item}
+             for item in PUBLISHED.values()]
+    resources = {"sources": sources, "models": presence_of(models, ("init", "esim")), "studies": studies, "figures": items}
+    captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in USED_STUDIES), *(item["caption"] for item in items)]
+    return {**{f"resources/{name}.yaml": json.dumps(value) for name, value in resources.items()},
+            "resources/published.csv": rows_of(PAPERS, "study", {*USED_STUDIES, "study"}),
+            **{path: text_of(path) for path in captions}}
+
+
+def page_configuration():
+    """What decides the numbers, as JSON; where and how fast they are found does not stand on the page."""
+    makers = [MODELS[model]["mlm"]["experiment"] for model in PLAN.made]
+    return as_json({key: config[key] for key in ("name", "run", "seeds", "bootstrap_resamples", "training")}
+                   | {"experiments": {name: config["experiments"][name] for name in (*config["run"], *makers)}})
+
+
+def page_provenance():
+    """By figure or table the rule and the code that made it, as JSON."""
+    return as_json({name: {"rule": f"publish_{item['kind']}", "code": fingerprint(f"scripts.publish.{item['program']}")}
+                    for name, item in PUBLISHED.items()})
+
+
+def page_arguments(wildcards, output):
+    """The file of the arguments of the page."""
+    return argument_file(["--resources", f"{hand_over(page_texts())}/resources",
+                          "--cleaning", *(f"results/clean/{source}/cleaning.csv" for source in USED_SOURCES),
+                          "--runs", *(run_outputs(run)[-1] for run in PLAN.runs),
+                          "--configuration", page_configuration(), "--provenance", page_provenance()])

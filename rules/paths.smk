@@ -1,0 +1,224 @@
+"""Which files stand where, and which of them a rule reads. A file that stands for a folder is its manifest.json."""
+
+# A local source whose path is not absolute begins at the project's folder.
+def project_path(path):
+    """A file of the project as seen from the working directory: relative where it is inside, absolute elsewhere."""
+    place = ROOT / Path(path).expanduser()
+    return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
+
+
+def splits(source):
+    """The split of a source to learn from, then those to measure on (of the source that it is measured on)."""
+    return [SOURCES[source]["train"], *SOURCES[MEASURED_ON[source]]["evaluate"]]
+
+
+def cleaned_splits(source):
+    """Every split that a source's cleaner writes."""
+    return SOURCES[source].get("splits") or splits(source)
+
+
+def has_spans(source):
+    """Whether temporal expressions are looked for in a source."""
+    return SOURCES[source]["kind"] in ("dialogs", "challenge")
+
+
+# What a stage leaves for a source, a dataset, a model or a run.
+
+
+def fetched(source):
+    """What stands for a source's files: the manifest of results/fetch/<source>/, or a local file itself."""
+    return project_path(SOURCES[source]["local"]) if "local" in SOURCES[source] else f"results/fetch/{source}/manifest.json"
+
+
+def cleaned(source):
+    """What stands for a source's tables."""
+    return f"results/clean/{source}/manifest.json"
+
+
+def spans(source):
+    """What stands for the temporal expressions of a source."""
+    return f"results/build/temporal_spans/{source}/manifest.json"
+
+
+def built(dataset):
+    """What stands for a dataset's tables."""
+    return f"{dataset.folder}/manifest.json"
+
+
+def model_folder(model):
+    """Where a model's files are: fetched, or in the run that made it."""
+    if "mlm" in MODELS[model]:
+        run = PLAN.runs[PLAN.made[model]]
+        return f"results/train/{run.study}/{run.name}/model"
+    return f"results/fetch/models/{model}"
+
+
+def model_of(model):
+    """What stands for a model's files: the manifest of fetched ones, the files of one that a run made."""
+    if "mlm" in MODELS[model]:
+        return [f"{model_folder(model)}/{Path(name).name}" for name in MADE_MODEL]
+    return [f"{model_folder(model)}/manifest.json"]
+
+
+def run_outputs(run):
+    """What a finished run leaves under results/train/: predictions, or the model that it made."""
+    folder = f"results/train/{PLAN.runs[run].study}/{run}"
+    result = MADE_MODEL if run in PLAN.made.values() else ["predictions.parquet"]
+    return [f"{folder}/{name}" for name in (*result, "history.parquet", "run.json")]
+
+
+# The files inside, by name.
+
+
+def fetched_hashes(source):
+    """What a source's files must hash to, as `{file: sha256}`; a sample's recipe for a sample."""
+    entry = SOURCES[source]
+    if "sample" in entry:
+        return {"sample": entry["sample"]}
+    if "local" in entry:
+        return {Path(entry["local"]).name: LOCAL_HASHES.get(source)}
+    return {
+        file: fact["sha256"]
+        for download in entry["downloads"]
+        for file, fact in (download.get("members") or {download.get("file"): download}).items()
+    }
+
+
+def fetched_names(source):
+    """The files of a fetched source."""
+    names = SOURCES[source]["files"] if "sample" in SOURCES[source] else fetched_hashes(source)
+    return [Path(name).name for name in names]
+
+
+def cleaned_names(source):
+    """The files that a source's cleaner writes: a table a split, or the manifest of its shards, and what it counted."""
+    if SOURCES[source].get("sharded"):
+        return [*(f"{split}/manifest.json" for split in cleaned_splits(source)), "cleaning.csv", "videos.parquet"]
+    return [*(f"{split}.parquet" for split in cleaned_splits(source)), "cleaning.csv"]
+
+
+def dataset_splits(dataset):
+    """The splits of a dataset: to learn from, held out where the study says so, to measure on."""
+    held_out = STUDIES[dataset.study].get("held_out")
+    learn, *measure = splits(dataset.source)
+    return [learn, *([held_out] if held_out else []), *measure]
+
+
+def dataset_names(dataset):
+    """The files of a dataset."""
+    return [*(f"{split}.parquet" for split in dataset_splits(dataset)), *(["leakage.csv"] if has_spans(dataset.source) else [])]
+
+
+# What a rule reads.
+
+
+def dataset_of(wildcards):
+    """The dataset that the wildcards study, source and dataset name."""
+    return PLAN.datasets[f"results/build/{wildcards.study}/{wildcards.source}/{wildcards.dataset}"]
+
+
+def read_by_dataset(wildcards):
+    """Cleaned tables; for dialogs also the source that they are measured on, and the temporal expressions of both."""
+    challenge = MEASURED_ON[wildcards.source]
+    if not has_spans(wildcards.source):
+        return [cleaned(wildcards.source)]
+    return [cleaned(wildcards.source), cleaned(challenge), spans(wildcards.source), spans(challenge)]
+
+
+def read_by_evaluation(wildcards):
+    """The runs of an experiment, and the datasets of these where the study's evaluation reads them."""
+    runs = [PLAN.runs[run] for run in PLAN.experiments[wildcards.experiment]]
+    datasets = {built(run.dataset) for run in runs} if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else set()
+    return [*(file for run in runs for file in run_outputs(run.name)), *sorted(datasets)]
+
+
+def human_labels(wildcards):
+    """The human answers that an experiment names; nothing where it names none."""
+    return config["experiments"][wildcards.experiment].get("human_labels") or []
+
+
+def measured_runs(study):
+    """The runs of a study that were measured."""
+    return [run for run in PLAN.runs.values() if run.study == study and run.name not in PLAN.made.values()]
+
+
+def dialog_sources(study):
+    """The dialogs that a study learns from, and the challenges that it is measured on."""
+    learnt = sorted({run.dataset.source for run in measured_runs(study)})
+    return learnt, sorted({MEASURED_ON[source] for source in learnt})
+
+
+def is_published(item):
+    """Whether a figure or table of resources/figures.yaml is made: a run of its study has the options that it needs."""
+    needs = item.get("needs", {}).items()
+    return any(needs <= json.loads(run.dataset.options).items() for run in measured_runs(item["study"]))
+
+
+SUFFIXES = {"figure": ["svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
+PUBLISHED = {item["name"]: item for item in FIGURES if is_published(item)}
+EVALUATED, PAGES = f"results/evaluate/{NAME}", f"results/publish/{NAME}"
+
+
+def published_files(item):
+    """The files of a figure or table; the first is the one that Snakemake's report shows."""
+    return [f"{PAGES}/{item['kind']}s/{item['name']}.{suffix}" for suffix in SUFFIXES[item["kind"]]]
+
+
+def read_by_item(wildcards):
+    """What a figure or table is made from beside the metrics, as its `reads` in resources/figures.yaml says."""
+    item = PUBLISHED[wildcards.item]
+    runs, sources = measured_runs(item["study"]), sum(dialog_sources(item["study"]), [])
+    files = {
+        "runs": [file for run in runs for file in run_outputs(run.name)],
+        "datasets": sorted({built(run.dataset) for run in runs}),
+        "leakage": sorted({built(run.dataset) for run in runs}),
+        "spans": [place(source) for source in sources for place in (spans, cleaned) if has_spans(source)],
+    }
+    return list(dict.fromkeys(file for name, read in files.items() if name in item["reads"] for file in read))
+
+
+def studies_there():
+    """The names of the studies that have a page, this one included."""
+    pages = Path("results/publish").glob("*/index.html")
+    there = {page.parent.name for page in pages if Path(f"results/evaluate/{page.parent.name}/metrics.parquet").exists()}
+    return sorted(there | {NAME})
+
+
+def forget_lost_files():
+    """Take away the manifest of a folder that no longer holds what it lists, so that its rule runs again."""
+    manifests = {*map(fetched, USED_SOURCES), *map(cleaned, USED_SOURCES), *map(spans, USED_SOURCES),
+                 *map(built, PLAN.datasets.values()), *(file for model in USED_MODELS for file in model_of(model))}
+    for manifest in sorted(name for name in manifests if Path(name).name == "manifest.json" and Path(name).exists()):
+        if lost := lost_files(Path(manifest)):
+            logger.warning(f"{Path(manifest).parent}: {', '.join(lost)} is gone, or not as long as it was: it is written again")
+            Path(manifest).unlink()
+
+
+def not_fetched(names, place):
+    """Those of these sources or models whose manifest is not there yet."""
+    return [name for name in names if not Path(place(name)).exists()]
+
+
+def check_places():
+    """Say before hours of work what will be missing: a folder, a file, the mirror, room on the disk."""
+    sources = not_fetched(USED_SOURCES, fetched)
+    models = not_fetched((name for name in USED_MODELS if "mlm" not in MODELS[name]), lambda name: model_of(name)[0])
+    wanted = [(f"resources/models.yaml: {name}", MODELS[name]["folder"]) for name in models if "folder" in MODELS[name]]
+    wanted += [(f"resources/sources.yaml: {name}", SOURCES[name]["local"]) for name in sources if "local" in SOURCES[name]]
+    for where, path in wanted:
+        if not Path(project_path(path)).exists():
+            raise WorkflowError(f"{where}: {path} is not there; put it there, or correct the entry")
+    downloads = [download for name in sources for download in SOURCES[name].get("downloads", [])]
+    if (downloads or any("hub" in MODELS[name] for name in models)) and "://" not in MIRROR and MIRROR and not Path(MIRROR).is_dir():
+        raise WorkflowError(f"mirror {MIRROR} is not there: correct mirror: in the configuration or TIMESTRIDE_MIRROR, or take it away "
+                            "to fetch from the files' own URLs")
+    declared = [fact.get("bytes") or 0 for download in downloads for fact in download.get("members", {"": download}).values()]
+    needed, free = 3 * sum(declared) + 500_000_000, shutil.disk_usage(".").free  # fetched, opened and cleaned; and some for the runs
+    if (sources or models) and free < needed:
+        logger.warning(f"The disk has {free / 1e9:.1f} GB free, but this study may take {needed / 1e9:.1f} GB and more: make room first, "
+                       "or give --directory a folder on another disk")
+
+
+if is_main_process():
+    forget_lost_files()
+    check_places()

@@ -1,0 +1,96 @@
+"""The times and durations of temporal NLI (Thukral et al. 2021, table 1), and how sentences say them.
+
+Not a program.
+"""
+
+import numpy as np
+import pandas as pd
+
+FORWARD, FRONTED = "forward", "fronted"
+
+# Table 1: the lists of times. A day of the month ends at 28, so that it exists in every month.
+HOURS_12 = [f"{hour % 12 or 12} {half}" for half, hours in (("AM", range(12)), ("PM", range(12, 24))) for hour in hours]
+HOURS_24 = [f"{hour:02}:00" for hour in range(24)]
+WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"]
+DAYS = [f"{day}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(day % 10 if day % 100 not in (11, 12, 13) else 0, 'th') }"
+        for day in range(1, 29)]
+MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+          "December"]
+SHORT_MONTHS = [month[:3] for month in MONTHS]
+YEARS = [str(year) for year in range(1900, 2001)]
+
+# The ways to choose two times: the unit, how many times the list has, the two spellings (one of them for each sentence
+# of a pair, a coin says which), the parts of a date, the preposition of a fixed time, whether time runs in a cycle.
+LISTS = {
+    "hour_12": ("hours", 24, (HOURS_12, HOURS_12), "at"),
+    "hour_24": ("hours", 24, (HOURS_24, HOURS_24), "at"),
+    "hour_both": ("hours", 24, (HOURS_12, HOURS_24), "at"),
+    "weekday": ("day", 7, (WEEKDAYS, WEEKDAYS), "on"),
+    "month_day": ("day", 28, ([f"the {day}" for day in DAYS], [f"the {day}" for day in DAYS]), "on"),
+    "month_full": ("month", 12, (MONTHS, MONTHS), "in"),
+    "month_abbreviated": ("month", 12, (SHORT_MONTHS, SHORT_MONTHS), "in"),
+    "month_both": ("month", 12, (MONTHS, SHORT_MONTHS), "in"),
+    "year": ("year", len(YEARS), (YEARS, YEARS), "in"),
+}
+SPELLINGS = {"full": (MONTHS, MONTHS), "abbreviated": (SHORT_MONTHS, SHORT_MONTHS), "both": (MONTHS, SHORT_MONTHS)}
+UNCYCLED = {"month_day", "year"}  # the month's length is not stated; years do not come again
+
+# Seconds of a unit, as in the release; a day_time there is an hour here.
+SECONDS = {"minutes": 60, "hours": 3600, "day": 86_400, "month": 2.628e6, "year": 3.154e7}
+NAMES = {"minutes": "minute", "hours": "hour", "day": "day", "month": "month", "year": "year"}
+
+
+def spelled(choice: pd.Series, position: np.ndarray, other: np.ndarray) -> pd.Series:
+    """The time at a position of each row's list, in the list's first spelling, or the other one."""
+    said = pd.Series("", index=choice.index, dtype=object)
+    for name, at in choice.groupby(choice).groups.items():
+        rows = choice.index.get_indexer(at)
+        where, which = position[rows], other[rows]
+        if name in LISTS:
+            first, second = (np.array(spelling, dtype=object) for spelling in LISTS[name][2])
+            said.loc[at] = np.where(which, second[where], first[where])
+            continue
+        kind, spelling = name.rsplit("_", 1)
+        first, second = (np.array(months, dtype=object) for months in SPELLINGS[spelling])
+        day, month_of = (where % 28, where // 28) if kind == "date_dmy" else (None, where)
+        month = np.where(which, second[month_of % 12], first[month_of % 12])
+        date = month + " " + np.array(YEARS, dtype=object)[month_of // 12]
+        said.loc[at] = date if day is None else np.array(DAYS, dtype=object)[day] + " " + date
+    return said
+
+
+def length(choice: str) -> int:
+    """How many times a list has."""
+    months = 12 * len(YEARS)
+    return LISTS[choice][1] if choice in LISTS else 28 * months if choice.startswith("date_dmy") else months
+
+
+def preposition(choice: str) -> str:
+    """Of a fixed time: at 5 PM, on Monday, in May, on 5th May 1950, in May 1950."""
+    return LISTS[choice][3] if choice in LISTS else "on" if choice.startswith("date_dmy") else "in"
+
+
+def choices(units: pd.Series, dates: list[str]) -> pd.DataFrame:
+    """The ways to choose times in each unit, as columns unit and choice."""
+    rows = [(unit, choice) for choice, (unit, *_) in LISTS.items()]
+    rows += [("year", f"{kind}_{spelling}") for kind in dates for spelling in SPELLINGS]
+    return pd.DataFrame(rows, columns=["unit", "choice"]).merge(pd.DataFrame({"unit": units.unique()}))
+
+
+def sentence(forward: pd.Series, fronted: pd.Series, position: pd.Series, when: pd.Series) -> pd.Series:
+    """`They got married in May.` or `In May, they got married.`"""
+    capital = when.str[:1].str.upper() + when.str[1:]
+    return (forward + " " + when + ".").where(position == FORWARD, capital + ", " + fronted + ".")
+
+
+def counted(number: np.ndarray, unit: np.ndarray | str) -> np.ndarray:
+    """`1 hour`, `5 hours`."""
+    unit = np.where(number == 1, unit, np.char.add(np.asarray(unit, dtype=str), "s"))
+    return np.char.add(np.char.add(number.astype(str), " "), unit).astype(object)
+
+
+def duration_text(number: np.ndarray, unit: pd.Series, in_years: np.ndarray) -> np.ndarray:
+    """A duration in words; with `in_years`, months as years and months, a zero part left out."""
+    years, months = counted(number // 12, "year"), counted(number % 12, "month")
+    mixed = np.where(number < 12, months, np.where(number % 12 == 0, years, years + " " + months))
+    return np.where(in_years, mixed, counted(number, unit.map(NAMES).to_numpy()))

@@ -1,0 +1,49 @@
+"""Units of time, from seconds to millennia, and the most proper one for a quantity (Zhou et al. 2019, section 4).
+
+Not a program. A month has 30 days, a year 365; months and years are converted at 12 to the year.
+"""
+
+import numpy as np
+
+DAY = 86400
+SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": DAY, "week": 7 * DAY, "month": 30 * DAY, "year": 365 * DAY,
+           "decade": 3650 * DAY, "century": 36500 * DAY, "millennium": 365000 * DAY}  # ascending
+UNITS = list(SECONDS)
+SIZE = np.array(list(SECONDS.values()), float)
+MONTHS = np.array([np.nan] * 5 + [1, 12, 120, 1200, 12000])  # of the units that are counted in months
+LARGEST = UNITS.index("century")  # the largest that is written
+PLURALS = {unit: f"{unit}s" for unit in UNITS} | {"century": "centuries", "millennium": "millennia"}
+NAMES = {"second": "seconds?|secs?", "minute": "minutes?|mins?", "hour": "hours?|hrs?", "day": "days?",
+         "week": "weeks?|wks?", "month": "months?|mths?", "year": "years?|yrs?", "decade": "decades?",
+         "century": "century|centur(?:ie|y)s", "millennium": "millenn?iums?|millenn?ia"}
+
+
+def converted(value: np.ndarray, unit: np.ndarray, into: np.ndarray) -> np.ndarray:
+    """Values of units (places in UNITS) in other units: 12 months to the year, 30 days to the month, 365 a year."""
+    by_months = MONTHS[unit] / MONTHS[into]
+    return value * np.where(np.isnan(by_months), SIZE[unit] / SIZE[into], by_months)
+
+
+def proper(value: np.ndarray, unit: np.ndarray) -> np.ndarray:
+    """The place in UNITS of the most proper unit for each value of a unit.
+
+    What rounding lifts to half of a larger unit (29.999 minutes are written as 30) goes there, and so on, so that the
+    result, read again, stays as it is.
+    """
+    written, chosen = value, unit
+    for _ in UNITS:
+        largest = np.zeros_like(unit)
+        for larger in range(1, LARGEST + 1):
+            enough = converted(written, chosen, np.full_like(unit, larger)) >= 0.5 * (1 - 1e-9)
+            largest = np.where(enough, larger, largest)
+        rounded = np.round(converted(value, unit, largest), 2)
+        settled, written, chosen = (largest == chosen) & (rounded == written), rounded, largest
+        if settled.all():
+            break
+    return chosen
+
+
+def in_unit(value: np.ndarray, unit: np.ndarray, into: np.ndarray) -> np.ndarray:
+    """Values in their most proper unit, of which there is at least a half (but for seconds)."""
+    amount = converted(value, unit, into)
+    return np.where((into > 0) & (value > 0), np.maximum(amount, 0.5), amount)

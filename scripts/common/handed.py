@@ -1,0 +1,73 @@
+"""What a job is given by file instead of by command line: lists of any length, and the part of resources/ that it may read.
+
+Each file is named after its content and stands under .snakemake/timestride/, so writing it again changes nothing, and no
+configured value is ever read by a shell. The Snakefile imports this: standard library only.
+"""
+
+import csv
+import hashlib
+import io
+import json
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from scripts.common.program import UserError
+
+PLACE = Path(".snakemake/timestride")
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    """Write texts to paths inside a folder, which gets its name when all of them stand there."""
+    unfinished = folder.with_name(f"{folder.name}.{os.getpid()}")
+    for name, text in files.items():
+        (unfinished / name).parent.mkdir(parents=True, exist_ok=True)
+        (unfinished / name).write_text(text, encoding="utf-8")
+    try:
+        os.rename(unfinished, folder)
+    except OSError:  # another process was faster with the same content
+        if not folder.is_dir():
+            raise
+        shutil.rmtree(unfinished)
+
+
+def hand_over(files: dict[str, str]) -> str:
+    """The folder that holds these texts under these names."""
+    digest = hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()[:16]
+    folder = PLACE / digest
+    if not folder.is_dir():
+        _write(folder, files)
+    return str(folder)
+
+
+def argument_file(arguments: Iterable) -> str:
+    """A file with these arguments, one a line, which a program takes as `@FILE`.
+
+    Raises UserError for an argument with a line break, and for one that names such a file itself.
+    """
+    lines = [str(argument) for argument in arguments]
+    if broken := [line for line in lines if len(f"{line}.".splitlines()) > 1 or line.startswith("@")]:
+        raise UserError(f"configuration: {broken[0][:80]!r} begins with @ or holds a line break; write it without")
+    return f"{hand_over({'arguments': ''.join(line + chr(10) for line in lines)})}/arguments"
+
+
+def rows_of(table: str, column: str, values: set[str]) -> str:
+    """The rows of a CSV (its text) that have one of these values in a column, under its header."""
+    rows = list(csv.reader(io.StringIO(table)))
+    place = rows[0].index(column)
+    kept = io.StringIO()
+    csv.writer(kept, lineterminator="\n").writerows(row for row in rows if row is rows[0] or row[place] in values)
+    return kept.getvalue()
+
+
+def fields_of(entries: dict[str, dict], names: Iterable[str], fields: Iterable[str]) -> dict[str, dict]:
+    """These fields of these entries, in the order in which the entries stand."""
+    wanted, kept = set(names), set(fields)
+    return {name: {key: value for key, value in entry.items() if key in kept} for name, entry in entries.items() if name in wanted}
+
+
+def presence_of(entries: dict[str, dict], keys: Iterable[str]) -> dict[str, dict]:
+    """The same entries, where these keys say only that they are there: `sample: true`."""
+    plain = set(keys)
+    return {name: {key: True if key in plain else value for key, value in entry.items()} for name, entry in entries.items()}

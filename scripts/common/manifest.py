@@ -1,0 +1,58 @@
+"""Write down which files a folder of results holds: manifest.json, with the bytes and the sha256 of each.
+
+How many files a source, a dataset or a model has differs from one to the next, but a rule of Snakemake has fixed
+outputs. So a rule's output is the manifest, written last, when every file is there; whoever reads the files depends on it.
+
+Reads  FOLDER/<file> for each FILE
+Writes OUTPUT: {"files": {"train.parquet": {"bytes": 12, "sha256": "…"}}}
+
+    python -m scripts.common.manifest --folder results/clean/hirest train.parquet val.parquet cleaning.csv \\
+        --output results/clean/hirest/manifest.json
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from scripts.common.files import sha256_of, whole
+from scripts.common.program import UserError, parser, run
+
+
+def describe(folder: Path, names: list[str]) -> dict:
+    """`{"files": {name: {bytes, sha256}}}`. Raises UserError for a file that is not there."""
+    facts = {}
+    for name in sorted(names):
+        if not (folder / name).is_file():
+            raise UserError(f"{folder / name} was not written; correct the program that should write it, or the entry in resources/ "
+                            "that names it")
+        facts[name] = {"bytes": (folder / name).stat().st_size, "sha256": sha256_of(folder / name)}
+    return {"files": facts}
+
+
+def lost_files(manifest: Path) -> list[str]:
+    """The files of a manifest that are gone or have another length now; its own name, if it cannot be read."""
+    try:
+        listed = json.loads(manifest.read_text(encoding="utf-8"))["files"]
+        lengths = {name: facts["bytes"] for name, facts in listed.items()}
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return [manifest.name]
+    places = {name: manifest.parent / name for name in lengths}
+    return [name for name, place in places.items() if not place.is_file() or place.stat().st_size != lengths[name]]
+
+
+def main(given: argparse.Namespace) -> None:
+    described = describe(given.folder, given.files)
+    with whole(given.output) as place:
+        place.write_text(json.dumps(described, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def arguments() -> argparse.ArgumentParser:
+    asked = parser(__doc__)
+    asked.add_argument("files", nargs="+", metavar="FILE", help="a file's path inside the folder")
+    asked.add_argument("--folder", type=Path, required=True, help="the folder that holds them")
+    asked.add_argument("--output", type=Path, required=True, help="the manifest to write")
+    return asked
+
+
+if __name__ == "__main__":
+    run(main, arguments().parse_args())

@@ -1,0 +1,28 @@
+"""Which files of this machine the sources of resources/sources.yaml name (`local`), and what they hash to."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from scripts.common.files import remembered_sha256
+from scripts.common.program import UserError
+
+
+def local_hashes(sources: dict, used: Iterable[str], root: Path, memory: Path) -> dict[str, str]:
+    """The sha256 of the local file of each source that has one, by source. Of an unused source it may be missing.
+
+    A file is hashed once: `memory` (a JSON file) keeps the hash while size and time stay. Raises UserError for a used file
+    that is not there.
+    """
+    hashes = {}
+    for name, entry in sources.items():
+        if "local" not in entry:
+            continue
+        file = root / Path(entry["local"]).expanduser()
+        try:
+            hashes[name] = remembered_sha256(file, memory, str(file))
+        except OSError as error:
+            if name not in used:
+                continue
+            raise UserError(f"resources/sources.yaml: {name}.local: {entry['local']} cannot be read ({error.strerror}); "
+                            "put the file there, or correct the entry") from None
+    return hashes

@@ -1,0 +1,64 @@
+"""What a finished study says on the terminal: its best numbers, where the page is, and what took the time."""
+
+import json
+from pathlib import Path
+
+from scripts.common.tables import read_table
+
+COLUMNS = ["study", "model", "source", "dataset", "split", "slice", "metric", "seed", "value", "ci_low", "ci_high", "sample"]
+
+
+def per_cent(share: float) -> str:
+    """A share as `55.1 %`."""
+    return f"{share * 100:.1f} %"
+
+
+def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
+    """For each study the best value of its headline metric over whole splits, with its interval; models: those that count."""
+    table = read_table(metrics, COLUMNS).to_pandas()
+    table = table[table["seed"].isna() & (table["slice"] == "all") & table["model"].isin(models)]
+    lines = []
+    for name, study in studies.items():
+        of_study = table[(table["study"] == name) & (table["metric"] == study["headline"])]
+        if of_study.empty:
+            continue
+        best = of_study.loc[of_study["value"].idxmax()]
+        note = ", sample data" if best["sample"] else ""
+        lines.append(f"{study['title']}: {study['headline'].replace('_', ' ')} at best {per_cent(best['value'])} ({per_cent(best['ci_low'])} to "
+                     f"{per_cent(best['ci_high'])}), {best['model']} on {best['source']} {best['dataset']} {best['split']}{note}")
+    return lines
+
+
+def durations(benchmarks: Path, since: float) -> dict[str, float]:
+    """Seconds by job, of the jobs that ended after `since` (seconds since the epoch): {stage/…/job: seconds}."""
+    seconds = {}
+    for file in benchmarks.rglob("*.jsonl"):
+        if file.stat().st_mtime >= since:
+            rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+            seconds[str(file.relative_to(benchmarks).with_suffix(""))] = sum(row["s"] for row in rows)
+    return seconds
+
+
+def clock(seconds: float) -> str:
+    """`1 h 02 min`, `3 min 05 s` or `12 s`."""
+    whole = round(seconds)
+    if whole >= 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+    return f"{whole // 60} min {whole % 60:02} s" if whole >= 60 else f"{whole} s"
+
+
+def time_taken(seconds: dict[str, float]) -> list[str]:
+    """The sums by stage, and the three longest jobs."""
+    stages: dict[str, float] = {}
+    for job, taken in seconds.items():
+        stages[job.split("/")[0]] = stages.get(job.split("/")[0], 0) + taken
+    longest = sorted(seconds, key=seconds.get, reverse=True)[:3]
+    return ["Time: " + ", ".join(f"{stage} {clock(taken)}" for stage, taken in sorted(stages.items(), key=lambda pair: -pair[1]))
+            + "; longest: " + ", ".join(f"{job} {clock(seconds[job])}" for job in longest)] if seconds else []
+
+
+def summary(metrics: Path, page: Path, benchmarks: Path, studies: dict, models: list[str], since: float) -> str:
+    """All of it; the numbers only where the page was made in this call."""
+    told = page.exists() and page.stat().st_mtime >= since
+    lines = [*headlines(metrics, studies, models), f"Page: {page}"] if told else []
+    return "\n".join([*lines, *time_taken(durations(benchmarks, since))])

@@ -1,0 +1,102 @@
+"""What Snakemake says on the terminal, a line a job; its own log file keeps everything, reasons and paths included.
+
+    [ 3/64] Cleaning sample_howto100m
+
+A dry run adds why a job would run. A failed job is shown once, with the last lines of its log. `--verbose` and `--quiet`
+leave Snakemake's own output as it is.
+"""
+
+import logging
+import re
+import sys
+from pathlib import Path
+
+from snakemake.logging import DefaultFilter
+from snakemake_interface_logger_plugins.common import LogEvent
+
+HIDDEN = {LogEvent.WORKFLOW_STARTED, LogEvent.RESOURCES_INFO, LogEvent.JOB_STARTED, LogEvent.JOB_FINISHED, LogEvent.PROGRESS}
+# Of the messages without an event, those that say nothing about this study.
+CHATTER = re.compile(
+    r"\s*$|host: |Building DAG|Assuming unrestricted|Using shell|Conda environments|Select jobs|Execute \d|Config file|Job stats|"
+    r"Using profile|Using workflow specific|Complete log|Elapsed time|Shutting down|Exiting because|Singularity|Group jobs|"
+    r"This was a dry-run|Removing output files of failed job|Trying to restart|Skipped removing|Job \d+ completed")
+LAST_LINES = 12
+# Errors that only say again what the failed job's log says.
+REPEATED = re.compile(r"Exiting because|RuleException:\s*CalledProcessError|CalledProcessError")
+REASON_LENGTH = 110
+
+
+def counted(stats: dict) -> str:
+    """`64 jobs: clean_corpus 6, …` of the numbers by rule."""
+    rules = [f"{name} {count}" for name, count in stats.items() if name not in ("total", "all")]
+    return f"{stats.get('total', 0)} jobs: {', '.join(rules)}"
+
+
+def tail(files: list[str]) -> list[str]:
+    """The last lines of a job's log, indented."""
+    lines = [line for file in files if Path(file).is_file()
+             for line in Path(file).read_text(encoding="utf-8", errors="replace").splitlines()]
+    return [f"    {line[:2000]}" for line in lines[-LAST_LINES:]]
+
+
+class Terminal(logging.StreamHandler):
+    """Writes a line a job. `settings` are Snakemake's output settings."""
+
+    def __init__(self, settings):
+        super().__init__(sys.stdout if settings.stdout else sys.stderr)
+        self.dryrun, self.done, self.total = settings.dryrun, 0, 0
+        self.addFilter(DefaultFilter(settings.quiet, settings.debug_dag, settings.verbose, settings.dryrun, settings.printshellcmds))
+
+    def job(self, facts: dict) -> str:
+        """A job that starts, or would start."""
+        if not facts["rule_msg"]:  # a stage's target, which does nothing
+            return ""
+        if not self.dryrun:
+            return f"[{self.done:>{len(str(self.total))}}/{self.total}] {facts['rule_msg']}"
+        reason = " ".join(str(facts["reason"]).split())
+        cut = f"{reason[:REASON_LENGTH]}…" if len(reason) > REASON_LENGTH else reason
+        return f"{facts['rule_msg']}   ({facts['rule_name']}; {cut})"
+
+    def failure(self, facts: dict) -> str:
+        """A job that failed: what it was about, and the end of its log."""
+        head = f"Failed: {facts.get('rule_msg') or facts['rule_name']} (rule {facts['rule_name']})"
+        logs = [str(file) for file in facts.get("log") or []]
+        return "\n".join([head, *tail(logs), *(f"    log: {file}" for file in logs)])
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The text of a message; empty where it is not for the terminal."""
+        event, facts = getattr(record, "event", None), record.__dict__
+        if event == LogEvent.PROGRESS:
+            self.done, self.total = facts["done"], facts["total"]
+        if event == LogEvent.RUN_INFO:
+            self.total = facts["stats"].get("total", 0)
+            return str(record.msg) if self.dryrun else counted(facts["stats"])
+        if event == LogEvent.JOB_INFO:
+            return self.job(facts)
+        if event == LogEvent.JOB_ERROR:
+            return self.failure(facts)
+        if event == LogEvent.SHELLCMD:
+            return str(facts.get("shellcmd") or record.msg)
+        text = str(record.msg or "")
+        chatter = REPEATED.match(text) if record.levelno >= logging.ERROR else event is None and CHATTER.match(text)
+        return "" if event in HIDDEN or chatter else text
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a message, unless it is not for the terminal."""
+        try:
+            if text := self.format(record):
+                self.stream.write(f"{text}\n")
+                self.flush()
+        except Exception:
+            self.handleError(record)
+
+
+def use_terminal(logger: logging.Logger, settings) -> bool:
+    """Put this handler in the place of Snakemake's own; whether it was done."""
+    own = [handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"]
+    if not own or settings.verbose or settings.quiet:
+        return False
+    for handler in own:
+        logger.removeHandler(handler)
+    logger.addHandler(Terminal(settings))
+    return True

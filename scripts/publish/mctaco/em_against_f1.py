@@ -1,0 +1,203 @@
+"""Draw exact match against F1 of every system on MC-TACO, a panel for each corpus and split.
+
+F1 rewards each right candidate, exact match only a question without any mistake: how far a system lies below the
+diagonal tells how much of its F1 comes from single candidates rather than from whole questions. Means over the seeds
+with 95 % bootstrap intervals over questions; light open marks: table 2 of Zhou et al. 2019, on the corpus of the paper
+only, joined to the same system here by a thin line.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
+Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+
+    python -m scripts.publish.mctaco.em_against_f1 --metrics results/evaluate/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/figures/mctaco_em_against_f1
+"""
+
+import argparse
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from scripts.common.files import whole
+from scripts.common.program import UserError, execute, log
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.mctaco.metrics import (
+    BASELINES, POINTS, looks, mctaco_metrics, over_seeds, published_beside, published_points, table_2, title_of,
+    trained_most, whiskers)
+from scripts.publish.names import load
+
+BASELINE = {"colour": style.INK, "marker": "X", "face": style.INK}
+RINGS = (7, 13, 21, 31, 43, 57)  # points from a mark to its label, nearest first
+# Where a label may stand, from the right on: right and left first, corners, below and above, then between these.
+TURNS = np.deg2rad([0, 180, 315, 45, 225, 135, 270, 90, 337, 22, 202, 157, 292, 67, 247, 112])
+MARK = 4  # points: half the width of a mark
+
+
+def systems(metrics: pd.DataFrame) -> pd.DataFrame:
+    """F1 and exact match over the whole test split, of every system."""
+    rows = trained_most(over_seeds(metrics))
+    rows = rows[(rows["slice"] == "all") & rows["metric"].isin(["f1", "exact_match"]) & (rows["model"] != "gold")]
+    return rows.assign(origin="here")
+
+
+def overlap(boxes: np.ndarray, box: np.ndarray) -> float:
+    """The area that a box (left, bottom, right, top) shares with boxes, (n, 4)."""
+    sides = np.minimum(boxes[:, 2:], box[2:]) - np.maximum(boxes[:, :2], box[:2])
+    return float(np.clip(sides, 0, None).prod(1).sum())
+
+
+def readable(colour: str) -> str:
+    """A colour dark enough for small text on white: mixed with ink."""
+    return to_hex(0.6 * np.array(to_rgb(colour)) + 0.4 * np.array(to_rgb(style.INK)))
+
+
+def nearest(box: np.ndarray, mark: np.ndarray) -> np.ndarray:
+    """The point of a box that is nearest to a mark."""
+    return np.clip(mark, box[:2], box[2:])
+
+
+def leader(box: np.ndarray, mark: np.ndarray) -> np.ndarray:
+    """Small boxes (n, 4) along the line from a label's box to its mark."""
+    along = nearest(box, mark) + np.linspace(0, 0.85, 24)[:, None] * (mark - nearest(box, mark))
+    return np.hstack([along - 2, along + 2])
+
+
+def place_labels(axes: Axes, labels: list[dict], taken: np.ndarray) -> None:
+    """Write labels beside their marks: each at the nearest place that covers no mark, interval, line or other label.
+
+    labels: x, y (data), text, colour; taken: (n, 4) boxes in pixels that must stay free. Most crowded marks first. A
+    label that does not stand right beside its mark gets a thin line to it.
+    """
+    renderer = axes.figure.canvas.get_renderer()
+    point = axes.figure.dpi / 72
+    frame, marks = axes.get_window_extent(renderer), axes.transData.transform([(one["x"], one["y"]) for one in labels])
+    distance = np.hypot(*(marks[:, None] - marks[None]).transpose(2, 0, 1))
+    written = np.empty((0, 4))
+    for number in np.argsort(np.sort(distance, 1)[:, :3].sum(1), kind="stable"):
+        label, mark = labels[number], marks[number]
+        text = axes.text(0, 0, label["text"], fontsize=7)
+        size = text.get_window_extent(renderer)
+        text.remove()
+        half, best = np.array([size.width, size.height]) / 2, None
+        for ring in RINGS:
+            for turn in TURNS:
+                toward = np.array([np.cos(turn), np.sin(turn)])
+                # The side or corner of the box that faces the mark lies on the ring.
+                centre = mark + toward * ring * point + (2 * toward.round(1)).clip(-1, 1) * half
+                box = np.concatenate([centre - half, centre + half])
+                beyond = [frame.x0 - box[0], frame.y0 - box[1], box[2] - frame.x1, box[3] - frame.y1]
+                outside = np.clip(beyond, 0, None).sum()
+                crossed = sum(overlap(written, piece) for piece in leader(box, mark))
+                cost = overlap(taken, box + (-1, -1, 1, 1)) + 50 * outside + 20 * crossed + ring
+                if best is None or cost < best[0]:
+                    best = cost, ring, centre, box
+        _, ring, centre, box = best
+        taken, written = np.vstack([taken, box, leader(box, mark)]), np.vstack([written, box])
+        line = {"arrowstyle": "-", "color": label["colour"], "linewidth": 0.5, "alpha": 0.8, "shrinkA": 0,
+                "shrinkB": MARK}
+        colour = readable(label["colour"])
+        axes.annotate(label["text"], (label["x"], label["y"]), tuple((centre - mark) / point), xycoords="data",
+                      textcoords="offset points", fontsize=7, color=colour, ha="center", va="center", zorder=6)
+        if ring > RINGS[0]:
+            axes.annotate("", (label["x"], label["y"]), tuple((nearest(box, mark) - mark) / point), xycoords="data",
+                          textcoords="offset points", arrowprops=line, zorder=6)
+
+
+def draw_panel(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame, known: dict[str, dict]) -> list[dict]:
+    """The marks of one corpus and split; returns their labels."""
+    labels, taken = [], []
+    f1, exact = (points[points["metric"] == metric].set_index("system", drop=False) for metric in ("f1", "exact_match"))
+    for system in f1.index:
+        one, other, look = f1.loc[[system]], exact.loc[[system]], known.get(system, BASELINE)
+        x, y = one["value"].iloc[0] * 100, other["value"].iloc[0] * 100
+        axes.errorbar(x, y, xerr=whiskers(one), yerr=whiskers(other), linestyle="", color=look["colour"],
+                      marker=look["marker"], markersize=5.5, markerfacecolor=look["face"], markeredgewidth=1.1,
+                      elinewidth=0.8, alpha=0.95, zorder=4)
+        labels.append({"x": x, "y": y, "text": system, "colour": look["colour"]})
+        taken += [[one["ci_low"].iloc[0] * 100, y, one["ci_high"].iloc[0] * 100, y],
+                  [x, other["ci_low"].iloc[0] * 100, x, other["ci_high"].iloc[0] * 100]]
+        is_it = ["model", "unit_normalization"]
+        same = paper[(paper[is_it] == one[is_it].iloc[0]).all(axis=1)]
+        for _, row in same.iterrows():
+            axes.plot([x, row["f1"] * 100], [y, row["exact_match"] * 100], color=look["colour"], linewidth=0.6,
+                      alpha=0.6, zorder=2)
+    here = set(zip(f1["model"], f1["unit_normalization"]))
+    for _, row in paper.iterrows():
+        x, y = row["f1"] * 100, row["exact_match"] * 100
+        axes.plot(x, y, marker="o", markersize=4.5, markerfacecolor="none", markeredgecolor="#8a8a8a",
+                  markeredgewidth=0.9, zorder=5)
+        labels.append({"x": x, "y": y, "colour": style.GREY,
+                       "text": "" if (row["model"], row["unit_normalization"]) in here else f"{row['row']} (paper)"})
+    for label in labels:
+        label["interval"] = taken
+    return labels
+
+
+def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure:
+    """The figure of a table made by systems()."""
+    style.apply()
+    panels, known = list(points.groupby(["source", "split"], sort=False)), looks(points)
+    paper = {source: table_2(published, source).dropna() for source in points["source"].unique()}
+    top, panel, gap, foot = 0.5, 3.8, 1.0, 0.82
+    width, height = style.WIDTH, top + panel * len(panels) + gap * (len(panels) - 1) + foot
+    figure, grid = plt.subplots(len(panels), 1, figsize=(width, height), squeeze=False)
+    figure.subplots_adjust(left=0.6 / width, right=1 - 0.15 / width, top=1 - top / height, bottom=foot / height,
+                           hspace=gap / panel)
+    for axes, ((source, split), of_split) in zip(grid.flat, panels):
+        labels = draw_panel(axes, of_split, paper[source], known)
+        low = of_split[["value", "ci_low"]].min().min() * 100
+        f1 = of_split[of_split["metric"] == "f1"]
+        ends = [f1["ci_low"].min() * 100, f1["ci_high"].max() * 100, *(paper[source]["f1"] * 100)]
+        room = 0.04 * (max(ends) - min(ends)) + 1
+        exact = of_split[of_split["metric"] == "exact_match"]
+        exact = [exact["ci_high"].max() * 100, *(paper[source]["exact_match"] * 100)]
+        axes.set_xlim(max(min(ends) - room - 2, -2), min(max(ends) + room + 2, 102))
+        axes.set_ylim(min(-1, low - 1), min(max(exact) * 1.12 + 2, 102))
+        axes.grid(True, axis="both")
+        axes.plot([0, 100], [0, 100], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.9, zorder=1)
+        figure.canvas.draw()
+        style.panel_title(axes, [title_of(source, sources)], f"{split}, {of_split['n'].max():,} questions")
+        transform, reach = axes.transData.transform, MARK * figure.dpi / 72
+        marks = [transform((one["x"], one["y"])) for one in labels]
+        boxes = [[*(mark - reach), *(mark + reach)] for mark in marks]
+        boxes += [[*transform(ends[:2]), *transform(ends[2:])] for ends in labels[0]["interval"]]
+        # A line counts with a pixel of width; the diagonal as many short pieces.
+        steps = transform(np.repeat(np.linspace(0, 100, 401)[:, None], 2, axis=1))
+        taken = np.vstack([boxes, np.hstack([steps[:-1], steps[1:]])]) + np.array([-1, -1, 1, 1])
+        place_labels(axes, [one for one in labels if one["text"]], taken)
+        if of_split["sample"].any():
+            style.mark_sample(axes)
+        axes.set_xlabel("F1 (%)")
+        axes.set_ylabel("exact match (%)")
+    handles = [Line2D([], [], color=style.GREY, marker="o", markersize=5, linestyle="",
+                      label="here, with 95 % intervals")]
+    if any(len(rows) for rows in paper.values()):
+        handles.append(Line2D([], [], color="#8a8a8a", marker="o", markersize=4.5, markerfacecolor="none", linestyle="",
+                              label="in the paper, joined to the same system here"))
+    handles.append(Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.9, label="exact match = F1"))
+    figure.legend(handles=handles, loc="lower center", ncols=len(handles), bbox_to_anchor=(0.5, 0.1 / height),
+                  handlelength=1.8, columnspacing=1.8, borderaxespad=0)
+    return figure
+
+
+def main(given: argparse.Namespace) -> None:
+    points = systems(mctaco_metrics(given.metrics, load(given.models)))
+    if points[~points["model"].isin(BASELINES)].empty:
+        raise UserError(f"{given.metrics}: no f1 and exact_match of a model; run an experiment of mctaco with a model")
+    published = published_beside(given.sources)
+    style.save(draw(points, published, load(given.sources)), given.output)
+    printed = published[published["table"].str.startswith("Table 2") & published["source"].isin(points["source"])]
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
+        tables = [points[POINTS], *([published_points(printed)] if len(printed) else [])]
+        pd.concat(tables).to_csv(place, index=False)
+    log.info("%s: %d systems", given.output, points["system"].nunique())
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

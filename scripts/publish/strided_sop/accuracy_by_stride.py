@@ -1,0 +1,174 @@
+"""Draw accuracy against stride, a panel for each corpus and evaluation split (Jain et al. 2020, figure 3).
+
+Bold: the epoch chosen on held-out training videos, with the 95 % bootstrap interval over videos; dots are single
+seeds. Light: the best epoch on the evaluation split itself, as the paper reports. Human answers where there are any.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
+Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+
+    python -m scripts.publish.strided_sop.accuracy_by_stride --metrics results/evaluate/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/figures/accuracy_by_stride
+"""
+
+import argparse
+import math
+import textwrap
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from scripts.common.files import whole
+from scripts.common.program import execute, log
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.names import load
+from scripts.publish.strided_sop.metrics import strided_metrics
+
+DODGE = 0.09  # between two series at one stride
+COLUMNS = ["source", "split", "series", "model", "experiment", "stride", "size_matched", "seed", "metric", "value",
+           "sd", "ci_low", "ci_high", "n", "groups", "sample"]
+
+
+def looks(metrics: pd.DataFrame) -> dict[str, dict]:
+    """Per series its colour and marker (by model: a size-matched twin shares them) and its place in the dodge."""
+    trained = metrics[metrics["model"] != "human"].drop_duplicates("series")
+    shared = trained["series"].str.replace(", size-matched", "", regex=False)
+    kinds = {name: number for number, name in enumerate(dict.fromkeys(shared))}
+    first = (len(trained) - 1) / 2
+    return {
+        series: {"colour": style.COLOURS[kinds[kind] % len(style.COLOURS)],
+                 "marker": style.MARKERS[kinds[kind] % len(style.MARKERS)],
+                 "matched": matched, "shift": (place - first) * min(DODGE, 0.5 / len(trained))}
+        for place, (series, kind, matched) in enumerate(
+            zip(trained["series"], shared, trained["size_matched"].notna()))
+    }
+
+
+def error_bars(points: pd.DataFrame) -> np.ndarray:
+    """(2, n) distances from the value down and up to its interval, in per cent."""
+    return np.clip([points["value"] - points["ci_low"], points["ci_high"] - points["value"]], 0, None) * 100
+
+
+def draw_series(axes: Axes, points: pd.DataFrame, look: dict) -> None:
+    """One model in one panel: peak (light), seeds (dots), and accuracy with its interval (bold)."""
+    line = (0, (4, 1.6)) if look["matched"] else "-"
+    face = "white" if look["matched"] else look["colour"]
+    peak = points[(points["metric"] == "peak_accuracy") & points["seed"].isna()]
+    axes.plot(peak["stride"] + look["shift"], peak["value"] * 100, linestyle=line, linewidth=0.9, alpha=0.45,
+              color=look["colour"], marker="_", markersize=6, markeredgewidth=1.2, zorder=2)
+    seeds = points[(points["metric"] == "accuracy") & points["seed"].notna()]
+    if seeds["seed"].nunique() > 1:
+        axes.scatter(seeds["stride"] + look["shift"] + 0.07, seeds["value"] * 100, s=4.5, color=look["colour"],
+                     alpha=0.7, linewidths=0, zorder=5)
+    mean = points[(points["metric"] == "accuracy") & points["seed"].isna()]
+    axes.errorbar(mean["stride"] + look["shift"], mean["value"] * 100, yerr=error_bars(mean), linestyle=line,
+                  color=look["colour"], marker=look["marker"], markersize=4.5, markerfacecolor=face,
+                  markeredgewidth=1, elinewidth=0.9, capsize=2, zorder=4)
+
+
+def short(count: int) -> str:
+    """A count that fits under a tick: 2,882, and 1.98 M from a million on."""
+    return f"{count:,}" if count < 1_000_000 else f"{count / 1e6:.3g} M"
+
+
+def draw_counts(axes: Axes, points: pd.DataFrame, labelled: bool) -> None:
+    """Under the ticks: the pairs and videos behind each point."""
+    for drop, column, name in ((-20, "n", "pairs"), (-29, "groups", "videos")):
+        for stride, counts in points.groupby("stride")[column]:
+            low, high = counts.min(), counts.max()
+            text = short(low) if low == high else f"{short(low)}–{short(high)}"
+            axes.annotate(text, (stride, 0), (0, drop), xycoords=("data", "axes fraction"), color=style.GREY,
+                          textcoords="offset points", ha="center", va="center", fontsize=6.5, annotation_clip=False)
+        if labelled:
+            axes.annotate(name, (0, 0), (-6, drop), xycoords="axes fraction", textcoords="offset points",
+                          color=style.GREY, ha="right", va="center", fontsize=6.5)
+
+
+def legend(figure: Figure, metrics: pd.DataFrame, known: dict[str, dict]) -> None:
+    """Under the panels: the series, then what the kinds of mark mean."""
+    handles = [Line2D([], [], color=look["colour"], marker=look["marker"], markersize=4.5,
+                      linestyle="--" if look["matched"] else "-",
+                      markerfacecolor="white" if look["matched"] else look["colour"], label=series)
+               for series, look in known.items()]
+    if "human" in set(metrics["model"]):
+        handles.append(Line2D([], [], color=style.INK, marker="*", markersize=6, linestyle=":", label="human"))
+    handles.append(Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, label="chance, 50 %"))
+    marks = [
+        Line2D([], [], color=style.GREY, marker="|", markersize=9, linewidth=1.4,
+               label="epoch chosen on held-out training videos, 95 % interval"),
+        Line2D([], [], color=style.GREY, alpha=0.6, marker="_", linewidth=0.9,
+               label="best epoch on this split, as in the paper"),
+    ]
+    if metrics["seed"].nunique() > 1:
+        marks.append(Line2D([], [], color=style.GREY, marker="o", markersize=2.5, linestyle="", label="one seed"))
+    longest = max(len(handle.get_label()) for handle in handles)
+    wide = max(1, min(len(handles), 100 // (longest + 8)))
+    height = figure.get_figheight()
+    figure.legend(handles=handles, loc="lower center", ncols=wide, bbox_to_anchor=(0.5, 0.26 / height),
+                  handlelength=2.2, columnspacing=1.6, borderaxespad=0)
+    figure.legend(handles=marks, loc="lower center", ncols=len(marks), bbox_to_anchor=(0.5, 0.06 / height),
+                  handlelength=1.8, columnspacing=1.6, borderaxespad=0, fontsize=7)
+
+
+def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
+    """The figure of a table made by strided_metrics()."""
+    style.apply()
+    panels = list(metrics.groupby(["source", "split"], sort=False))
+    known = looks(metrics)
+    across = len(panels) if len(panels) < 4 else 2 if len(panels) == 4 else 3
+    down = math.ceil(len(panels) / across)
+    longest = max(len(name) for name in known)
+    legend_rows = math.ceil((len(known) + 2) / max(1, 100 // (longest + 8)))
+    foot, row = 0.85 + 0.16 * legend_rows, 2.55
+    width = style.WIDTH
+    figure, grid = plt.subplots(down, across, figsize=(width, row * down + foot - 0.1), sharey=True, squeeze=False)
+    height = figure.get_figheight()
+    figure.subplots_adjust(left=0.62 / width, right=1 - 0.08 / width, top=1 - 0.52 / height,
+                           bottom=(foot + 0.12) / height, wspace=0.12, hspace=1.05 / (row - 1.0))
+    strides = sorted(set(metrics["stride"]))
+    for place, ((source, split), points) in enumerate(panels):
+        axes = grid.flat[place]
+        axes.axhline(50, color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, zorder=1)
+        for series, look in known.items():
+            draw_series(axes, points[points["series"] == series], look)
+        human = points[points["metric"] == "human_accuracy"]
+        if len(human):
+            axes.errorbar(human["stride"] - 0.3, human["value"] * 100, yerr=error_bars(human), color=style.INK,
+                          linestyle=":", ecolor="#9a9a9a", marker="*", markersize=6, elinewidth=0.7, capsize=1.5,
+                          linewidth=1, zorder=3)
+        draw_counts(axes, points[points["model"] != "human"], labelled=place % across == 0)
+        title = sources.get(source, {}).get("title", source)
+        style.panel_title(axes, textwrap.wrap(title, 28 if across > 2 else 44), split)
+        if points["sample"].any():
+            style.mark_sample(axes)
+        axes.set_xticks(strides)
+        axes.set_xlim(strides[0] - 0.45, strides[-1] + 0.45)
+        axes.set_xlabel("stride (sentences skipped)", labelpad=21)
+        if place % across == 0:
+            axes.set_ylabel("accuracy (%)")
+    for axes in grid.flat[len(panels):]:
+        axes.set_visible(False)
+    shown = metrics[metrics["seed"].isna() & (metrics["metric"] != "peak_accuracy")]
+    grid[0, 0].set_ylim(min(48, shown["ci_low"].min() * 100 - 1.5, metrics["value"].min() * 100 - 1.5),
+                        max(54, shown["ci_high"].max() * 100 + 1.5, metrics["value"].max() * 100 + 1.5))
+    legend(figure, metrics, known)
+    return figure
+
+
+def main(given: argparse.Namespace) -> None:
+    metrics = strided_metrics(given.metrics, load(given.models))
+    figure = draw(metrics, load(given.sources))
+    style.save(figure, given.output)
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
+        metrics[COLUMNS].to_csv(place, index=False)
+    log.info("%s: %d points in %d panels", given.output, metrics["seed"].isna().sum(),
+             len(metrics[["source", "split"]].drop_duplicates()))
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

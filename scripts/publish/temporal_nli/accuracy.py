@@ -1,0 +1,258 @@
+"""Draw accuracy on one challenge set by what it varies (Thukral et al. 2021, figure 1 and the text of section 5).
+
+A panel for each source, model and method. Dots: accuracy, mean over the seeds, with the 95 % bootstrap interval over
+templates; grey bars: the majority baseline on the same pairs. Scoring is ternary, binary for models of two labels.
+Set I is shown by the way times are chosen, set II by hypothesis and by the way times are chosen, set III by units.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
+Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+
+The last part of --output says which set is drawn: temporal_nli_temp_order, temporal_nli_temp_duration or
+temporal_nli_cross_unit.
+
+    python -m scripts.publish.temporal_nli.accuracy --metrics results/evaluate/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/figures/temporal_nli_temp_order
+"""
+
+import argparse
+import math
+import textwrap
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from scripts.common.files import whole
+from scripts.common.program import UserError, execute, log
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.comparison import parts_of
+from scripts.publish.names import load
+from scripts.publish.temporal_nli.metrics import (
+    METHODS, SCORINGS, SETS, STUDY, VALUES, data_title, nli_metrics, value_name,
+)
+
+COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment", "section", "row",
+           "series_name", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "groups", "majority", "sample"]
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Section:
+    """Some rows of a panel: the values of `rows`, each with a dot for every value of `dots` (one dot where None)."""
+
+    title: str
+    rows: tuple[str, ...]
+    dots: str | None = None
+
+
+SECTIONS = {
+    "temp_order": [Section("How the two times are chosen", ("choice",), "premise_type"),
+                   Section("Sentence", ("tense", "premise_position"))],
+    "temp_duration": [Section("Claimed duration", ("hypothesis_type",)),
+                      Section("How the two times are chosen", ("choice",), "next_cycle"),
+                      Section("Premise", ("premise_form",))],
+    "cross_unit": [Section("Units, by premise", ("unit_pair",), "premise_type"),
+                   Section("Units, by hypothesis", ("unit_pair",), "direction"),
+                   Section("Sentence", ("premise_position", "hypothesis_position"))],
+}
+# Of a dot, by what it stands for.
+LOOKS = {"": (style.INK, "D", 3.4), "fixed": (style.COLOURS[0], "o", 4.2), "interval": (style.COLOURS[1], "s", 3.6),
+         "false": (style.COLOURS[2], "o", 4.2), "true": (style.COLOURS[3], "s", 3.6),
+         "lower": (style.COLOURS[5], "v", 4.4), "higher": (style.COLOURS[4], "^", 4.4)}
+MAJORITY = "#a6a6a6"
+# Inches: above all, a row, between panels, a block's title, a panel's title, under a line of panels; how wide a letter
+# of the rows' and of the sections' names is.
+TOP, ROW, GAP, HEAD, TITLE, FOOT = 0.1, 0.148, 0.27, 0.3, 0.38, 0.32
+LETTER, BOLD = 0.054, 0.062
+
+
+def place(section: Section, parts: dict[str, str]) -> dict | None:
+    """Where a slice with these parts stands in a section: its row, its dot, and their order; None where it does not."""
+    row = [column for column in parts if column in section.rows]
+    rest = [column for column in parts if column not in section.rows]
+    if len(row) > 1 or rest != [section.dots] * (section.dots is not None):
+        return None
+    column = row[0] if row else None
+    dot = parts[section.dots] if section.dots else ""
+    known = [(name, value) for name in section.rows for value in VALUES.get(name, {})]
+    at = (column, parts[column]) if column else None
+    dots = list(VALUES.get(section.dots, {"": ""}))
+    return {"section": section.title, "row": value_name(*at) if at else ALL, "dot": dot,
+            "series_name": value_name(section.dots, dot) if section.dots else ALL,
+            "row_place": -1 if at is None else known.index(at) if at in known else len(known),
+            "dot_place": dots.index(dot) if dot in dots else len(dots)}
+
+
+def places(slices: list[str], sections: list[Section]) -> pd.DataFrame:
+    """Where each slice stands, in the first section that has a row for it; a slice without one is left out."""
+    found = []
+    for name in slices:
+        parts = {} if name == ALL else parts_of(name, "=")
+        at = [{"slice": name, "section_place": number} | where for number, section in enumerate(sections)
+              if (where := place(section, parts))]
+        found += at[:1]
+    return pd.DataFrame(found, columns=["slice", "section_place", "section", "row", "dot", "series_name", "row_place",
+                                        "dot_place"])
+
+
+def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
+    """The points to draw, from a table made by nli_metrics(): a row each, with `majority` and its place (places)."""
+    wanted = (metrics["challenge_set"] == challenge_set) & (metrics["metric"] == "accuracy") & metrics["seed"].isna()
+    where = places(list(metrics.loc[wanted, "slice"].unique()), SECTIONS[challenge_set])
+    points = metrics[wanted].merge(where, on="slice")
+    same = ["source", "dataset", "split", "scoring", "slice", "section_place"]
+    majority = points[points["model"] == "majority"].drop_duplicates(same).set_index(same)["value"].rename("majority")
+    points = points[points["model"] != "majority"]
+    # One scoring for each system: the finest that it has.
+    system = points.groupby(["source", "dataset", "split", "series", "method"])["scoring"]
+    finest = system.transform(lambda scoring: min(scoring, key=SCORINGS.index))
+    return points[points["scoring"] == finest].join(majority, on=same)
+
+
+def rows_of(points: pd.DataFrame) -> pd.DataFrame:
+    """Every row of a panel, headings included, with its y (in rows from the top); all panels have the same ones."""
+    rows = points[["section_place", "section", "row_place", "row"]].drop_duplicates()
+    rows = rows.sort_values(["section_place", "row_place", "row"], ignore_index=True)
+    first = ~rows["section_place"].duplicated()
+    # A heading takes a row and, below another section, half a row of air.
+    return rows.assign(first=first, y=rows.index + 1.0 * first.cumsum() + 0.5 * (first.cumsum() - 1))
+
+
+def draw_panel(axes: Axes, points: pd.DataFrame, rows: pd.DataFrame) -> None:
+    """The dots of one model and method, with their intervals and the baseline."""
+    points = points.merge(rows[["section_place", "row", "y"]], on=["section_place", "row"])
+    for dot, of_dot in points.groupby("dot"):
+        colour, marker, size = LOOKS.get(dot, LOOKS[""])
+        dots = points.loc[points["section_place"].isin(of_dot["section_place"]), "dot_place"].nunique()
+        y = of_dot["y"] + (of_dot["dot_place"] - (dots - 1) / 2) * 0.36
+        axes.plot(of_dot["majority"] * 100, y, linestyle="", marker="|", markersize=5, markeredgewidth=1.5,
+                  color=MAJORITY, zorder=2, clip_on=False)
+        around = np.clip([of_dot["value"] - of_dot["ci_low"], of_dot["ci_high"] - of_dot["value"]], 0, None) * 100
+        axes.errorbar(of_dot["value"] * 100, y, xerr=around, linestyle="", color=colour, marker=marker, markersize=size,
+                      markeredgewidth=0, elinewidth=1, zorder=4, clip_on=False)
+    for y in rows["y"]:
+        axes.axhline(y, color="#efefef", linewidth=0.5, zorder=0.5)
+    axes.set_ylim(rows["y"].max() + 0.75, 0.25)
+    axes.set_xlim(0, 100)
+    axes.set_xticks([0, 25, 50, 75, 100], ["0", "", "50", "", "100"])
+    axes.set_yticks([])
+    axes.spines["left"].set_visible(False)
+    axes.grid(axis="x")
+    axes.grid(axis="y", visible=False)
+
+
+def label_rows(axes: Axes, rows: pd.DataFrame) -> None:
+    """Left of a panel: the rows' names, and the sections' titles above them."""
+    same = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right", "va": "center",
+            "fontsize": 7, "annotation_clip": False}
+    for _, row in rows.iterrows():
+        axes.annotate(row["row"], (0, row["y"]), (-6, 0), **same)
+        if row["first"]:
+            axes.annotate(row["section"], (0, row["y"] - 1), (-6, 0), fontweight="bold", **same)
+
+
+def counts_of(points: pd.DataFrame, rows: pd.DataFrame) -> list[str]:
+    """For each row the pairs that its dots are measured on: `2 × 170`, `800 + 1,600`."""
+    dots = points.drop_duplicates(["section_place", "row", "dot"]).sort_values("dot_place")
+    counts = dots.groupby(["section_place", "row"])["n"].agg(list)
+    return [f"{len(of)} × {of[0]:,}" if len(of) > 1 and len(set(of)) == 1 else " + ".join(f"{n:,}" for n in of)
+            for of in rows.set_index(["section_place", "row"]).index.map(lambda key: counts.get(key, []))]
+
+
+def count_rows(axes: Axes, counts: list[str], rows: pd.DataFrame) -> None:
+    """Right of a line of panels: the pairs behind the dots."""
+    same = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "fontsize": 6.5, "color": style.GREY,
+            "va": "center", "annotation_clip": False}
+    axes.annotate("pairs", (1, rows["y"].min() - 1), (10, 0), **same)
+    for y, text in zip(rows["y"], counts):
+        axes.annotate(text, (1, y), (10, 0), **same)
+
+
+def legend(figure: Figure, points: pd.DataFrame) -> None:
+    """Under the panels: what the dots and bars stand for."""
+    known = points.sort_values(["section_place", "dot_place"]).drop_duplicates("dot")
+    handles = [Line2D([], [], color=LOOKS.get(dot, LOOKS[""])[0], marker=LOOKS.get(dot, LOOKS[""])[1], markersize=4.4,
+                      markeredgewidth=0, linewidth=1, label="all pairs of the row" if dot == "" else name)
+               for dot, name in zip(known["dot"], known["series_name"])]
+    handles.append(Line2D([], [], color=MAJORITY, marker="|", markersize=7, markeredgewidth=1.5, linestyle="",
+                          label="majority baseline on the same pairs"))
+    figure.legend(handles=handles, loc="lower center", ncols=min(len(handles), 3), handlelength=1.6, columnspacing=1.8,
+                  bbox_to_anchor=(0.5, 0.04 / figure.get_figheight()), borderaxespad=0)
+
+
+def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFrame, list[list]]]:
+    """Of each dataset its title, its points, and its panels in lines; those of one model stand beside one another."""
+    found = []
+    for (source, dataset, _), of_dataset in points.groupby(["source", "dataset", "split"], sort=False):
+        panels = list(of_dataset.groupby(["series", "method", "scoring"], sort=False))
+        models = [[panel for panel in panels if panel[0][0] == series] for series in of_dataset["series"].unique()]
+        found.append((data_title(source, dataset, sources), of_dataset, models))
+    most = max(len(panels) for _, _, models in found for panels in models)
+    across = min(3, most if most > 1 else max(len(models) for _, _, models in found))
+    return [(title, of_dataset, style.lines_of(models, across)) for title, of_dataset, models in found]
+
+
+def draw(points: pd.DataFrame, sources: dict) -> Figure:
+    """The figure of points_of() one set."""
+    style.apply()
+    rows, blocks = rows_of(points), blocks_of(points, sources)
+    across = max(len(line) for _, _, lines in blocks for line in lines)
+    left = 0.14 + max(LETTER * rows["row"].str.len().max(), BOLD * rows["section"].str.len().max())
+    right = 0.2 + LETTER * max(len(text) for _, block, _ in blocks for text in counts_of(block, rows))
+    wide = (style.WIDTH - left - right - (across - 1) * GAP) / across
+    tall = (rows["y"].max() + 0.5) * ROW
+    names = {series: textwrap.wrap(series, int(wide * 14)) for series in points["series"].unique()}
+    head = TITLE + 0.13 * (max(len(name) for name in names.values()) - 1)
+    foot = 0.26 + 0.17 * math.ceil((points["dot"].nunique() + 1) / 3)
+    height = TOP + foot + sum(HEAD + len(lines) * (head + tall + FOOT) for _, _, lines in blocks)
+    figure = plt.figure(figsize=(style.WIDTH, height))
+    top = height - TOP
+    for title, block, lines in blocks:
+        figure.text(0.06 / style.WIDTH, (top - 0.1) / height, f"{SETS[block['challenge_set'].iloc[0]]} · {title}",
+                    fontweight="bold", fontsize=8.5, va="center")
+        top -= HEAD
+        for line in lines:
+            bottom = top - head - tall
+            for number, ((series, method, scoring), panel) in enumerate(line):
+                axes = figure.add_axes([(left + number * (wide + GAP)) / style.WIDTH, bottom / height,
+                                        wide / style.WIDTH, tall / height])
+                draw_panel(axes, panel, rows)
+                if panel["sample"].any():
+                    style.mark_sample(axes, 13)
+                detail = METHODS.get(method, method) + ("" if scoring == "ternary" else f", {scoring}")
+                style.panel_title(axes, names[series], detail)
+                if block is blocks[-1][1] and line is lines[-1]:
+                    axes.set_xlabel("accuracy (%)")
+                if number == 0:
+                    label_rows(axes, rows)
+            count_rows(axes, counts_of(block, rows), rows)
+            top = bottom - FOOT
+    legend(figure, points)
+    return figure
+
+
+def main(given: argparse.Namespace) -> None:
+    challenge_set = given.output.name.removeprefix(f"{STUDY}_")
+    if challenge_set not in SETS:
+        raise UserError(f"--output: {given.output.name} names no challenge set; "
+                        f"write one of {', '.join(f'{STUDY}_{name}' for name in SETS)}")
+    points = points_of(nli_metrics(given.metrics, load(given.models)), challenge_set)
+    if points.empty:
+        figure = style.nothing(f"{SETS[challenge_set]}: not measured in this run")
+    else:
+        figure = draw(points, load(given.sources))
+    style.save(figure, given.output)
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
+        points[COLUMNS].to_csv(place, index=False)
+    log.info("%s: %d points in %d panels", given.output, len(points),
+             len(points[["source", "dataset", "split", "series", "method"]].drop_duplicates()))
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -1,0 +1,88 @@
+"""Tabulate temporal-expression NLI as tables 5 to 7 of Thukral et al. 2021, with the published numbers beside ours.
+
+A row for each source, challenge set, model, method and scoring: accuracy and weighted F1, means ± sd over the seeds,
+with the 95 % bootstrap interval over templates. Published numbers stand where the paper has that row; a row of the
+paper that no run measured is left out.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
+Writes <output>.csv, .md, .tex
+
+    python -m scripts.publish.temporal_nli.table --metrics results/evaluate/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/tables/temporal_nli_table
+"""
+
+import argparse
+
+import pandas as pd
+
+from scripts.common.program import execute, log
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.comparison import paper_of, published_claims, settings_of
+from scripts.publish.names import load
+from scripts.publish.table import percent, write
+from scripts.publish.temporal_nli.metrics import METHODS, SETS, STUDY, data_title, nli_metrics
+
+WORDS = ["Source", "Challenge set", "Model", "Method", "Scoring"]
+NAMES = {"accuracy": "Accuracy", "weighted_f1": "F1"}
+CAPTION = ("Temporal-expression NLI. Accuracy and weighted F1 in per cent: means ± sd over the seeds, 95 % bootstrap "
+           "intervals over templates, and what Thukral et al. 2021 print for the same model and method on their own "
+           "data (tables 5 to 7). Binary scoring takes neutral and contradiction as one label.")
+
+
+def printed(claims: pd.DataFrame) -> dict[tuple, str]:
+    """The paper's tables: by model, challenge set, method, scoring and metric."""
+    numbers = {}
+    claims = claims[(claims["study"] == STUDY) & claims["metric"].isin(NAMES) & (claims["unit"] == "%")]
+    for _, claim in claims.iterrows():
+        settings = settings_of(claim["setting"])
+        if settings.get("slice") == "all" and claim["table"].startswith("Table"):
+            for model in paper_of(claim)["model"]:
+                key = model, settings["challenge_set"], settings["method"], settings["scoring"], claim["metric"]
+                numbers[key] = claim["value"]
+    return numbers
+
+
+def spread(row: pd.Series) -> str:
+    """`99.81 ± 0.03`; without sd where there is one run."""
+    return percent(row["value"], 2) + (f" ± {percent(row['sd'], 2)}" if pd.notna(row["sd"]) else "")
+
+
+def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict) -> pd.DataFrame:
+    """A row of text for each source, set, model, method and scoring, from a table made by nli_metrics()."""
+    numbers, rows = printed(claims), []
+    key = ["source", "dataset", "challenge_set", "split", "series", "model", "method", "scoring"]
+    overall = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(NAMES)]
+    for names, point in overall.groupby(key, sort=False):
+        source, dataset, challenge_set, split, series, model, method, scoring = names
+        means = point[point["seed"].isna()].set_index("metric")
+        one = means.loc["accuracy"]
+        sample = " [sample data]" if one["sample"] else ""
+        row = {
+            "Source": data_title(source, dataset, sources) + sample, "Challenge set": SETS[challenge_set],
+            "Model": series, "Method": METHODS.get(method, method), "Scoring": scoring,
+            "Pairs": f"{one['n']:,}", "Templates": f"{one['groups']:,.0f}",
+            "Seeds": f"{point['seed'].nunique() or ''}",
+        }
+        for metric, name in NAMES.items():
+            ours = means.loc[metric]
+            row |= {f"{name} (%)": spread(ours),
+                    f"{name}, 95 % interval": f"{percent(ours['ci_low'], 2)}–{percent(ours['ci_high'], 2)}",
+                    f"{name}, published (%)": numbers.get((model, challenge_set, method, scoring, metric), "")}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def main(given: argparse.Namespace) -> None:
+    metrics = nli_metrics(given.metrics, load(given.models))
+    table = tabulate(metrics, published_claims(given.sources.with_name("published.csv")), load(given.sources))
+    caption = CAPTION
+    if metrics["sample"].any():
+        caption += " SAMPLE DATA where marked: sets cut down to few templates, for trying the workflow."
+    write(table, caption, [name for name in table if name not in WORDS], given.output)
+    log.info("%s: %d rows, %d of them with published numbers", given.output, len(table),
+             (table["Accuracy, published (%)"] != "").sum())
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -1,0 +1,74 @@
+"""Draw 2-best accuracy of every system on TimeDial, with 95 % intervals, beside the published numbers and people.
+
+A row for each system under its paradigm, with the most context it was measured with. Means over the seeds; bootstrap
+intervals over instances. Diamonds are table 5 of Qin et al. 2021, on the paper's challenge only; the line at the left is
+chance (two right options of four: 1/6), the one at the right what people reach.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
+Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+
+    python -m scripts.publish.timedial.accuracy --metrics results/evaluate/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/figures/timedial_accuracy
+"""
+
+import argparse
+
+import pandas as pd
+
+from scripts.common.files import whole
+from scripts.common.program import UserError, execute, log
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.names import load
+from scripts.publish.table import percent
+from scripts.publish.timedial.metrics import (
+    context_told, drawn, human, over_seeds, published_beside, same_system, systems_of, timedial_metrics, title_of,
+    widest)
+from scripts.publish.timedial.rows import Block, Column, figure_of, handles_of, marks_of, paper_marks
+
+
+def accuracy_points(metrics: pd.DataFrame) -> pd.DataFrame:
+    """2-best accuracy over all instances of every system, with the most context it was measured with."""
+    rows = over_seeds(metrics)
+    return widest(rows[(rows["slice"] == "all") & (rows["metric"] == "two_best_accuracy")])
+
+
+def table_5(published: pd.DataFrame) -> pd.DataFrame:
+    """The published numbers of table 5."""
+    return published[published["table"] == "Table 5"]
+
+
+def block_of(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Block:
+    """The systems of one challenge; published: table 5 on it."""
+    first, systems = points.iloc[0], systems_of(points, published)
+    chance = float(points.loc[points["model"] == "random", "value"].iloc[0]) * 100
+    lines = {chance: ((0, (1, 1.5)), "chance")}
+    if (people := human(published, first["measured_on"])) is not None:
+        lines[people * 100] = ((0, (4, 1.6)), f"people {people * 100:.1f}")
+    here = {mark["system"]: f"{mark['value']:.1f}" for mark in marks_of(points, systems)}
+    paper = [same_system(published, one)["value"] for one in systems]
+    texts = {"here": [here.get(number, "") for number in range(len(systems))]}
+    if len(published):
+        texts["paper"] = [percent(value.iloc[0]) if len(value) else "" for value in paper]
+    column = Column("2-best accuracy (% of instances)", marks_of(points, systems), paper_marks(published, systems), lines)
+    told = f"{first['split']}, {first['n']:,} instances, {context_told(points)}"
+    return Block(title_of(first["measured_on"], sources), told, systems, [column], bool(first["sample"]), texts)
+
+
+def main(given: argparse.Namespace) -> None:
+    sources = load(given.sources)
+    points = accuracy_points(timedial_metrics(given.metrics, load(given.models), sources))
+    if points.empty:
+        raise UserError(f"{given.metrics}: no two_best_accuracy; measure timedial on a challenge with two right options")
+    paper = table_5(published_beside(given.sources))
+    blocks = [block_of(challenge, paper[(paper["measured_on"] == name) & (not challenge["sample"].any())], sources)
+              for name, challenge in points.groupby("measured_on", sort=False)]
+    style.save(figure_of(blocks, handles_of(blocks)), given.output)
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
+        drawn(points, paper).to_csv(place, index=False)
+    log.info("%s: %d systems", given.output, len(points))
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -1,0 +1,96 @@
+"""Draw 2-best accuracy on TimeDial by how much of the dialog is seen, beside the published one (Qin et al. 2021, table 7).
+
+A row for each system with a mark for each context: the target turn alone, the local turns (the one before and the one
+after as well), the full dialog. Means over the seeds with 95 % bootstrap intervals over instances. The numbers at the
+right are those of table 7: accuracy with the target context, and the change with local and full ones in points; first ours,
+then the paper's. Systems measured with one context only, and baselines that never see it, are left out; the paper's
+systems that were not run stand in grey.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
+Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+
+    python -m scripts.publish.timedial.context --metrics results/evaluate/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/figures/timedial_context
+"""
+
+import argparse
+
+import pandas as pd
+from matplotlib.lines import Line2D
+
+from scripts.common.files import whole
+from scripts.common.program import execute, log
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.names import load
+from scripts.publish.timedial.metrics import (
+    BLIND, SCOPES, SYSTEM, drawn, over_seeds, published_beside, same_system, systems_of, timedial_metrics,
+    title_of)
+from scripts.publish.timedial.rows import Block, Column, figure_of, marks_of, paper_handle, paper_marks
+
+SCOPE_TITLES = {"target": "target turn", "local": "local turns", "full": "full dialog"}
+LOOKS = {"target": {"colour": style.COLOURS[4], "marker": "^"}, "local": {"colour": style.COLOURS[0], "marker": "s"},
+         "full": {"colour": style.INK, "marker": "o"}}
+SHIFT = {"target": -0.29, "local": 0.0, "full": 0.29}
+ROW = 0.36  # inches
+
+
+def context_points(metrics: pd.DataFrame) -> pd.DataFrame:
+    """2-best accuracy over all instances of the systems that were measured with two contexts or three."""
+    rows = over_seeds(metrics)
+    rows = rows[(rows["slice"] == "all") & (rows["metric"] == "two_best_accuracy") & ~rows["model"].isin(BLIND)]
+    return rows[rows.groupby(SYSTEM)["context_scope"].transform("nunique") > 1]
+
+
+def as_table_7(by_scope: pd.Series) -> str:
+    """`50.5`, `+3.4`, `−0.6` on a line each: accuracy with the target context, changes with the others; per cent.
+
+    Without the target context the accuracies themselves stand there; a context that is missing leaves its line empty.
+    """
+    start = by_scope.get("target")
+    told = []
+    for scope in SCOPES:
+        value = by_scope.get(scope)
+        change = scope != "target" and start is not None
+        told.append("" if value is None else f"{(value - start) * 100:+.1f}" if change else f"{value * 100:.1f}")
+    return "\n".join(told).replace("-", "−")
+
+
+def block_of(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Block:
+    """The systems of one challenge; published: table 7 on it."""
+    first, systems = points.iloc[0], systems_of(points, published)
+    marks, paper = [], []
+    for scope in SCOPES:
+        more = {"shift": SHIFT[scope]}
+        marks += [mark | more | LOOKS[scope] for mark in marks_of(points[points["context_scope"] == scope], systems)]
+        paper += [mark | more | {"colour": LOOKS[scope]["colour"]}
+                  for mark in paper_marks(published[published["context_scope"] == scope], systems)]
+    own = {key: of_system.set_index("context_scope")["value"] for key, of_system in points.groupby(["paradigm", "title", "domain"])}
+    nothing = pd.Series(dtype=float)
+    texts = {"here": [as_table_7(own.get((one["paradigm"], one["title"], one["domain"]), nothing)) for one in systems]}
+    if len(published):
+        texts["paper"] = [as_table_7(same_system(published, one).set_index("context_scope")["value"]) for one in systems]
+    return Block(title_of(first["measured_on"], sources), f"{first['split']}, {first['n']:,} instances", systems,
+                 [Column("2-best accuracy (% of instances)", marks, paper)], bool(first["sample"]), texts, row=ROW)
+
+
+def main(given: argparse.Namespace) -> None:
+    sources = load(given.sources)
+    points = context_points(timedial_metrics(given.metrics, load(given.models), sources))
+    published = published_beside(given.sources)
+    paper = published[published["table"] == "Table 7"]
+    blocks = [block_of(challenge, paper[(paper["measured_on"] == name) & (not challenge["sample"].any())], sources)
+              for name, challenge in points.groupby("measured_on", sort=False)
+              if (challenge["paradigm"] != "baseline").any()]
+    handles = [Line2D([], [], color=look["colour"], marker=look["marker"], markersize=4.6, linestyle="", label=title)
+               for look, title in zip(LOOKS.values(), SCOPE_TITLES.values())]
+    one = "No model was measured with more than one context: run an experiment with context_scope: [target, local, full]."
+    style.save(figure_of(blocks, handles + paper_handle(blocks)) if blocks else style.nothing(one), given.output)
+    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
+        drawn(points, paper).to_csv(place, index=False)
+    log.info("%s: %d points", given.output, len(points))
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -1,0 +1,21 @@
+"""Which epoch is reported, and when learning ends: the same rule for every study and paradigm. Standard library only.
+
+The epoch with the lowest loss on what is held out of training, the first of equals (Jain et al. 2020 watch the loss as
+well); the last epoch where nothing is held out. The loss is that which is learnt: cross-entropy of the labels for
+classification, minus the mean log-likelihood of the right words for the others.
+"""
+
+
+def held_out_losses(history: list[dict]) -> list[float]:
+    """The held-out loss of each epoch so far, from rows of the schema history."""
+    return [row["loss"] for row in history if row["split"] == "held_out"]
+
+
+def chosen_epoch(losses: list[float]) -> int:
+    """The epoch to report, counted from 1, of held-out losses by epoch."""
+    return losses.index(min(losses)) + 1
+
+
+def is_last(epoch: int, losses: list[float], epochs: int, patience: int) -> bool:
+    """Whether learning ends after `epoch` epochs: all are done, or the held-out loss has not fallen for `patience` of them."""
+    return epoch >= epochs or bool(losses) and epoch - chosen_epoch(losses) >= patience

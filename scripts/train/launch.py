@@ -1,0 +1,101 @@
+"""How the training loop is started: in this process, or in several through Accelerate's launcher.
+
+Nothing of the user's own Accelerate configuration or environment reaches the loop, since it could change a number.
+"""
+
+import json
+import os
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from scripts.common.devices import CLAIMS, claim_gpus, visible_gpus
+from scripts.common.program import UserError, log
+from scripts.train.work import write_json
+
+# Variables by which Accelerate, torch, oneDNN and MKL would compute otherwise than the configuration says.
+FOREIGN = ("ACCELERATE_", "FSDP_", "DEEPSPEED_", "MEGATRON_", "PARALLELISM_CONFIG_", "TORCHELASTIC_", "TORCHDYNAMO_", "TORCHINDUCTOR_",
+           "TORCH_ALLOW_TF32", "TORCH_BLAS_", "NVIDIA_TF32", "CUBLAS_", "CUDNN_", "ONEDNN_", "DNNL_", "MKL_", "OMP_", "KMP_", "GOMP_",
+           "OPENBLAS_NUM_THREADS", "PYTORCH_TUNABLEOP", "PYTORCH_ENABLE_MPS")
+DISTRIBUTED = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT",
+               "PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALRANKID", "MV2_COMM_WORLD_RANK")
+
+
+@dataclass
+class Launch:
+    """Where the loop reads and writes, and on what it runs; none of it is part of the job."""
+
+    work: str
+    data: str
+    model: str
+    output: str
+    processes: int
+    threads: int  # of each process
+    cpu: bool
+    checkpoint_seconds: float
+    deterministic: bool = True
+    micro_batch_tokens: int | None = None
+    report_to: str = "none"
+    tokens: str | None = None  # where tokenized splits are kept
+    log: str | None = None
+    end_with_parent: bool = False
+
+    @property
+    def file(self) -> Path:
+        """Where several processes read it."""
+        return Path(self.work) / "launch.json"
+
+
+def read_launch(file: Path) -> Launch:
+    """The launch that was written to a file."""
+    return Launch(**json.loads(file.read_text(encoding="utf-8")))
+
+
+def devices(device: str, wanted: int, runs_per_gpu: int) -> list[str]:
+    """The GPUs that this run has claimed, `wanted` of them; none where it trains on the CPU.
+
+    device: auto, cpu or gpu. Raises UserError when it asks for more than there are.
+    """
+    gpus = [] if device == "cpu" else visible_gpus()
+    if device == "gpu" and len(gpus) < wanted:
+        raise UserError(f"device: gpu asks for {wanted} GPU(s), but {len(gpus)} are visible here; "
+                        "set device: auto, or run on a machine that has them")
+    return claim_gpus(gpus, wanted, runs_per_gpu) if gpus else []
+
+
+def environment(gpus: list[str], threads: int, processes: int) -> dict[str, str]:
+    """The environment of the loop: ours without what could change a number, and with what numbers depend on."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN) and name not in DISTRIBUTED}
+    kept |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+             "OMP_NUM_THREADS": str(threads),
+             "OMP_WAIT_POLICY": "passive"}  # two threads that spin take a sixth more CPU time, and beside other work most of the time
+    if gpus:
+        kept["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
+    elif processes > 1:
+        kept["ACCELERATE_USE_CPU"] = "true"
+    return kept
+
+
+def start(launch: Launch, gpus: list[str]) -> None:
+    """Run the loop: here for one process, else become Accelerate's launcher of several."""
+    variables = environment(gpus, launch.threads, launch.processes)
+    sys.stderr.flush()
+    if launch.processes == 1:
+        os.environ.clear()
+        os.environ.update(variables)
+        from scripts.train.loop import train_job  # late: it takes seconds, and reads the environment
+
+        train_job(launch)
+        return
+    write_json(asdict(launch), launch.file)
+    configuration = launch.file.with_name("accelerate.yaml")  # ours, so that the user's own is not read
+    configuration.write_text("{compute_environment: LOCAL_MACHINE, distributed_type: MULTI_GPU, mixed_precision: 'no', use_cpu: false}\n")
+    variables["TIMESTRIDE_LAUNCHER"] = str(os.getpid())
+    # --multi_gpu starts several processes on CPUs as well, where --cpu would silently start one.
+    command = [sys.executable, "-m", "accelerate.commands.launch", "--config_file", configuration, "--multi_gpu", "--main_process_port", 0,
+               "--num_processes", launch.processes, "--num_machines", 1, "--mixed_precision", "no", "--dynamo_backend", "no", "--quiet",
+               "--module", "scripts.train.loop", "--launch", launch.file]
+    for claim in CLAIMS:
+        os.set_inheritable(claim, True)  # the launcher that this process becomes goes on holding its GPUs
+    log.info("starts %d processes", launch.processes)
+    os.execvpe(sys.executable, list(map(str, command)), variables)

@@ -1,0 +1,65 @@
+"""What a run leaves: predictions, or the model that it made, with history and run.json, in work/result/."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from scripts.common.tables import HISTORY, PREDICTIONS, write_table
+from scripts.train.batches import Examples
+from scripts.train.hardware import Hardware, versions
+from scripts.train.work import write_json
+
+
+def predictions_of(job: dict, kept: dict, tables: dict[str, pa.Table]) -> pa.Table:
+    """The kept scores of every selection and split (schema predictions)."""
+    predictions = []
+    for selection, splits in sorted(kept.items()):
+        for split, scored in sorted(splits.items()):
+            table, scores = tables[split], scored["scores"].numpy()
+            predictions.append(pa.table({
+                "run": pa.array([job["run"]] * len(table)), "split": pa.array([split] * len(table)),
+                "selection": pa.array([selection] * len(table)),
+                "epoch": pa.array(np.full(len(table), scored["epoch"], np.int32)),
+                "example_id": table["example_id"], "group_id": table["group_id"],
+                "label": table["label"].cast(pa.int8()),
+                "score": pa.FixedSizeListArray.from_arrays(scores.ravel(), scores.shape[1]).cast(pa.list_(pa.float32())),
+            }))
+    return pa.concat_tables(predictions)
+
+
+def reported_epoch(state) -> int:
+    """The epoch whose scores, or weights, are handed out; 0 where nothing is learnt."""
+    [selection] = [selection for selection in state.kept if selection != "peak"]
+    return max((scored["epoch"] for scored in state.kept[selection].values()), default=state.epoch)
+
+
+def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[str, Examples], paradigm, hardware: Hardware,
+                 accelerator, work: Path, model: Path) -> dict:
+    """Write work/result/; returns what run.json says."""
+    result = work / "result"
+    provenance = {"run": job["run"], "digest": job["digest"], "settings": job["settings"]}
+    if job["makes_model"]:
+        accelerator.unwrap_model(paradigm.network).save_pretrained(result / "model")
+        for name in ("tokenizer.json", "tokenizer_config.json"):
+            shutil.copyfile(model / name, result / "model" / name)
+    else:
+        write_table(predictions_of(job, state.kept, tables), result / "predictions.parquet", PREDICTIONS, provenance)
+    write_table(pa.Table.from_pylist(state.history, schema=HISTORY), result / "history.parquet", HISTORY, provenance)
+    seconds = max(state.seconds, 1e-9)
+    facts = {
+        **{key: job[key] for key in ("run", "digest", "data", "model_files", "code", "splits")},
+        **{key: job["settings"][key] for key in ("study", "source", "dataset", "model", "method", "seed")},
+        # The names of the score columns, and which of them stands for each label of the dataset.
+        "labels": paradigm.score_names, "label_columns": job["head"]["columns"] if job["head"] else [],
+        "data_options": job["settings"]["data"], "training": job["settings"]["training"],
+        "train_examples": len(examples.get("learned", [])), "held_out_examples": len(examples.get("held_out", [])),
+        "truncated_examples": examples["learned"].truncated if job["learns"] else 0,
+        "truncated": {split: examples[split].truncated for split in examples},
+        "epochs": state.epoch, "best_epoch": reported_epoch(state),
+        "seconds": round(seconds, 1), "tokens": state.tokens, "tokens_per_second": round(state.tokens / seconds, 1),
+        "hardware": hardware.facts(), "versions": versions(),
+    }
+    write_json(facts, result / "run.json")
+    return facts

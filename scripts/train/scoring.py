@@ -1,0 +1,47 @@
+"""Scores of examples, in fp32 whatever the precision of learning: rounding must decide no rank."""
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+
+from scripts.common.program import UserError, log
+from scripts.train.batches import Examples, collate, sorted_batches
+from scripts.train.stop import Stop
+
+ROWS = 128  # of a batch on a CPU, where larger ones are no faster
+GPU_TOKENS = 65_536  # of a batch on a GPU, padding included; halved when memory runs out
+
+
+class Scorer:
+    """Scores examples with the network as it stands, the batches shared among the processes."""
+
+    def __init__(self, accelerator: Accelerator, network, paradigm, stop: Stop):
+        self.accelerator, self.network, self.paradigm, self.stop = accelerator, network, paradigm, stop
+        self.tokens = GPU_TOKENS if accelerator.device.type == "cuda" else None
+
+    def scores(self, examples: Examples) -> torch.Tensor:
+        """(n, width) scores on the CPU, in the order of the examples. Raises Stopped when the run is told to end."""
+        network = self.accelerator.unwrap_model(self.network)
+        network.eval()
+        scores = torch.zeros(len(examples), self.paradigm.width, device=self.accelerator.device)
+        batches = sorted_batches(examples.lengths, examples.choices, ROWS, self.tokens)
+        with torch.inference_mode():
+            for rows in batches[self.accelerator.process_index :: self.accelerator.num_processes]:
+                self.stop.check()
+                scores[torch.from_numpy(rows).to(scores.device)] = self._of(network, examples, rows)
+        network.train()
+        return self.accelerator.reduce(scores, "sum").cpu()
+
+    def _of(self, network, examples: Examples, rows: np.ndarray) -> torch.Tensor:
+        """The scores of one batch; in halves where it does not fit into the GPU's memory."""
+        try:
+            return self.paradigm.scores(network, collate(examples, rows, self.paradigm.padding, self.accelerator.device))
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+            choices = examples.choices[rows]
+            middle = int(np.searchsorted(choices == choices[len(rows) // 2], True))  # candidates for one place stay together
+            if middle == 0:
+                raise UserError(f"{len(rows)} texts of {examples.lengths[rows].max()} tokens do not fit into the GPU's memory; "
+                                "lower max_length, or take a GPU with more") from None
+            log.warning("out of memory: scores %d rows in two parts", len(rows))
+            return torch.cat([self._of(network, examples, rows[:middle]), self._of(network, examples, rows[middle:])])

@@ -1,0 +1,79 @@
+"""Tokenized splits, kept by what they were made from: a dataset is tokenized once for all runs with the same tokenizer.
+
+<folder>/<digest>/ holds one .npy a field and facts.json. Any of it may be deleted at any time.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from filelock import FileLock
+
+from scripts.common.files import sha256_of, whole
+from scripts.common.fingerprint import fingerprint
+from scripts.common.program import log
+from scripts.common.tables import digest_of
+from scripts.train.batches import Examples, Ragged, joined
+from scripts.train.work import REPORTING
+
+
+def key_of(paradigm, job: dict, table: pa.Table) -> str:
+    """Digest of all that decides the tokens of a table: its content, the tokenizer, the settings, the code."""
+    tokenizer = paradigm.tokenizer
+    special = {name: str(value) for name, value in tokenizer.special_tokens_map.items()}
+    start = getattr(getattr(paradigm.network, "config", None), "decoder_start_token_id", None)
+    head = job["head"] and job["head"]["columns"]
+    described = json.dumps([digest_of(table, table.schema.names), tokenizer.model_input_names, special, start, head, job["inputs"],
+                            job["settings"]["training"]["max_length"],
+                            fingerprint(f"scripts.train.{job['paradigm']}", leave_out=REPORTING)])
+    return hashlib.sha256((described + tokenizer.backend_tokenizer.to_str()).encode()).hexdigest()
+
+
+def encoded(paradigm, job: dict, table: pa.Table, folder: Path | None) -> Examples:
+    """The examples of a table, from `folder` where they were tokenized before; tokenizes, without keeping, for None."""
+    if folder is None:
+        return paradigm.encode(table)
+    folder.mkdir(parents=True, exist_ok=True)
+    place = folder / key_of(paradigm, job, table)[:32]
+    with FileLock(place.with_suffix(".lock")):
+        examples = read(place)
+        if examples is None:
+            write(paradigm.encode(table), place)
+            examples = read(place)
+    return examples
+
+
+def write(examples: Examples, place: Path) -> None:
+    """Write examples to a folder, whole."""
+    with whole(place) as beside:
+        beside.mkdir()
+        arrays = {"labels": examples.labels, "choices": examples.choices}
+        for name, field in examples.fields.items():
+            packed = joined(field)
+            arrays |= {f"{name}.flat": packed.flat, f"{name}.lengths": packed.lengths}
+        for name, values in arrays.items():
+            np.save(beside / f"{name}.npy", values, allow_pickle=False)
+        facts = {"truncated": examples.truncated, "fields": list(examples.fields),
+                 "sha256": {name: sha256_of(beside / f"{name}.npy") for name in arrays}}
+        (beside / "facts.json").write_text(json.dumps(facts))
+
+
+def read(place: Path) -> Examples | None:
+    """The examples of a folder, mapped into memory, which runs share; None where there are none, or they are damaged."""
+    try:
+        facts = json.loads((place / "facts.json").read_text())
+        if any(sha256_of(place / f"{name}.npy") != wanted for name, wanted in facts["sha256"].items()):
+            raise ValueError("a file has changed")
+        arrays = {name: np.load(place / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in facts["sha256"]}
+        fields = {name: Ragged.of(arrays[f"{name}.flat"], np.array(arrays[f"{name}.lengths"])) for name in facts["fields"]}
+        return Examples(fields, np.array(arrays["labels"]), np.array(arrays["choices"]), facts["truncated"])
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError, OSError) as error:
+        log.warning("%s: damaged tokens (%s); tokenizes anew", place, error)
+        for file in sorted(place.glob("*")):
+            file.unlink()
+        place.rmdir()
+        return None

@@ -1,0 +1,60 @@
+"""Programs started by a fork of one interpreter that has imported what they share: a call costs its work, not the imports.
+
+Each call is a process of its own, as with `python -m`: its own arguments, folder, output and exit code.
+"""
+
+import json
+import os
+import runpy
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SHARED = ["numpy", "pandas", "pyarrow.parquet", "pyarrow.compute", "matplotlib.pyplot", "jinja2", "yaml"]
+
+
+class ForkServer:
+    """A process that forks at each request. `environment` is what the programs see."""
+
+    def __init__(self, environment: dict[str, str], folder: Path):
+        self.environment = environment
+        self.process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        env=environment, cwd=folder)
+
+    def call(self, command: list[str]) -> subprocess.CompletedProcess:
+        """Run `python -m <command>` with its text caught."""
+        with tempfile.TemporaryDirectory() as folder:
+            files = [f"{folder}/out", f"{folder}/err"]
+            print(json.dumps([command, *files]), file=self.process.stdin, flush=True)
+            answer = self.process.stdout.readline()
+            assert answer, "the server of programs ended"
+            out, err = (Path(file).read_text() for file in files)
+        return subprocess.CompletedProcess(command, int(answer), out, err)
+
+    def stop(self) -> None:
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def serve() -> list[str]:
+    """Fork for each request and answer with the exit code; returns the command in the child."""
+    for request in sys.stdin:
+        command, out, err = json.loads(request)
+        if child := os.fork():
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            os.write(1, f"{code}\n".encode())
+            continue
+        null = os.open(os.devnull, os.O_RDONLY)
+        for number, descriptor in enumerate([null, *(os.open(file, os.O_WRONLY | os.O_CREAT, 0o600) for file in (out, err))]):
+            os.dup2(descriptor, number)
+        return command
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    sys.path[0] = os.getcwd()
+    for name in SHARED:
+        __import__(name)
+    sys.argv = serve()
+    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

@@ -1,0 +1,227 @@
+"""What tests of fetched corpora share: a local server that cuts, delays and lies, and calling the program."""
+
+import gzip
+import hashlib
+import http.server
+import io
+import random
+import threading
+import zipfile
+
+import pytest
+import yaml
+
+from scripts.common.program import UserError
+from scripts.fetch import source, web
+
+BODY = random.Random(1).randbytes(600_000)
+OTHER = random.Random(2).randbytes(600_000)
+CUT = 300_000
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Serves `files` {path: bytes} with ETag and Range; `script` names what the next requests meet."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.files, self.script, self.asked, self.sent = {}, [], [], 0
+        self.silence = threading.Event()
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+    def handle_error(self, *_):
+        """A peer that hangs up is what most of these tests are about."""
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        server, ranged = self.server, self.headers.get("Range")
+        server.asked.append((self.path, ranged, self.headers.get("If-Range")))
+        step = server.script.pop(0) if server.script else "serve"
+        content = server.files.get(self.path)
+        if hasattr(self, f"do_{step.split()[0]}"):
+            return getattr(self, f"do_{step.split()[0]}")(content, step.partition(" ")[2])
+        if step == "busy" or content is None:
+            self.send_response(503 if step == "busy" else 404)
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
+        tag = f'"{sha256(content)[:8]}"'
+        first = int(ranged[6:-1]) if ranged and step != "ignore range" else 0
+        if self.headers.get("If-Range") != tag and step != "ignore if-range":
+            first = 0
+        if first >= len(content):
+            self.send_response(416)
+            self.send_header("Content-Length", "0")
+            return self.end_headers()
+        self.send_response(206 if first else 200)
+        if first:
+            self.send_header("Content-Range", f"bytes {first}-{len(content) - 1}/{len(content)}")
+        self.send_header("ETag", tag)
+        self.send_header("Content-Length", str(len(content) - first))
+        self.end_headers()
+        self.wfile.write(content[first:CUT] if step == "cut" else content[first:])
+        self.close_connection = True
+
+    def begin(self, status: int, **headers: str) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.close_connection = True
+
+    def do_wait(self, _, asked):
+        self.begin(503, Retry_After=asked, Content_Length="0")
+
+    def do_redirect(self, _, target):
+        self.begin(302, Location=target, Content_Length="0")
+
+    def do_length(self, _, told):
+        """Tells a length, and sends a little."""
+        self.begin(200, Content_Length=told)
+        self.wfile.write(bytes(1000))
+
+    def do_endless(self, *_):
+        """Sends until nobody listens, as old servers do: to the end of the connection."""
+        self.begin(200, ETag='"1"')
+        try:
+            while self.server.sent < 200_000_000:
+                self.server.sent += self.wfile.write(bytes(100_000))
+        except OSError:
+            pass
+
+    def do_bomb(self, *_):
+        content = gzip.compress(bytes(50_000_000))
+        self.begin(200, Content_Encoding="gzip", Content_Length=str(len(content)))
+        self.wfile.write(content)
+
+    def do_bare(self, content, cut):
+        """Knows no versions: ranges are answered, without ETag or date."""
+        first = int(self.headers["Range"][6:-1]) if self.headers.get("Range") else 0
+        headers = {"Content_Range": f"bytes {first}-{len(content) - 1}/{len(content)}"} if first else {}
+        self.begin(206 if first else 200, Content_Length=str(len(content) - first), **headers)
+        self.wfile.write(content[first:CUT] if cut else content[first:])
+
+    def do_forget(self, content, _):
+        """Goes on in another version, and does not say which."""
+        first = int(self.headers["Range"][6:-1])
+        self.begin(206, Content_Length=str(len(content) - first),
+                   Content_Range=f"bytes {first}-{len(content) - 1}/{len(content)}")
+        self.wfile.write(content[first:])
+
+    def do_silent(self, *_):
+        """Accepts, and says nothing."""
+        self.server.silence.wait(5)
+        self.close_connection = True
+
+    def do_stall(self, content, _):
+        self.begin(200, Content_Length=str(len(content)))
+        self.wfile.write(content[:1000])
+        self.server.silence.wait(5)
+
+    def do_drip(self, content, _):
+        self.begin(200, Content_Length=str(len(content)))
+        for _ in range(100):
+            self.wfile.write(b"x")
+            if self.server.silence.wait(0.03):
+                break
+
+    def do_unsized(self, content, _):
+        first = int(self.headers["Range"][6:-1]) if self.headers.get("Range") else 0
+        headers = {"Content_Range": f"bytes {first}-{len(content) - 1}/{len(content)}"} if first else {}
+        self.begin(206 if first else 200, ETag='"1"', **headers)
+        self.wfile.write(content[first:])
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(name="server")
+def server_fixture():
+    made = Server()
+    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield made
+    made.silence.set()
+    made.shutdown()
+    thread.join()
+    made.server_close()
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch):
+    monkeypatch.setattr(web, "BACKOFF", 0)
+
+
+@pytest.fixture(name="fetch")
+def fetch_fixture(tmp_path, caplog):
+    """Fetch one source, made of the given downloads, as the program does; returns its {file: bytes}."""
+    caplog.set_level("INFO")
+
+    def call(*downloads: dict, mirror: str = "") -> dict[str, bytes]:
+        sources = tmp_path / "sources.yaml"
+        sources.write_text(yaml.safe_dump({"corpus": {"downloads": list(downloads)}}))
+        output = tmp_path / "out/corpus"
+        source.main(source.arguments().parse_args([
+            "--source", "corpus", "--sources", str(sources), "--output", str(output), "--mirror", mirror,
+            "--partial", str(tmp_path / "partial"),
+        ]))
+        return {file.name: file.read_bytes() for file in output.iterdir()}
+
+    return call
+
+
+@pytest.fixture(name="refused")
+def refused_fixture(fetch, tmp_path):
+    """Fetch, which must fail with one sentence and leave no output; returns what it said."""
+
+    def call(*downloads: dict, mirror: str = "") -> str:
+        with pytest.raises(UserError) as caught:
+            fetch(*downloads, mirror=mirror)
+        assert not list(tmp_path.glob("out/corpus/*")) and "\n" not in str(caught.value)
+        return str(caught.value)
+
+    return call
+
+
+def single(*urls: str, content: bytes | None = BODY) -> dict:
+    """A download of one file, pinned to the content; None: not pinned."""
+    return {"urls": list(urls), "file": "captions.json", "bytes": None, "sha256": content and sha256(content)}
+
+
+def kept(tmp_path) -> list[str]:
+    """What is left of downloads that did not end."""
+    return sorted(file.suffix for file in tmp_path.glob("partial/**/*") if file.is_file())
+
+
+def sized(url: str, content: bytes = BODY, **changes) -> dict:
+    """A download of one file that declares its size."""
+    return single(url, content=content) | {"bytes": len(content)} | changes
+
+
+def zipped(**entries: bytes) -> io.BytesIO:
+    """A zip with the entries; `/` is written `__` in the keyword."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name.replace("__", "/"), content)
+    return made
+
+
+@pytest.fixture(name="archive")
+def archive_fixture(tmp_path):
+    """A download of a zip with the bytes `content`, of which `members` {name: its true bytes} are used."""
+
+    def make(content: bytes, **members: bytes) -> dict:
+        (tmp_path / "captions.zip").write_bytes(content)
+        return {
+            "urls": [(tmp_path / "captions.zip").as_uri()],
+            "members": {name.replace("__", "/"): {"sha256": sha256(wanted), "bytes": len(wanted)}
+                        for name, wanted in members.items()},
+        }
+
+    return make

@@ -1,0 +1,112 @@
+"""scripts.fetch.source on devices that are full, can only be read, or belong to someone else."""
+# ruff: noqa: F401 - fixtures are imported
+
+import os
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT
+from tests.unit.fetch_sources import (
+    BODY,
+    OTHER,
+    archive_fixture,
+    no_pauses,
+    server_fixture,
+    sized,
+    zipped,
+)
+
+
+def corpus(item: dict, tmp_path) -> tuple:
+    """The command that fetches a corpus of one download."""
+    (tmp_path / "sources.yaml").write_text(yaml.safe_dump({"corpus": {"downloads": [item]}}))
+    return ("scripts.fetch.source", "--source", "corpus", "--sources", tmp_path / "sources.yaml",
+            "--output", tmp_path / "out/corpus", "--partial", tmp_path / "partial")
+
+
+@pytest.mark.parametrize("full", ["partial", "out"])
+def test_no_space_on_the_device(program, archive, tmp_path, full):
+    """Downloads or results lie on a full device: the message says so; with room, the same command works."""
+    (tmp_path / full).mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=800k", "tmpfs", tmp_path / full]
+    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("a full device is played by a small tmpfs, which takes root and mount")
+    try:
+        item = archive(zipped(train=BODY, val=OTHER).getvalue(), train=BODY, val=OTHER)
+        command = corpus(item, tmp_path)
+        done = program(*command)
+        assert done.returncode == 1 and "no space left on the device while writing" in done.stderr
+        assert "Traceback" not in done.stderr and not list(tmp_path.glob("out/corpus/*"))
+        subprocess.run(["mount", "-o", "remount,size=8m", tmp_path / full], check=True)
+        assert program(*command).returncode == 0
+        assert (tmp_path / "out/corpus/val").read_bytes() == OTHER
+    finally:
+        subprocess.run(["umount", tmp_path / full], check=True)
+
+
+def test_a_device_that_fills_up_on_the_way(program, server, tmp_path):
+    """What has come is kept, and the same command goes on from there when there is room."""
+    (tmp_path / "partial").mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", tmp_path / "partial"]
+    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("a full device is played by a small tmpfs, which takes root and mount")
+    try:
+        server.files["/captions.json"], server.script = BODY, ["unsized", "unsized"]
+        command = corpus(sized(f"{server.url}/captions.json"), tmp_path)
+        done = program(*command)
+        assert done.returncode == 1 and "no space left on the device while writing" in done.stderr
+        assert "Traceback" not in done.stderr and not list(tmp_path.glob("out/corpus/*"))
+        subprocess.run(["mount", "-o", "remount,size=8m", tmp_path / "partial"], check=True)
+        assert program(*command).returncode == 0
+        assert (tmp_path / "out/corpus/captions.json").read_bytes() == BODY
+        assert int(server.asked[1][1][6:-1]) > 100_000
+    finally:
+        subprocess.run(["umount", tmp_path / "partial"], check=True)
+
+
+@pytest.mark.parametrize("place", ["partial", "out"])
+def test_a_device_that_can_only_be_read(program, archive, tmp_path, place):
+    (tmp_path / place).mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "ro,size=800k", "tmpfs", tmp_path / place]
+    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("a device that can only be read is played by a tmpfs, which takes root and mount")
+    try:
+        item = archive(zipped(train=BODY).getvalue(), train=BODY)
+        done = program(*corpus(item, tmp_path))
+        assert done.returncode == 1 and "read-only" in done.stderr
+        assert "Traceback" not in done.stderr and str(tmp_path / place) in done.stderr
+    finally:
+        subprocess.run(["umount", tmp_path / place], check=True)
+
+
+def test_a_file_where_a_folder_must_be(program, archive, tmp_path):
+    (tmp_path / "partial").write_text("")
+    done = program(*corpus(archive(zipped(train=BODY).getvalue(), train=BODY), tmp_path))
+    assert done.returncode == 1 and "Traceback" not in done.stderr and str(tmp_path / "partial") in done.stderr
+
+
+AS_NOBODY = """
+import encodings.cp437, os, sys  # what zipfile takes when it opens one, which nobody may be unable to read
+from scripts.common.program import run
+from scripts.fetch.source import arguments, main
+if os.geteuid() == 0:
+    os.setgroups([]), os.setgid(65534), os.setuid(65534)
+run(main, arguments().parse_args(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("place", ["partial", "out"])
+def test_a_folder_of_another_user(archive, tmp_path, place):
+    """As nobody, where the tests run as root, whom nothing is refused."""
+    _, *words = corpus(archive(zipped(train=BODY).getvalue(), train=BODY), tmp_path)
+    for parent in [tmp_path, *list(tmp_path.parents)[:2]]:
+        parent.chmod(0o755)
+    for folder in ("partial", "out"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder).chmod(0o555 if folder == place else 0o777)
+    done = subprocess.run([sys.executable, "-c", AS_NOBODY, *map(str, words)], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1 and "permission denied" in done.stderr and str(tmp_path / place) in done.stderr
+    assert "Traceback" not in done.stderr and len(done.stderr.strip().splitlines()) <= 2

@@ -1,0 +1,267 @@
+"""scripts.fetch.hub: a local server that plays the hub, gated, silent, lying and cut off; the mirror and the user's cache."""
+# ruff: noqa: F401 - fixtures are imported
+
+import hashlib
+import http.server
+import threading
+from pathlib import Path
+
+import pytest
+import yaml
+from huggingface_hub import constants
+
+from scripts.common.models import DEFAULT_FILES
+from tests.unit.fetch_models import (
+    fetch_fixture,
+    folder_fixture,
+    no_pauses,
+    refused_fixture,
+)
+
+COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
+ENTRY = {"hub": "me/mine", "revision": COMMIT, "licence": "MIT"}
+
+
+class Hub(http.server.ThreadingHTTPServer):
+    """Has the files of one model, `folder`, at `COMMIT` and `main`; `state` says how it behaves."""
+
+    daemon_threads = True
+
+    def __init__(self, folder: Path):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.folder, self.state, self.asked, self.tokens = folder, set(), [], []
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+    def handle_error(self, *_):
+        """A peer that hangs up is what some of these tests are about."""
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def answer(self, status: int, body: bytes = b"", **headers: str) -> None:
+        self.send_response(status)
+        for name, value in ({"X_Repo_Commit": COMMIT, "Content_Length": str(len(body))} | headers).items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(body)
+        self.close_connection = True
+
+    def do_HEAD(self):
+        server = self.server
+        server.asked.append((self.command, self.path, self.headers.get("Range")))
+        server.tokens.append(self.headers.get("Authorization"))
+        owner, name, _, revision, file = self.path.lstrip("/").split("/", 4)
+        if "silent" in server.state:
+            return self.connection.close()
+        if "gated" in server.state and not self.headers.get("Authorization"):
+            return self.answer(401, X_Error_Code="GatedRepo", X_Error_Message="Access is restricted")
+        if "forbidden" in server.state:
+            return self.answer(403, X_Error_Message="the token may not read it")
+        if (owner, name) != ("me", "mine"):
+            return self.answer(401, X_Error_Code="RepoNotFound")
+        if revision not in (COMMIT, "main"):
+            return self.answer(404, X_Error_Code="RevisionNotFound")
+        place = server.folder / file
+        if not place.is_file():
+            return self.answer(404, X_Error_Code="EntryNotFound")
+        body = place.read_bytes()
+        large = file.endswith(".safetensors")
+        stored = hashlib.sha256(body).hexdigest() if large else hashlib.sha1(b"blob %d\0" % len(body) + body).hexdigest()
+        if "wrong" in server.state and large and self.command == "GET":
+            body = body[:-1] + b"!"
+        self.serve(body, stored, large)
+
+    do_GET = do_HEAD
+
+    def serve(self, body: bytes, stored: str, large: bool) -> None:
+        headers = {"ETag": f'"{stored}"'} | ({"X_Linked_Etag": f'"{stored}"', "X_Linked_Size": str(len(body))} if large else {})
+        first = int(self.headers["Range"][6:-1]) if self.headers.get("Range") else 0
+        if large and self.command == "GET" and "cut" in self.server.state:
+            self.server.state.remove("cut")
+            headers["Content_Length"], body = str(len(body)), body[: len(body) // 2]
+        if large and self.command == "GET" and "endless" in self.server.state:
+            headers["Content_Length"], body = str(10**9), body + bytes(30_000_000)
+        if first:
+            headers["Content_Range"] = f"bytes {first}-{len(body) - 1}/{len(body)}"
+        self.answer(206 if first else 200, body[first:], **headers)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server(folder, tmp_path, monkeypatch):
+    """A hub that has the small model, and an empty cache of the user's."""
+    hub = Hub(folder)
+    thread = threading.Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    monkeypatch.setenv("HF_ENDPOINT", hub.url)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "no token"))
+    yield hub
+    hub.shutdown()
+    thread.join()
+    hub.server_close()
+
+
+def sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def pinned(folder: Path) -> dict:
+    return ENTRY | {"files": {file: sha256(folder / file) for file in DEFAULT_FILES}}
+
+
+def spare(tmp_path: Path) -> list[Path]:
+    """What is left of downloads that did not end."""
+    return [file for place in ("partial", "cache") for file in tmp_path.glob(f"{place}/**/*") if file.name.endswith(("incomplete", "part"))]
+
+
+def test_a_model_of_the_hub(fetch, server, folder, tmp_path, caplog):
+    fetched = fetch(ENTRY)
+    assert {file.name: file.read_bytes() for file in fetched.iterdir()} == {
+        file.name: file.read_bytes() for file in folder.iterdir()}
+    assert f"sha256 {sha256(folder / 'model.safetensors')}" in caplog.text and "pin it in" in caplog.text
+    assert f"{server.url}/me/mine/resolve/{COMMIT}/config.json" in caplog.text and spare(tmp_path) == []
+    assert not any(file.is_symlink() for file in fetched.iterdir())
+
+
+def test_a_branch_is_told_as_its_commit(fetch, server, folder, caplog):
+    fetch(ENTRY | {"revision": "main"})
+    assert f"revision main is commit {COMMIT} now: pin it in" in caplog.text
+
+
+def test_the_cache_is_used(fetch, server, folder):
+    fetch(pinned(folder))
+    server.asked.clear()
+    server.state.add("silent")
+    fetch(pinned(folder))
+    assert server.asked == []
+
+
+def test_a_damaged_cache_is_mended(fetch, refused, server, folder, tmp_path, caplog):
+    """Told by the pinned hash or, without one, by the hash that the cache stores a file under."""
+    for entry in (pinned(folder), ENTRY):
+        fetch(entry)
+        for blob in tmp_path.glob("cache/models--me--mine/blobs/*"):
+            blob.write_bytes(b"damaged")
+        server.state.add("silent")
+        assert "in the cache, is not the file that it must be" in refused_again(refused, entry, tmp_path)
+        server.state.clear()
+        fetched = fetch(entry)
+        assert "fetching it anew" in caplog.text
+        assert sha256(fetched / "model.safetensors") == sha256(folder / "model.safetensors")
+
+
+def refused_again(refused, entry: dict, tmp_path: Path) -> str:
+    for file in tmp_path.glob("out/mine/*"):
+        file.unlink()
+    return refused(entry)
+
+
+def test_a_cut_download_goes_on(fetch, server, folder, monkeypatch):
+    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1 << 16)
+    server.state.add("cut")
+    fetched = fetch(pinned(folder))
+    assert sha256(fetched / "model.safetensors") == sha256(folder / "model.safetensors")
+    assert [int(ranged[6:-1]) for _, _, ranged in server.asked if ranged][0] > 100_000
+
+
+def test_a_wrong_hash(refused, server, folder, tmp_path):
+    entry = pinned(folder)
+    entry["files"]["config.json"] = "0" * 64
+    said = refused(entry)
+    assert "0" * 64 in said and sha256(folder / "config.json") in said and "mine/config.json" in said
+
+
+def test_other_bytes_than_the_hub_names(refused, server, folder, tmp_path):
+    """Nothing is pinned, but the hub itself said what must come."""
+    server.state.add("wrong")
+    assert "the hub names" in refused(ENTRY)
+
+
+def test_more_than_the_hub_declared(refused, server, folder, tmp_path):
+    server.state.add("endless")
+    assert "it was stopped and removed" in refused(ENTRY) and spare(tmp_path) == []
+
+
+def test_a_gated_model(fetch, refused, server, folder, monkeypatch):
+    server.state.add("gated")
+    said = refused(ENTRY)
+    assert "me/mine is gated" in said and f"{server.url}/me/mine" in said and "hf auth login" in said and "HF_TOKEN" in said
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    fetch(ENTRY)
+    assert "Bearer hf_secret" in server.tokens
+
+
+@pytest.mark.parametrize(("state", "change", "said"), [
+    ({"forbidden"}, {}, "refuses me/mine (HTTP 403)"),
+    (set(), {"hub": "you/yours"}, "shows no model you/yours: correct hub in"),
+    (set(), {"revision": "0" * 40}, f"me/mine has no revision {'0' * 40}"),
+    (set(), {"files": dict.fromkeys([*DEFAULT_FILES, "vocab.txt"])}, f"mine/vocab.txt: me/mine has no such file at {COMMIT}"),
+    (set(), {"hub": "not a name"}, "does not give it (HFValidationError"),
+    ({"silent"}, {}, "does not give it (RemoteProtocolError"),
+])
+def test_what_the_hub_refuses(refused, server, folder, state, change, said, monkeypatch):
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    server.state |= state
+    assert said in refused(ENTRY | change)
+
+
+def test_no_network(refused, server, monkeypatch, tmp_path):
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    said = refused(ENTRY)
+    assert "http://127.0.0.1:9 does not answer and neither the mirror nor the cache" in said
+    assert "TIMESTRIDE_MIRROR" in said and "HF_HUB_CACHE" in said and str(tmp_path / "cache") in said
+
+
+def test_pickled_weights_only(refused, server, folder, tmp_path):
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    said = refused(ENTRY)
+    assert "me/mine has its weights as pytorch_model.bin only" in said and "save_pretrained" in said
+
+
+# ---- the mirror
+
+
+@pytest.fixture
+def mirror(folder, tmp_path) -> Path:
+    """A mirror with the branch's files alone."""
+    place = tmp_path / "mirror/huggingface.co/me/mine/resolve/main"
+    place.mkdir(parents=True)
+    for file in folder.iterdir():
+        (place / file.name).write_bytes(file.read_bytes())
+    return tmp_path / "mirror"
+
+
+def test_the_mirror_is_asked_first(fetch, server, folder, mirror):
+    fetch(pinned(folder), mirror)
+    assert server.asked == []
+
+
+def test_a_branch_in_the_mirror_stands_for_a_commit_only_where_the_hash_is_pinned(fetch, server, folder, mirror):
+    fetch(ENTRY, mirror)
+    assert {path for _, path, _ in server.asked} == {f"/me/mine/resolve/{COMMIT}/{file}" for file in DEFAULT_FILES}
+
+
+# ---- as the user's environment has it
+
+
+def test_the_environment_is_honoured(program, server, folder, tmp_path):
+    """HF_HOME, HF_TOKEN and HF_ENDPOINT; then offline, with and without the cache."""
+    (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": ENTRY}))
+    command = ("scripts.fetch.model", "--model", "mine", "--models", tmp_path / "models.yaml", "--output", tmp_path / "out/mine",
+               "--partial", tmp_path / "partial", "--mirror=")
+    home = {"HF_HOME": str(tmp_path / "home"), "HF_TOKEN": "hf_secret", "HF_ENDPOINT": server.url}
+    offline = program(*command, HF_HUB_OFFLINE="1", **home)
+    assert offline.returncode == 1 and "Traceback" not in offline.stderr and server.asked == []
+    assert "is not asked, since HF_HUB_OFFLINE is set" in offline.stderr and str(tmp_path / "home/hub") in offline.stderr
+    online = program(*command, **home)
+    assert online.returncode == 0, online.stderr
+    tokens = {token for (_, path, _), token in zip(server.asked, server.tokens, strict=True) if path.startswith("/me/mine/")}
+    assert tokens == {"Bearer hf_secret"} and list((tmp_path / "home/hub").glob("models--me--mine/snapshots/*"))
+    server.asked.clear()
+    cached = program(*command, HF_HUB_OFFLINE="1", **home)
+    assert cached.returncode == 0 and server.asked == [], cached.stderr

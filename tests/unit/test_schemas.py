@@ -1,0 +1,173 @@
+"""The files of resources/ and the presets keep to their schemas; what no study uses stops nobody."""
+
+import json
+import os
+import time
+
+import jsonschema
+import pytest
+import yaml
+from referencing import Registry, Resource
+
+from scripts.common.configuration import resolve
+from scripts.common.files import remembered_sha256, sha256_of
+from scripts.common.program import UserError
+from scripts.common.schemas import VALIDATOR, check, check_entry, read_yaml, schema, sound, sound_figures
+from scripts.common.sources import local_hashes
+from tests.conftest import ROOT
+
+FILES = {"config.yaml": "config", **{f"presets/{file.name}": "preset" for file in ROOT.glob("presets/*.yaml")},
+         **{f"resources/{name}.yaml": name for name in ("sources", "models", "studies", "figures")}}
+REGISTRY = Registry().with_resources([("config.schema.yaml", Resource.from_contents(schema("config")))])
+RESOURCES = {kind: read_yaml(ROOT / f"resources/{kind}.yaml") for kind in ("sources", "models", "studies", "figures")}
+
+
+@pytest.mark.parametrize(("file", "name"), FILES.items())
+def test_shipped_files_keep_to_their_schema_and_name_it_to_editors(file, name):
+    text = (ROOT / file).read_text(encoding="utf-8")
+    first = text.splitlines()[0]
+    named = first.removeprefix("# yaml-language-server: $schema=")
+    assert named != first and (ROOT / file).parent.joinpath(named).resolve() == ROOT / f"resources/schemas/{name}.schema.yaml"
+    errors = list(VALIDATOR(schema(name), registry=REGISTRY).iter_errors(yaml.safe_load(text)))
+    assert not errors, errors[0].message
+
+
+def parts(value, path=()):
+    """Every mapping in a schema that says of which type, or which values, something is."""
+    if isinstance(value, dict):
+        if {"type", "enum", "additionalProperties"} & set(value) and "default" not in path:
+            yield path, value
+        for key, inner in value.items():
+            yield from parts(inner, (*path, key))
+
+
+@pytest.mark.parametrize("file", sorted(ROOT.glob("resources/schemas/*.yaml")), ids=lambda file: file.stem)
+def test_schemas_are_schemas_and_explain_every_key(file):
+    whole = read_yaml(file)
+    jsonschema.Draft202012Validator.check_schema(whole)
+    for path, part in parts(whole):
+        if path[-2:-1] == ("properties",) and "$defs" in path:
+            assert "description" in part, ".".join(path)
+        if {"integer", "number"} & set([part.get("type")] if isinstance(part.get("type"), str) else part.get("type", [])) \
+                and file.stem == "config.schema":
+            assert {"minimum", "exclusiveMinimum"} & set(part) and "maximum" in part, f"{'.'.join(path)} has no bounds"
+
+
+def test_options_of_the_data_are_schemas():
+    for study in RESOURCES["studies"].values():
+        for option, entry in study["data"].items():
+            jsonschema.Draft202012Validator.check_schema(entry)
+            for other, condition in entry.get("only_where", {}).items():
+                assert other in {"kind", *study["data"]}, option
+                jsonschema.Draft202012Validator.check_schema(condition)
+
+
+@pytest.mark.parametrize(("kind", "name", "change", "said"), [
+    ("sources", "activitynet", {"citation": None}, "resources/sources.yaml: activitynet.citation: None is not of type 'string'"),
+    ("sources", "activitynet", {"citatoin": "x"}, "unknown key citatoin at activitynet; did you mean citation?"),
+    ("sources", "activitynet", {"local": "x.csv"}, "activitynet: exactly one of downloads, sample and local"),
+    ("sources", "sample_mctaco", {"sample": {"questions": "$(touch x)"}}, "does not match"),
+    ("sources", "hirest", {"homepage": "javascript:alert(1)"}, "hirest.homepage: 'javascript:alert(1)' does not match"),
+    ("sources", "hirest", {"downloads": [{"urls": ["https://x/y"], "file": "../y", "sha256": None}]}, "without folders"),
+    ("sources", "hirest", {"downloads": [{"urls": ["https://x/y"], "file": "y", "sha256": "123"}]},
+     "sixty-four hexadecimal digits"),
+    ("sources", "hirest", {"cleaner": "nowhere"}, "hirest needs scripts/clean/nowhere.py, which is missing; write it"),
+    ("models", "bert_base", {"revision": None}, "bert_base.revision: None is not of type 'string'"),
+    ("models", "bert_base", {"title": 3}, "bert_base.title: 3 is not of type 'string'"),
+    ("models", "esim_glove", {"esim": {"hidden_size": 300.0}}, "hidden_size is 300.0, not an integer"),
+    ("studies", "mctaco", {"reads": []}, "mctaco.reads: [] should be non-empty"),
+    ("studies", "mctaco", {"held_out": "Dev Set"}, "held_out: 'Dev Set' does not match"),
+    ("studies", "mctaco", {"data": {"draw": {"description": "x"}}}, "an option has a type or an enum"),
+])
+def test_broken_entries_are_refused_where_they_are_used(kind, name, change, said):
+    entries = RESOURCES[kind] | {name: RESOURCES[kind][name] | change}
+    with pytest.raises(UserError) as refused:
+        check_entry(kind, name, entries)
+    assert said in str(refused.value) and "\n" not in str(refused.value)
+    assert set(entries) - set(sound(kind, entries)) in ({name}, {name, "esim_contextual"}), "and what stands on it"
+
+
+@pytest.mark.parametrize("broken", [None, 3, "x", [], {}, {"title": 1}, {1: 2}, {"hub": 1, "mlm": {}}])
+def test_an_entry_that_no_study_uses_stops_nobody(broken):
+    config = check(read_yaml(ROOT / "config.yaml"), schema("config"))
+    other = {kind: RESOURCES[kind] | {"broken": broken, "Broken name": broken} for kind in ("sources", "models", "studies")}
+    assert resolve(config, **other) == resolve(config, **{kind: RESOURCES[kind] for kind in other})
+    for kind, entries in other.items():
+        assert sound(kind, entries) == sound(kind, RESOURCES[kind])
+    config["experiments"]["sample_sop"]["models"] = ["broken"]
+    with pytest.raises(UserError, match="resources/models.yaml: broken"):
+        resolve(config, **other)
+
+
+def test_what_an_entry_leads_to_is_checked():
+    config = check(read_yaml(ROOT / "config.yaml"), schema("config"))
+    for kind, name, change, said in (
+        ("sources", "sample_challenge", {"licence": None}, "sample_challenge.licence"),
+        ("sources", "sample_dialogs", {"measured_on": "sample_chalenge"}, "did you mean sample_challenge?"),
+        ("models", "tiny_bert", {"licence": None}, "tiny_bert.licence"),
+    ):
+        other = {part: RESOURCES[part] for part in ("sources", "models", "studies")}
+        other[kind] = other[kind] | {name: other[kind][name] | change}
+        with pytest.raises(UserError, match=said.replace("?", "[?]")):
+            resolve(config, **other)
+
+
+def test_figures_of_studies_that_run_are_checked():
+    items = [*RESOURCES["figures"], {"name": "mine", "study": "mctaco"}, None, 7]
+    assert sound_figures(items, {"timedial"}) == RESOURCES["figures"]
+    with pytest.raises(UserError, match=r"resources/figures.yaml \(mine\): key .* is missing"):
+        sound_figures(items, {"mctaco"})
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("a: [1, 2\nb: 3", "is no YAML in line 2"), ("a: !!python/object:os.system {}", "is no YAML in line 1"),
+    ("a: \x01", "is no YAML"),
+    ("\tb: 1", "is no YAML in line 1"),
+])
+def test_files_that_are_no_yaml(tmp_path, text, said):
+    (tmp_path / "f.yaml").write_text(text)
+    with pytest.raises(UserError) as refused:
+        read_yaml(tmp_path / "f.yaml")
+    assert said in str(refused.value) and "\n" not in str(refused.value)
+    with pytest.raises(UserError, match="cannot be read"):
+        read_yaml(tmp_path / "g.yaml")
+
+
+@pytest.fixture
+def local(tmp_path):
+    (tmp_path / "table.csv").write_text("a,b")
+    os.utime(tmp_path / "table.csv", (1e9, 1e9))
+    return tmp_path
+
+
+def test_a_local_file_is_hashed_once(local, monkeypatch):
+    file, memory, hashed = local / "table.csv", local / "fetch/.hashes.json", []
+    monkeypatch.setattr("scripts.common.files.sha256_of", lambda file: hashed.append(file) or sha256_of(file))
+    for _ in range(3):
+        assert remembered_sha256(file, memory, "mine") == sha256_of(file)
+    assert len(hashed) == 1
+    file.write_text("c,d")
+    os.utime(file, (1e9 + 1, 1e9 + 1))
+    assert remembered_sha256(file, memory, "mine") == sha256_of(file) and len(hashed) == 2
+    for damaged in ("", "[]", "{", '{"mine": 3}', '{"mine": [3, null, null]}', '{"mine": [3, 1000000001000000000, null]}'):
+        memory.write_text(damaged)
+        assert remembered_sha256(file, memory, "mine") == sha256_of(file)
+    assert json.loads(memory.read_text())["mine"][2] == sha256_of(file)
+
+
+def test_a_file_that_has_just_changed_is_not_remembered(local):
+    file, memory = local / "table.csv", local / "hashes.json"
+    os.utime(file, (time.time(), time.time()))
+    assert remembered_sha256(file, memory, "mine") == sha256_of(file) and not memory.exists()
+
+
+def test_where_nothing_can_be_remembered_it_is_hashed(local):
+    (local / "in the way").write_text("")
+    assert remembered_sha256(local / "table.csv", local / "in the way/hashes.json", "mine") == sha256_of(local / "table.csv")
+
+
+def test_a_missing_local_file_stops_the_study_that_uses_it(local):
+    sources = {"one": {"local": "table.csv"}, "other": {"local": "nowhere.csv"}, "third": {}}
+    assert local_hashes(sources, ["one"], local, local / "hashes.json") == {"one": sha256_of(local / "table.csv")}
+    with pytest.raises(UserError, match="other.local: nowhere.csv cannot be read"):
+        local_hashes(sources, ["one", "other"], local, local / "hashes.json")

@@ -1,0 +1,141 @@
+"""The lock on the working folder: a killed Snakemake needs no --unlock; two commands at once do not disturb each other."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from tests.workflow.conftest import Study, checkout
+
+# A job that lasts: the sample corpus of captions, made once a file says so.
+TARGET = "results/fetch/sample_activitynet/train.json"
+
+
+@pytest.fixture
+def small(tmp_path) -> Study:
+    """A checkout whose first stage waits for the file `go` before it writes the sample corpus."""
+    study = checkout(tmp_path / "study")
+    study.edit("rules/fetch.smk", 'shell: "python -m {params.program}',
+               'shell: "touch started; until test -e go; do sleep 0.05; done; python -m {params.program}')
+    return study
+
+
+def start(study: Study, *arguments) -> subprocess.Popen:
+    """Snakemake in a process group of its own, once its job runs."""
+    (study / "started").unlink(missing_ok=True)
+    started = subprocess.Popen([sys.executable, "-m", "snakemake", "--cores", "1", *arguments, TARGET], cwd=study.folder,
+                               start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 120
+    while not (study / "started").exists():
+        assert started.poll() is None and time.monotonic() < until, "Snakemake's job did not start"
+        time.sleep(0.05)
+    return started
+
+
+def kill(started: subprocess.Popen) -> None:
+    os.killpg(started.pid, signal.SIGKILL)
+    started.wait()
+
+
+def locks(study: Study) -> list[str]:
+    return sorted(file.name for file in study.folder.glob(".snakemake/locks/*"))
+
+
+def said_by(study: Study, *arguments) -> tuple[int, str]:
+    done = study.snakemake("--cores", "1", *arguments, TARGET)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_the_command_after_a_kill_goes_on(small):
+    killed = start(small)
+    kill(killed)
+    assert locks(small) == ["0.output.lock"]
+    (small / "go").touch()
+
+    before = {file: file.read_bytes() for file in small.folder.glob(".snakemake/*/*") if file.is_file()}
+    code, said = said_by(small, "--dry-run")
+    assert code == 0 and locks(small)
+    assert before.items() <= {file: file.read_bytes() for file in small.folder.glob(".snakemake/*/*") if file.is_file()}.items()
+
+    code, said = said_by(small)
+    assert code == 0, said
+    [line] = [line for line in said.splitlines() if line.startswith("Unlocked")]
+    assert f"process {killed.pid} on " in line and "was killed" in line
+    assert (small / TARGET).exists() and locks(small) == []
+    code, said = said_by(small)
+    assert code == 0 and "Nothing to be done" in said and "Unlocked" not in said
+
+
+def test_a_half_written_output_is_made_again(small):
+    """The kill leaves an output that the program had not finished, and Snakemake's mark of it."""
+    kill(start(small))
+    (small / TARGET).parent.mkdir(parents=True, exist_ok=True)
+    for name in ("train.json", "val_1.json", "val_2.json"):
+        (small / TARGET).with_name(name).write_text('{"v_half": ')
+    (small / "go").touch()
+    code, said = said_by(small)
+    assert code == 0, said
+    assert len(json.loads((small / TARGET).read_text())) > 10
+
+
+def test_two_commands_at_once(small):
+    first = start(small)
+    try:
+        code, said = said_by(small)
+        assert code == 1 and "Traceback" not in said
+        assert f"process {first.pid} on " in said and "wait until it ends" in said
+        assert said_by(small, "--dry-run")[0] == 0
+        assert locks(small)
+        (small / "go").touch()
+        assert first.wait(timeout=120) == 0
+    finally:
+        if first.poll() is None:
+            kill(first)
+    assert (small / TARGET).exists() and locks(small) == []
+
+
+def test_the_owner_on_another_machine_is_left_alone(small):
+    kill(start(small))
+    (small / "go").touch()
+    owner = json.loads((small / ".snakemake/owner").read_text())
+    (small / ".snakemake/owner").write_text(json.dumps(owner | {"host": "node7", "boot": "another"}))
+    code, said = said_by(small)
+    assert code == 1 and "Traceback" not in said and locks(small)
+    assert f"process {owner['pid']} on node7" in said and "type `snakemake --unlock`" in said
+    assert said_by(small, "--unlock")[0] == 0
+    assert said_by(small)[0] == 0 and (small / TARGET).exists()
+
+
+def test_an_owner_that_is_not_known_is_left_alone(small):
+    (small / ".snakemake/locks").mkdir(parents=True)
+    (small / ".snakemake/locks/0.output.lock").write_text(f"{TARGET}\n")
+    for owner in (None, "", "[]", '{"host": "node7"}'):
+        if owner is not None:
+            (small / ".snakemake/owner").write_text(owner)
+        code, said = said_by(small)
+        assert code == 1 and "a process that is not known" in said and "type `snakemake --unlock`" in said, owner
+        assert "Traceback" not in said and locks(small) == ["0.output.lock"], owner
+
+
+def test_another_working_directory(small, tmp_path):
+    """The lock belongs to the folder of the results, not to the checkout."""
+    elsewhere = Study(tmp_path / "else where")
+    elsewhere.folder.mkdir()
+    (elsewhere / "config.yaml").write_bytes((small / "config.yaml").read_bytes())
+    place = ("--snakefile", str(small / "Snakefile"), "--directory", str(elsewhere.folder))
+    first = start(small)
+    try:
+        (elsewhere / ".snakemake/locks").mkdir(parents=True)
+        (elsewhere / ".snakemake/locks/0.output.lock").write_text(f"{TARGET}\n")
+        code, said = said_by(small, *place)
+        assert code == 1 and f"{elsewhere.folder} is locked by a process that is not known" in said
+        (elsewhere / ".snakemake/owner").write_bytes((small / ".snakemake/owner").read_bytes())
+        (elsewhere / "go").touch()
+        code, said = said_by(small, *place)
+        assert code == 0 and f"Unlocked {elsewhere.folder}" in said and (elsewhere / TARGET).exists()
+    finally:
+        kill(first)

@@ -1,0 +1,51 @@
+"""Killed at random, the workflow ends as an undisturbed one does: the short form of benchmarks/kills.py."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.kills_compare import differences, left_over_files
+from tests.conftest import ROOT
+
+
+def test_kills_change_nothing():
+    done = subprocess.run([sys.executable, "-m", "benchmarks.kills", "--kills", "9", "--seed", "3", "--short"], cwd=ROOT,
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    kills = {line.split()[0]: int(line.split()[-1]) for line in done.stdout.splitlines() if re.match(r"\w.* \d+ +\d+$", line)}
+    assert kills["all"] == 9
+    assert sum(kills[stage] > 0 for stage in ("fetch", "clean", "build", "train", "evaluate", "publish")) >= 4, done.stdout
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """Two folders of results that say the same; the files that were not promised differ."""
+    for name in ("one", "other"):
+        results = tmp_path / name / "results"
+        (results / "train/sop/run/work").mkdir(parents=True)
+        (results / "logs").mkdir()
+        (results / "train/sop/run/run.json").write_text(f'{{"epochs": 2, "seconds": {len(name)}}}')
+        (results / "train/sop/run/work/checkpoint.pt").write_text(name)
+        (results / "logs/log").write_text(name)
+        (results / "train/sop/run/history.parquet").write_bytes(b"PAR1")
+        (results / "index.html").write_text(f'<td class="n">0.{len(name)}</td><td class="n">1,234</td><td>cpu, 1</td>')
+        (results / "metrics.csv").write_text("metric,value\n")
+    return tmp_path / "one", tmp_path / "other"
+
+
+def test_what_is_not_promised_may_differ(folders):
+    assert differences(*folders) == []
+
+
+def test_what_is_promised_is_compared(folders):
+    other = folders[1] / "results"
+    (other / "metrics.csv").write_text("metric,value\n\n")
+    (other / "train/sop/run/run.json").write_text('{"epochs": 3, "seconds": 1}')
+    (other / "train/sop/run/history.parquet").unlink()
+    (other / "new.csv").touch()
+    (other / ".0123abcd-77.metrics.csv").touch()
+    assert differences(*folders) == ["is missing: train/sop/run/history.parquet", "is too many: new.csv",
+                                     "differs: metrics.csv", "differs: train/sop/run/run.json"]
+    assert left_over_files(folders[1]) == ["results/.PID.metrics.csv"]

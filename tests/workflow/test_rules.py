@@ -1,0 +1,174 @@
+"""The rules themselves: their graph, lint, what reaches a shell, and studies made elsewhere than in the project's folder."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT
+from tests.workflow.conftest import Study, checkout
+
+SMALL = {"name": "tiny", "run": ["sample_sop"], "seeds": [1], "experiments": {"sample_sop": {
+    "data": {"source": "sample_activitynet", "stride": 0}, "training": {"epochs": 1}}}}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory) -> Study:
+    """A checkout without results, at a path that a shell would trip over."""
+    return checkout(tmp_path_factory.mktemp("project") / "it's $HOME, ä \"b\"")
+
+
+@pytest.fixture(scope="module")
+def graph() -> dict[str, set[str]]:
+    """The rule graph of the default study: for each rule those that it waits for."""
+    done = subprocess.run([sys.executable, "-m", "snakemake", "--rulegraph"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    names = dict(re.findall(r'(\d+)\[label = "([^"]+)"', done.stdout))
+    edges = re.findall(r"(\d+) -> (\d+)", done.stdout)
+    return {name: {names[first] for first, second in edges if names[second] == name} for name in names.values()}
+
+
+def written_rules() -> set[str]:
+    """The rules that the Snakefile and rules/ show."""
+    texts = [file.read_text() for file in (ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk"))]
+    return {name for text in texts for name in re.findall(r"^(?:use )?rule (?:\w+ as )?(\w+)", text, re.M)}
+
+
+def test_the_graph_shows_the_rules_that_are_written(graph):
+    assert set(graph) <= written_rules() and len(written_rules()) <= 30
+    assert sum(map(len, graph.values())) <= 40
+    assert graph["train_run"] >= {"build_dataset", "fetch_model", "train_model"}
+
+
+def test_the_picture_in_the_docs_is_of_this_graph(graph):
+    picture = (ROOT / "docs/figures/rules.svg").read_text()
+    for name in set(graph) - {"all"}:
+        assert f">{name}<" in picture, f"{name} is not in the picture: write it anew (docs/workflow.md says how)"
+
+
+def test_lint_finds_nothing(project, tmp_path):
+    """There is no exception to state: what lint says here is to be mended."""
+    done = project.snakemake("--lint", "--directory", tmp_path)
+    assert "Congratulations" in done.stdout + done.stderr, done.stdout + done.stderr
+
+
+def test_every_rule_file_opens_with_what_it_reads_and_writes():
+    for stage in ("fetch", "clean", "build", "train", "evaluate", "publish"):
+        head = (ROOT / f"rules/{stage}.smk").read_text().split('"""')[1]
+        assert "\nReads  " in head and "\nWrites results/" in head and head.startswith(f"{stage.capitalize()}: ")
+
+
+def test_elsewhere_than_in_the_projects_folder(project, tmp_path):
+    """`-s … --directory …`: results go to the working directory, and nothing is written beside the Snakefile."""
+    place = tmp_path / "m y 'ö' $x"
+    place.mkdir()
+    (place / "tiny.yaml").write_text(yaml.safe_dump(SMALL))
+    study = Study(place)
+    there = ["-s", project / "Snakefile", "--directory", place, "--configfile", place / "tiny.yaml"]
+    done = subprocess.run([sys.executable, "-m", "snakemake", "--cores", "2", *map(str, there)], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (place / "results/publish/tiny/index.html").exists() and study.jobs(*there) == {}
+    assert not (project / "results").exists()
+
+
+def test_as_a_module(project, tmp_path):
+    """Another workflow takes the rules under names of its own; `config:` is laid over the defaults."""
+    (tmp_path / "Snakefile").write_text(f"""
+module timestride:
+    snakefile: {str(project / "Snakefile")!r}
+    config: {SMALL!r}
+
+use rule * from timestride as timestride_*
+
+rule mine:
+    default_target: True
+    input: rules.timestride_build.input
+    output: "mine.txt"
+    shell: "cat {{input}} > {{output}}"
+""")
+    study = Study(tmp_path)
+    study.run()
+    assert "val_1.parquet" in (tmp_path / "mine.txt").read_text()
+    assert "Nothing to be done" in study.run()
+    assert not (project / "results").exists()
+
+
+HOSTILE = "x; touch HERE #$(touch HERE)`touch HERE`'\"; touch HERE"
+
+
+@pytest.mark.parametrize("configured", [
+    {"mirror": HOSTILE}, {"spacy_pipeline": HOSTILE}, {"experiments": {"sample_sop": {"human_labels": HOSTILE}}},
+    {"experiments": {"sample_sop": {"title": HOSTILE}}}, {"name": HOSTILE},
+])
+def test_no_configured_value_reaches_a_shell(project, tmp_path, configured):
+    (tmp_path / "hostile.yaml").write_text(yaml.safe_dump(configured))
+    base = tmp_path / "base.yaml"
+    base.write_text(yaml.safe_dump(SMALL | {"run": ["sample_dialogs_classify"] if "spacy_pipeline" in configured else ["sample_sop"]}))
+    subprocess.run([sys.executable, "-m", "snakemake", "-s", str(project / "Snakefile"), "--directory", str(tmp_path), "--cores", "2",
+                    "build", "--configfile", str(base), str(tmp_path / "hostile.yaml")], cwd=tmp_path, capture_output=True)
+    assert not list(Path(tmp_path).rglob("HERE*"))
+
+
+@pytest.mark.parametrize("where", ["local", "sample", "downloads"])
+def test_no_entry_of_a_source_reaches_a_shell(tmp_path, where):
+    study = checkout(tmp_path / "study")
+    file = f"{HOSTILE.replace('/', '')}.csv"
+
+    def mend(sources):
+        source = sources["sample_activitynet"]
+        if where == "sample":
+            source["sample"]["format"] = HOSTILE
+        else:
+            source.pop("sample"), source.pop("files")
+            source |= {"local": file, "licence": HOSTILE} if where == "local" else {
+                "downloads": [{"urls": [HOSTILE], "file": HOSTILE, "sha256": None, "bytes": None}]}
+
+    study.change("resources/sources.yaml", mend)
+    (study / file).write_text("")
+    (study / "tiny.yaml").write_text(yaml.safe_dump(SMALL))
+    assert study.snakemake("--cores", "2", "clean", "--configfile", "tiny.yaml").returncode != 0
+    assert not list(study.folder.rglob("HERE*"))
+
+
+def test_a_grid_of_two_thousand_runs_is_no_command_line(project, tmp_path):
+    """Lists that grow with the grid go to programs by file: no command of a large study is long."""
+    large = SMALL | {"seeds": list(range(500)), "experiments": {"sample_sop": {
+        "data": {"source": "sample_activitynet", "stride": [0, 1, 2, 3]}, "training": {"epochs": 1}}}}
+    (tmp_path / "large.yaml").write_text(yaml.safe_dump(large))
+    done = subprocess.run([sys.executable, "-m", "snakemake", "-s", str(project / "Snakefile"), "--directory", str(tmp_path), "--dry-run",
+                           "--printshellcmds", "--configfile", str(tmp_path / "large.yaml")], cwd=tmp_path, capture_output=True, text=True)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0 and said.count("Training ") == 2000, said[-2000:]
+    commands = re.findall(r"^.*python -m scripts.*$", said, re.M)
+    assert len(commands) > 2000 and max(map(len, commands)) < 4000
+    [arguments] = re.findall(r"scripts.evaluate.strided_sop .*@(\S+)", said)
+    assert (tmp_path / arguments).read_text().count("sample_activitynet-stride-") == 2000
+
+
+@pytest.mark.parametrize("name", ["A", "a b", "../up", "", "a/b", "é"])
+def test_a_name_that_is_no_part_of_a_path(project, tmp_path, name):
+    (tmp_path / "named.yaml").write_text(yaml.safe_dump({"name": name}))
+    done = project.snakemake("--dry-run", "--directory", tmp_path, "--configfile", tmp_path / "named.yaml")
+    said = done.stdout + done.stderr
+    assert done.returncode != 0 and "the study's name" in said and "Traceback" not in said
+
+
+def test_the_terminal_is_a_page(project, tmp_path):
+    """A line a job, the headline, the page and the times at the end; a failure is said once."""
+    shutil.copytree(project.folder, tmp_path / "copy")
+    study = Study(tmp_path / "copy")
+    (study / "tiny.yaml").write_text(yaml.safe_dump(SMALL))
+    said = study.run("--configfile", "tiny.yaml")
+    assert len(said.encode()) < 4000
+    assert re.search(r"\[ ?\d+/\d+\] Cleaning sample_activitynet", said)
+    for text in ("Strided sentence order prediction: accuracy at best", "Page: results/publish/tiny/index.html", "Time: "):
+        assert said.count(text) == 1, said
+    study.edit("scripts/clean/activitynet.py", "def main(given: argparse.Namespace) -> None:\n",
+               "def main(given: argparse.Namespace) -> None:\n    raise UserError('this went wrong, do that')\n")
+    done = study.snakemake("--cores", "2", "--configfile", "tiny.yaml")
+    told = done.stdout + done.stderr
+    assert done.returncode != 0 and told.count("this went wrong, do that") == 1 and len(told.encode()) < 2000, told
