@@ -76,3 +76,9 @@ def test_the_environment_has_what_a_program_imports(module):
     pins = {pin.split("==")[0] for pin in yaml.safe_load((ROOT / f"envs/{environment}.yaml").read_text())["dependencies"][-1]["pip"]}
     needed = {DISTRIBUTION.get(name, name) for name in imported(module, set())}
     assert needed - {"urllib3"} <= pins, "urllib3 comes with requests"
+
+
+@pytest.mark.parametrize("module", PROGRAMS)
+def test_every_number_has_its_bounds(module):
+    code = (ROOT / (module.replace(".", "/") + ".py")).read_text()
+    assert not [name for name in ("type=int", "type=float") if f"{name}," in code], "use whole_number() or number()"
