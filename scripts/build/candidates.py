@@ -264,7 +264,8 @@ def arguments() -> argparse.ArgumentParser:
     options.add_argument("--events", type=Path, metavar="FILE", help="one event phrase a line (default: the events given)")
     options.add_argument("--terms", type=Path, metavar="FILE", default=TERMS,
                          help="the sets of variations (default: resources/temporal_terms.yaml)")
-    options.add_argument("--candidates", type=whole_number(1, 1000), default=20, metavar="N", help="at most, a question (default: 20)")
+    options.add_argument("--candidates", type=whole_number(1, 1000), default=20, metavar="N",
+                         help="at most, a question (default: 20)")
     options.add_argument("--seed", type=SEED, default=0, metavar="N", help="of the random perturbations (default: 0)")
     options.add_argument("--output", type=Path, required=True, metavar="FILE", help="the Parquet file to write")
     return options
