@@ -98,7 +98,7 @@ def test_events(text, event):
     assert is_event(LISTS, text, mentions(LISTS, text)) == event
 
 
-PARTS = [*LISTS.variations, *LISTS.singular, *LISTS.words, "a", "an", "times", "or", "1", "2.5", "1990", "3rd", "am"]
+PARTS = [*LISTS.variations, *LISTS.singular, *LISTS.words, "a", "an", "times", "or", "1", "2.5", "1990", "3rd", "am", "1" * 5000, "9" * 400 + "th"]
 
 
 @given(st.text(st.sampled_from("0123456789 .,:/'-ap mstndhrue onyclk"), max_size=30)
