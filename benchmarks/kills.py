@@ -37,7 +37,7 @@ STAGES = ["fetch", "clean", "build", "train", "evaluate", "publish"]
 PROGRAM = re.compile(rf"scripts\.({'|'.join(STAGES)})\.\w")
 VICTIMS = {"group": 4, "snakemake": 2, "program": 2, "launcher": 1}  # how often each is drawn
 IN_A_ROW = 3  # kills in a stage before the next is due
-TRAIN_SECONDS, OTHER_SECONDS = 8.0, 2.0  # a kill falls at most so long after a program of the stage was seen
+SECONDS = 2.0  # a kill falls at most so long after a program of the stage, or a checkpoint, was seen
 
 SHORT = ["sample_sop", "sample_dialogs_fill"]
 DATA = {
@@ -121,12 +121,15 @@ class Killer:
             hit[stage] += times
         return min(stages, key=lambda stage: hit[stage] // IN_A_ROW)
 
-    def wait(self, command: subprocess.Popen) -> bool:
+    def wait(self, command: subprocess.Popen, folder: Path) -> bool:
         """Wait for a random moment of the stage that is due; False when the command ended before."""
         wanted = self.next(STAGES)
         while command.poll() is None and not any(stage == wanted for _, stage in programs(command)):
             time.sleep(0.05)
-        until = time.monotonic() + self.random.uniform(0, TRAIN_SECONDS if wanted == "train" else OTHER_SECONDS)
+        if wanted == "train" and self.random.random() < 0.7:  # where there is something to resume from
+            while command.poll() is None and not list(folder.glob("results/train/*/*/work/checkpoint.pt")):
+                time.sleep(0.02)
+        until = time.monotonic() + self.random.uniform(0, SECONDS)
         while command.poll() is None and time.monotonic() < until:
             time.sleep(0.02)
         return command.poll() is None
@@ -155,7 +158,7 @@ class Killer:
 def disturbed(killer: Killer, folder: Path, output: Path, wanted: int) -> tuple[int, int]:
     """Give the command once and kill until it ends; returns its exit code and the number of kills."""
     command, kills = start(folder, output), 0
-    while sum(killer.kills.values()) < wanted and killer.wait(command):
+    while sum(killer.kills.values()) < wanted and killer.wait(command, folder):
         victim = killer.kill(command)
         kills += victim is not None
         if victim in ("group", "snakemake"):
@@ -179,10 +182,12 @@ def campaign(killer: Killer, folder: Path, undisturbed: Path, wanted: int) -> di
     output = folder.parent / "output.txt"
     while True:
         enough = sum(killer.kills.values()) >= wanted
+        begun = time.time()
         code, kills = disturbed(killer, folder, output, wanted)
         said = output.read_text(errors="replace")
         found["commands"] += 1
-        found["resumed"] += said.count("resumes in epoch")
+        found["resumed"] += sum("resumes in epoch" in log.read_text(errors="replace")
+                                for log in (folder / "results/logs/train").rglob("*.log") if log.stat().st_mtime > begun)
         found["unlocked"] += said.count("Unlocked ")
         if code and not kills:
             found["faults"].append(f"a command failed that nobody had disturbed:\n{tail(output)}")

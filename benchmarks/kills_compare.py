@@ -1,21 +1,21 @@
 """Whether two folders of results say the same, byte by byte.
 
 Left out: how long a run took, which run.json and the page's table of runs tell (`seconds`, `tokens_per_second`). Logs,
-timings of jobs and the working folders of runs are not results.
+timings of jobs, Snakemake's records and the working folders of runs are not results.
 """
 
 import json
 import re
 from pathlib import Path
 
-NOT_RESULTS = re.compile(r"(^logs/)|(^benchmarks/)|(^train/[^/]+/[^/]+/work/)|(\.lock$)")
+NOT_RESULTS = re.compile(r"(^|/)\.|^logs/|^benchmarks/|^train/[^/]+/[^/]+/work/")  # hidden ones are bookkeeping
 LEFT_OVER = re.compile(r"^\.([0-9a-f]{8}-)?\d+\.")  # the places of scripts.common.files.whole
 TIMES = {"seconds", "tokens_per_second"}
-RUN_TIMES = re.compile(r'<td class="n">[\d.]+</td><td class="n">[\d,]+</td>(?=<td>(cpu|cuda|gpu))', re.I)
+RUN_TIMES = re.compile(r'<td class="n">[\d.]+</td><td class="n">[\d,]+</td>(?=<td>[^<]* threads)')
 
 
 def left_over_files(folder: Path) -> list[str]:
-    """Files that a killed program left half-written, their process number as N."""
+    """Files that a killed program left half-written, without their process numbers."""
     return [re.sub(r"/\.([0-9a-f]{8}-)?\d+\.", "/.PID.", str(file.relative_to(folder))) for file in (folder / "results").rglob("*")
             if LEFT_OVER.search(file.name)]
 
@@ -23,7 +23,7 @@ def left_over_files(folder: Path) -> list[str]:
 def results(folder: Path) -> dict[str, Path]:
     """The files of results/ that are promised, by their place there."""
     files = {str(file.relative_to(folder / "results")): file for file in (folder / "results").rglob("*") if file.is_file()}
-    return {name: file for name, file in files.items() if not NOT_RESULTS.search(name) and not LEFT_OVER.search(file.name)}
+    return {name: file for name, file in files.items() if not NOT_RESULTS.search(name)}
 
 
 def promised(file: Path) -> object:

@@ -34,7 +34,8 @@ rule build_dataset:
     resources: mem_mb=4000
     conda: "../envs/data.yaml"
     shell:
-        "rm -rf {params.folder:q} && python -m scripts.build.{wildcards.study} --cleaned results/clean/{wildcards.source} --splits {params.splits:q}"
+        "rm -rf {params.folder:q}"
+        " && python -m scripts.build.{wildcards.study} --cleaned results/clean/{wildcards.source} --splits {params.splits:q}"
         " {params.dialogs:q} --options {params.options:q} --output {params.folder:q} --log {log:q}"
         " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
 
@@ -59,6 +60,7 @@ rule build_temporal_spans:
     resources: mem_mb=4000
     conda: "../envs/data.yaml"
     shell:
-        "rm -rf {params.folder:q} && python -m scripts.build.temporal_spans --cleaned results/clean/{wildcards.source} --splits {params.splits:q}"
+        "rm -rf {params.folder:q}"
+        " && python -m scripts.build.temporal_spans --cleaned results/clean/{wildcards.source} --splits {params.splits:q}"
         " {params.pipeline:q} --processes {threads} --output {params.folder:q} --log {log:q}"
         " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"

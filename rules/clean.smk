@@ -35,6 +35,7 @@ rule clean_corpus:
     resources: mem_mb=4000
     conda: "../envs/data.yaml"
     shell:
-        "rm -rf {params.folder:q} && python -m {params.program} --source {wildcards.source} --fetched {params.fetched:q} --output {params.folder:q}"
+        "rm -rf {params.folder:q}"
+        " && python -m {params.program:q} --source {wildcards.source} --fetched {params.fetched:q} --output {params.folder:q}"
         " --provenance {params.provenance:q} {params.expected:q} --log {log:q}"
         " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"

@@ -57,7 +57,7 @@ rule fetch_sample:
     localrule: True
     conda: "../envs/data.yaml"
     shell:
-        "python -m {params.program} {params.options:q} --output {params.folder:q} --log {log:q}"
+        "python -m {params.program:q} {params.options:q} --output {params.folder:q} --log {log:q}"
         " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
 
 

@@ -209,14 +209,16 @@ def check_places():
         if not Path(project_path(path)).exists():
             raise WorkflowError(f"{where}: {path} is not there; put it there, or correct the entry")
     downloads = [download for name in sources for download in SOURCES[name].get("downloads", [])]
-    if (downloads or any("hub" in MODELS[name] for name in models)) and "://" not in MIRROR and MIRROR and not Path(MIRROR).is_dir():
-        raise WorkflowError(f"mirror {MIRROR} is not there: correct mirror: in the configuration or TIMESTRIDE_MIRROR, or take it away "
-                            "to fetch from the files' own URLs")
+    from_afar = bool(downloads) or any("hub" in MODELS[name] for name in models)
+    if from_afar and MIRROR and "://" not in MIRROR and not Path(MIRROR).is_dir():
+        raise WorkflowError(f"mirror {MIRROR} is not there: correct mirror: in the configuration or TIMESTRIDE_MIRROR, "
+                            "or take it away to fetch from the files' own URLs")
     declared = [fact.get("bytes") or 0 for download in downloads for fact in download.get("members", {"": download}).values()]
-    needed, free = 3 * sum(declared) + 500_000_000, shutil.disk_usage(".").free  # fetched, opened and cleaned; and some for the runs
+    needed = 3 * sum(declared) + 500_000_000  # fetched, opened and cleaned, and room for the runs
+    free = shutil.disk_usage(".").free
     if (sources or models) and free < needed:
-        logger.warning(f"The disk has {free / 1e9:.1f} GB free, but this study may take {needed / 1e9:.1f} GB and more: make room first, "
-                       "or give --directory a folder on another disk")
+        logger.warning(f"The disk has {free / 1e9:.1f} GB free, but this study may take {needed / 1e9:.1f} GB and more: "
+                       "make room first, or give --directory a folder on another disk")
 
 
 if is_main_process():

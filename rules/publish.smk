@@ -41,7 +41,7 @@ rule publish_figure:
     localrule: True
     conda: "../envs/data.yaml"
     shell:
-        "python -m {params.program} --metrics {input.metrics:q} @{params.arguments} --output {params.prefix:q} --log {log:q}"
+        "python -m {params.program:q} --metrics {input.metrics:q} @{params.arguments} --output {params.prefix:q} --log {log:q}"
 
 
 use rule publish_figure as publish_table with:

@@ -43,11 +43,13 @@ def without_shortcuts(links: set[tuple[str, str]]) -> set[tuple[str, str]]:
 def places(rules: list[str], links: set[tuple[str, str]]) -> dict[str, tuple[float, float]]:
     """Where each rule stands: its stage's column, those that wait for others of their stage lower; the page at the end."""
     def depth(rule: str) -> int:
-        return max((1 + depth(first) for first, second in links if second == rule and first.split("_")[0] == rule.split("_")[0]), default=0)
+        before = [first for first, second in links if second == rule and first.split("_")[0] == rule.split("_")[0]]
+        return max(map(depth, before), default=-1) + 1
 
     found = {}
     for column, stage in enumerate(STAGES):
-        own = sorted((rule for rule in rules if rule.split("_")[0] == stage), key=lambda rule: (rule == "fetch_model", depth(rule), rule))
+        own = [rule for rule in rules if rule.split("_")[0] == stage]
+        own.sort(key=lambda rule: (rule == "fetch_model", depth(rule), rule))
         for row, rule in enumerate(own):
             found[rule] = (column * STEP, (len(own) - 1) / 2 - row)
     return found | {"fetch_model": (0.0, -1.6), "publish_page": (len(STAGES) * STEP, 0.0)}

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scripts.common.files import whole
+from scripts.common.csv_files import write_csv
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
 from scripts.common.tables import STRIDED_PAIRS, read_table
@@ -24,13 +24,10 @@ def main(given: argparse.Namespace) -> None:
     if given.pairs > len(pairs):
         raise UserError(f"{given.dataset}: {given.pairs} pairs were asked for, {given.split} has {len(pairs)}")
     sheet = pairs.iloc[np.argsort(keyed_hash(pairs["pair_id"], given.seed))[: given.pairs]].copy()
-    for column in ("text_a", "text_b"):  # a spreadsheet would run a cell that begins so as a formula
-        sheet[column] = sheet[column].str.replace(r"^(?=[=+\-@\t\r])", "'", regex=True)
     sheet.insert(0, "split", given.split)
     sheet.insert(0, "dataset", given.dataset.name)
     sheet.insert(0, "source", given.dataset.parent.name)
-    with whole(given.output) as place:
-        sheet.assign(answer="").to_csv(place, index=False)
+    write_csv(sheet.assign(answer=""), given.output)
     log.info("%s: %d pairs of %s %s to order", given.output, len(sheet), given.dataset, given.split)
 
 

@@ -133,14 +133,14 @@ def expressions(texts: pd.Series) -> pd.DataFrame:
     """
     texts = texts.to_numpy(object)
     table = merged(found(pd.Series(texts, dtype=object)), texts)
-    before = [texts[row][max(0, start - AROUND) : start] for row, start in zip(table["row"], table["outer"])]
-    after = [texts[row][end : end + AROUND] for row, end in zip(table["row"], table["end"])]
-    before, after = (pd.Series(part, dtype=object) for part in (before, after))
+    before = pd.Series([texts[row][max(0, start - AROUND) : start] for row, start in zip(table["row"], table["outer"])],
+                       dtype=object)
+    after = pd.Series([texts[row][end : end + AROUND] for row, end in zip(table["row"], table["end"])], dtype=object)
 
     def stands(where: pd.Series, pattern: str) -> pd.Series:
         codes, different = pd.factorize(where)
-        holds = pd.Series(different, dtype=object).str.contains(re.compile(pattern, re.I)).to_numpy(bool)
-        return pd.Series(holds[codes], where.index)
+        matches = pd.Series(different, dtype=object).str.contains(re.compile(pattern, re.I)).to_numpy(bool)
+        return pd.Series(matches[codes], where.index)
 
     every, first = table["every"].notna(), table["first"].fillna("").str.lower()
     unit = table["unit"].map(dict(enumerate(UNITS)))

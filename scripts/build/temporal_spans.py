@@ -254,7 +254,7 @@ def find_spans(given: argparse.Namespace, versions: dict, folder: Path) -> None:
 def main(given: argparse.Namespace) -> None:
     statistical_pipeline(given.spacy_model)  # before any process starts, so that a missing one is told once
     versions = {"rules": hashlib.sha256(given.rules.read_bytes()).hexdigest(), "spacy": spacy.__version__,
-                "spacy_model": given.spacy_model}
+                 "spacy_model": given.spacy_model}
     with whole_set(given.output) as folder:
         find_spans(given, versions, folder)
 
@@ -263,7 +263,8 @@ def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
     options.add_argument("--splits", nargs="+", required=True, help="its splits")
-    options.add_argument("--processes", type=whole_number(1, 1024), default=1, help="how many processes work at the same time (default 1)")
+    options.add_argument("--processes", type=whole_number(1, 1024), default=1,
+                         help="how many processes work at the same time (default 1)")
     options.add_argument("--spacy-model", metavar="NAME",
                          help="an installed spaCy pipeline whose DATE and TIME entities join in")
     options.add_argument("--rules", type=Path, default=RULES, help="the rules (default resources/temporal_patterns.yaml)")

@@ -6,7 +6,7 @@
     half an hour      0.5 hours             every 24 hours           every day
     a two-hour talk   a 2-hour talk         once every 54 months     once every 4.5 years
 
-Reads  answers, one a line, from standard input; a line ends at a line feed and nowhere else
+Reads  answers, one a line, from standard input
 Writes the same lines to standard output, each quantity in its most proper unit
 
     python -m scripts.build.unit_normalization < answers.txt
@@ -116,11 +116,11 @@ def normalize_units(answers: pd.Series) -> pd.Series:
     codes, texts, plain = prepared(answers)
     table = restore_bounds(expressions(plain), texts)
     table = table.assign(new=rewritten(table)).dropna(subset="new")
-    written = texts.to_numpy(object).copy()
+    normalized = texts.to_numpy(object).copy()
     for row, part in table.groupby("row", sort=False):
-        between = [written[row][end:start] for end, start in zip([0, *part["end"]], [*part["start"], None])]
-        written[row] = "".join(chain.from_iterable(zip(between, [*part["new"], ""])))
-    return answers.where(codes < 0, pd.Series(np.append(written, None)[codes], answers.index, dtype=answers.dtype))
+        between = [normalized[row][end:start] for end, start in zip([0, *part["end"]], [*part["start"], None])]
+        normalized[row] = "".join(chain.from_iterable(zip(between, [*part["new"], ""])))
+    return answers.where(codes < 0, pd.Series(np.append(normalized, None)[codes], answers.index, dtype=answers.dtype))
 
 
 def main(given: argparse.Namespace) -> None:

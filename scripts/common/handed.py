@@ -64,7 +64,8 @@ def rows_of(table: str, column: str, values: set[str]) -> str:
 def fields_of(entries: dict[str, dict], names: Iterable[str], fields: Iterable[str]) -> dict[str, dict]:
     """These fields of these entries, in the order in which the entries stand."""
     wanted, kept = set(names), set(fields)
-    return {name: {key: value for key, value in entry.items() if key in kept} for name, entry in entries.items() if name in wanted}
+    return {name: {key: value for key, value in entry.items() if key in kept}
+            for name, entry in entries.items() if name in wanted}
 
 
 def presence_of(entries: dict[str, dict], keys: Iterable[str]) -> dict[str, dict]:

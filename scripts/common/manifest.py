@@ -23,8 +23,8 @@ def describe(folder: Path, names: list[str]) -> dict:
     facts = {}
     for name in sorted(names):
         if not (folder / name).is_file():
-            raise UserError(f"{folder / name} was not written; correct the program that should write it, or the entry in resources/ "
-                            "that names it")
+            raise UserError(f"{folder / name} was not written; correct the program that should write it, or the entry in "
+                            "resources/ that names it")
         facts[name] = {"bytes": (folder / name).stat().st_size, "sha256": sha256_of(folder / name)}
     return {"files": facts}
 

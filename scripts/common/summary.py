@@ -24,8 +24,9 @@ def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
             continue
         best = of_study.loc[of_study["value"].idxmax()]
         note = ", sample data" if best["sample"] else ""
-        lines.append(f"{study['title']}: {study['headline'].replace('_', ' ')} at best {per_cent(best['value'])} ({per_cent(best['ci_low'])} to "
-                     f"{per_cent(best['ci_high'])}), {best['model']} on {best['source']} {best['dataset']} {best['split']}{note}")
+        interval = f"{per_cent(best['ci_low'])} to {per_cent(best['ci_high'])}"
+        lines.append(f"{study['title']}: {study['headline'].replace('_', ' ')} at best {per_cent(best['value'])} ({interval}), "
+                     f"{best['model']} on {best['source']} {best['dataset']} {best['split']}{note}")
     return lines
 
 

@@ -45,7 +45,8 @@ class Terminal(logging.StreamHandler):
     def __init__(self, settings):
         super().__init__(sys.stdout if settings.stdout else sys.stderr)
         self.dryrun, self.done, self.total = settings.dryrun, 0, 0
-        self.addFilter(DefaultFilter(settings.quiet, settings.debug_dag, settings.verbose, settings.dryrun, settings.printshellcmds))
+        self.addFilter(DefaultFilter(settings.quiet, settings.debug_dag, settings.verbose, settings.dryrun,
+                                     settings.printshellcmds))
 
     def job(self, facts: dict) -> str:
         """A job that starts, or would start."""

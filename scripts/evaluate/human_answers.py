@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from scripts.common.csv_files import as_written
 from scripts.common.program import UserError, cut, shown
 from scripts.common.texts import csv_of
 
@@ -22,7 +23,7 @@ def read_answers(file: Path, datasets: set[tuple[str, str]], labels: list[str]) 
     another dataset or another answer, and of a pair that was answered before: to count it again would weigh it double.
     """
     rows = csv_of(file, COLUMNS, REMEDY, "correct the path, or leave human_labels out").map(str.strip)
-    rows = rows[rows["answer"] != ""]
+    rows = rows[rows["answer"] != ""].apply(as_written)
 
     def refuse(wrong: pd.Series, why: str, remedy: str) -> None:
         if wrong.any():

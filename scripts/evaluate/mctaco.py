@@ -12,7 +12,7 @@ On a file of predictions, one yes or no a line, in the order of the gold file; p
 
 On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, beside always_yes, always_no, random
 (its expected value) and, for consistency, the data's own labels (gold), with 95 % bootstrap intervals over questions, for the
-last epoch, or the one best on held-out training questions where some are held out. A row without seed is the mean over the
+last epoch, or the one with the lowest loss on held-out training questions where there are any. A row without seed is the mean over the
 seeds; its sd is over the seeds.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run, <build>/<source>/<dataset>/<split>.parquet
@@ -93,17 +93,18 @@ def score_file(gold: Path, predictions: Path) -> None:
     if len(wrong):
         raise UserError(f"{predictions}: line {wrong[0] + 1} is {shown(words[wrong[0]])}; write yes or no")
     if len(words) != len(table):
-        raise UserError(f"{predictions}: has {len(words)} lines, but {gold} has {len(table)}; line {min(len(words), len(table)) + 1} "
-                        "is the first without its like; give one prediction for each row")
+        raise UserError(f"{predictions}: has {len(words)} lines, but {gold} has {len(table)}; line "
+                        f"{min(len(words), len(table)) + 1} is the first without its like; give one prediction for each row")
     question = pd.factorize(table["sentence"] + " " + table["question"])[0]
     found = scores(label, words.map(LABELS).to_numpy(), question)
     of_question = category.groupby(question).first().to_numpy()
     parts = {"overall": np.full(len(of_question), True)} | {name: of_question == name for name in CATEGORIES.values()}
-    print(f"{'':<14}{'EM':>7}{'F1':>8}{'questions':>11}")
+    print(f"{'':<14}{'EM':>6}{'F1':>8}{'questions':>11}")
     for name, part in parts.items():
         if not part.any():
             continue
-        print(f"{name:<14}{found['exact_match'][part].mean():>7.2%}{found['f1'][part].mean():>8.2%}{part.sum():>11,}".replace("%", ""))
+        exact, f1 = (found[metric][part].mean() * 100 for metric in ("exact_match", "f1"))
+        print(f"{name:<14}{exact:>6.2f}{f1:>8.2f}{part.sum():>11,}")
 
 
 def tallies_of(values: dict[str, list[np.ndarray]], parts: dict[str, np.ndarray]) -> list[Tally]:

@@ -1,6 +1,6 @@
 """Collect the metrics of all experiments into one table; a study's own columns are missing elsewhere.
 
-    python -m scripts.evaluate.metrics results/evaluate/strided_sop/*.parquet --output results/evaluate/metrics.parquet
+    python -m scripts.evaluate.metrics results/evaluate/default/*/*.parquet --output results/evaluate/default/metrics.parquet
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Measure an experiment of strided sentence order prediction (Jain et al. 2020, section 3 and figure 3).
 
 Metrics, as shares from 0 to 1, on each evaluation split:
-  accuracy       at the epoch that was best on the held-out training videos
+  accuracy       at the epoch with the lowest loss on the held-out training videos
   peak_accuracy  at the epoch that was best on this very split: what the paper reports
   human_accuracy of human answers (--human), where there are any
 Intervals are 95 % bootstrap intervals over videos. A row without seed is the mean over the seeds; its sd is over the
@@ -14,7 +14,7 @@ Writes a Parquet file (schema metrics: scripts/common/tables.py)
         --trained results/train/strided_sop --sources resources/sources.yaml --output /tmp/metrics.parquet
 
 --human names a CSV with the columns source, dataset, split, pair_id, answer (in_order or swapped), as made by
-scripts/build/annotation_sheet.py and filled in by people.
+scripts/build/annotation_sheet.py and filled in by people: one answer a pair, of the datasets that are measured.
 """
 
 import argparse
@@ -68,11 +68,11 @@ def tally_of(judgements: list[pd.DataFrame], metric: str, where: Path) -> Tally:
 def human_rows(answers: pd.DataFrame, human: Path, facts: dict, gold: pd.DataFrame, resamples: int) -> list[dict]:
     """The human accuracy on the dataset of a run, a row a split; empty when nobody answered for it.
 
-    answers: those of read_answers() on this dataset; gold: split, example_id, group_id and label of its pairs.
+    answers: those of read_answers() on this dataset, one a pair; gold: split, example_id, group_id and label of its pairs.
     """
     known = dict(zip(facts["labels"], range(len(facts["labels"]))))
-    joined = answers.merge(
-        gold.drop_duplicates(["split", "example_id"]), how="left", left_on=["split", "pair_id"], right_on=["split", "example_id"])
+    joined = answers.merge(gold.drop_duplicates(["split", "example_id"]), how="left",
+                           left_on=["split", "pair_id"], right_on=["split", "example_id"])
     lost = joined[joined["label"].isna()]
     if len(lost):
         raise UserError(f"{human}: pair {cut(lost['pair_id'].iloc[0])} is not in split {cut(lost['split'].iloc[0])} of "
@@ -95,8 +95,9 @@ def of_system(runs: list[Run], judgements: list[pd.DataFrame], resamples: int) -
 def measure(datasets: dict[tuple, dict[tuple, list[Run]]], sources: dict, resamples: int, human: Path | None) -> list[dict]:
     """Every metric of the runs of an experiment (schema metrics, less the experiment)."""
     rows = []
-    labels = next(run.facts["labels"] for systems in datasets.values() for runs in systems.values() for run in runs)
-    answers = read_answers(human, set(datasets), labels) if human else None
+    if human:
+        labels = next(iter(next(iter(datasets.values())).values()))[0].facts["labels"]
+        answers = read_answers(human, set(datasets), labels)
     for (source, dataset), systems in datasets.items():
         facts = next(iter(systems.values()))[0].facts
         same = {"study": facts["study"], "source": source, "dataset": dataset, "stride": facts["data_options"]["stride"],

@@ -1,6 +1,6 @@
 """Measure an experiment of temporal-expression NLI (Thukral et al. 2021, tables 5 to 7 and figure 1).
 
-Metrics, as shares from 0 to 1, on the evaluation split, at the epoch that was best on dev (templates held out of train):
+Metrics, as shares from 0 to 1, on the evaluation split, at the epoch with the lowest loss on dev (templates held out of train):
   accuracy, weighted_f1  of all pairs, and of each slice of them (by way of choosing times, premise, hypothesis, …)
   confusion              the share of pairs with this label and this prediction (of two labels where a model knows two)
 Scoring is ternary, and binary with neutral and contradiction as one label (a model that knows two labels has binary

@@ -16,7 +16,7 @@ are compared without the spaces around them. Prints per cent with 95 % bootstrap
 
 On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, over all instances (slice all), by
 kind of the masked span (kind=date), by whether it holds a numeral (has_numeral=true), by length of the dialog
-(turns=7-10), and for wrong_above_right by rule (rule=phrase); for the epoch that was best on the held-out dialogs. A row
+(turns=7-10), and for wrong_above_right by rule (rule=phrase); for the epoch with the lowest loss on the held-out dialogs. A row
 without seed is the mean over the seeds; its sd is over the seeds. Beside them baselines that read no meaning, whose
 ties are broken at random, in expectation over all orders:
 

@@ -19,16 +19,19 @@ import argparse
 import base64
 import json
 import os
+import re
 from pathlib import Path
 
 import jinja2
 import pandas as pd
 import yaml
 
+from scripts.common.csv_files import read_csv
 from scripts.common.files import sha256_of, whole
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.tables import read_table
 from scripts.publish.comparison import DIFFERENCE, Facts, findings, paper_of, published_claims, settings_of, trends
+from scripts.publish.machines import machine_of, mixture
 from scripts.publish.names import load, model_title
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -50,7 +53,7 @@ def readable_table(file: Path, heads: list[str] | None) -> dict:
 
     heads is the columns that head the groups; None for the words before the first number.
     """
-    table = pd.read_csv(file, dtype=str, keep_default_na=False)
+    table = read_csv(file)
     number = dict(zip(table, table.apply(lambda column: column.str.fullmatch(r"[-−]?[\d,.–e]*( ± [\d.]+)?").all())))
     if heads is None:
         numbers = [name for name in table if number[name]]
@@ -67,7 +70,7 @@ def example_groups(file: Path) -> list[dict]:
     """Examples to read, in groups by all columns but those of the pair."""
     pair = {"Outcome", "First", "Second", "P(right order)", "Pair"}
     groups: dict[str, list] = {}
-    for record in pd.read_csv(file, dtype=str, keep_default_na=False).to_dict("records"):
+    for record in read_csv(file).to_dict("records"):
         about = [f"{name.lower()} {value}" if value.isdigit() else value
                  for name, value in record.items() if name not in pair]
         groups.setdefault(" · ".join(about), []).append(record)
@@ -82,7 +85,7 @@ def is_made(item: dict, runs: list[dict]) -> bool:
 def question_groups(file: Path) -> list[dict]:
     """Questions to read, each with its candidates, in groups by the columns before Category; those after Question are of a
     candidate, and shown where they hold anything."""
-    table = pd.read_csv(file, dtype=str, keep_default_na=False)
+    table = read_csv(file)
     of_candidate = list(table)[list(table).index("Question") + 1:]
     about = [name for name in table if name not in ("Category", "Outcome", "Question", *of_candidate)]
     groups: dict[str, list] = {}
@@ -105,7 +108,7 @@ def published_item(item: dict, publish: Path, root: Path, output: Path, provenan
         svg = base.with_name(f"{item['name']}.svg").read_bytes()
         return shown | {"image": f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"}
     file = base.with_name(f"{item['name']}.csv")
-    if item.get("show") == "examples" and "Candidate" in pd.read_csv(file, nrows=0):
+    if item.get("show") == "examples" and "Candidate" in read_csv(file):
         return shown | {"show": "questions", "groups": question_groups(file)}
     if item.get("show") == "examples":
         return shown | {"show": "examples", "groups": example_groups(file)}
@@ -157,10 +160,16 @@ def cleaned(files: list[Path], sources: dict) -> list[dict]:
 
 
 def source_facts(names: list[str], sources: dict, root: Path) -> list[dict]:
-    """Titles, licences, citations and file hashes of the corpora; root: the folder that local ones are in."""
+    """Titles, licences, citations and file hashes of the corpora; root: the folder that local ones are in.
+
+    Raises UserError for a homepage that is no web address: a link may run what it names.
+    """
     rows = []
     for name in names:
         entry = sources[name]
+        if "homepage" in entry and not re.match(r"https?://[^/\s]", str(entry["homepage"])):
+            raise UserError(f"resources/sources.yaml: {name}: homepage {str(entry['homepage'])[:60]!r} is no web address; write "
+                            "https://…")
         files = {Path(entry["local"]).name: sha256_of(root / entry["local"])} if "local" in entry else {}
         for download in entry.get("downloads", []):
             for file, fact in (download.get("members") or {download["file"]: download}).items():
@@ -212,7 +221,7 @@ def main(given: argparse.Namespace) -> None:
                  for item in load(resources / "figures.yaml") if item["study"] == study and is_made(item, own)]
         facts = Facts(means[means["study"] == study], own, cleaning, sources, models)
         sections.append({"name": study, "title": studies[study]["title"], "paper": studies[study]["paper"],
-                         "question": paragraphs(root / "report" / f"{study}.rst"), "items": items,
+                         "question": paragraphs(root / "report" / f"{study}.rst"), "items": items, "machines": mixture(own),
                          "compared": compared(study, published, facts)})
     reported = {model for _, claim in published.iterrows() for model in paper_of(claim).get("model", [])}
     experiments = [{"name": name, "title": configuration["experiments"][name].get("title", name)}
@@ -225,7 +234,7 @@ def main(given: argparse.Namespace) -> None:
         "cleaning": cleaned(given.cleaning, sources),
         "sources": source_facts(sorted(set(cleaning["source"])), sources, root),
         "models": model_facts(sorted({fact["model"] for fact in runs}), models, reported),
-        "runs": [fact | {"title": run_title(fact, models)} for fact in runs],
+        "runs": [fact | {"title": run_title(fact, models), "machine": machine_of(fact)} for fact in runs],
         "datasets": [(*key, digest) for key, digest in sorted(datasets.items())],
         "metrics_sha256": sha256_of(given.metrics),
         "configuration": yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True),

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import matplotlib
 import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -29,6 +31,7 @@ SETTINGS = {
     "axes.grid.axis": "y", "grid.color": "#ececec", "grid.linewidth": 0.6, "axes.axisbelow": True,
     "lines.linewidth": 1.4, "figure.dpi": 100, "savefig.dpi": 220, "figure.facecolor": "white",
     "svg.fonttype": "path", "svg.hashsalt": "timestride", "pdf.fonttype": 42,
+    "text.parse_math": False,  # a title may hold a $
 }
 
 
@@ -51,6 +54,11 @@ def mark_sample(axes: Axes, size: float = 17) -> None:
     """Say on the face of a panel that its numbers come from sample data."""
     axes.text(0.5, 0.5, SAMPLE, transform=axes.transAxes, ha="center", va="center", rotation=24, fontsize=size,
               fontweight="bold", color=PALE, zorder=0.6)
+
+
+def error_bars(points: pd.DataFrame) -> np.ndarray:
+    """(2, n) distances from the value down and up to its interval, in per cent."""
+    return np.clip([points["value"] - points["ci_low"], points["ci_high"] - points["value"]], 0, None) * 100
 
 
 def lines_of(groups: list[list], across: int) -> list[list]:

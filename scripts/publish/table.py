@@ -1,9 +1,10 @@
-"""A table in the three forms that are published: CSV, Markdown, LaTeX."""
+"""A table in the three forms that are published: CSV, Markdown, LaTeX. The plotted points of a figure as CSV."""
 
 from pathlib import Path
 
 import pandas as pd
 
+from scripts.common.csv_files import write_csv
 from scripts.common.files import whole
 
 LATEX = str.maketrans({
@@ -11,7 +12,6 @@ LATEX = str.maketrans({
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--",
     "−": "$-$", "±": r"$\pm$", "·": r"$\cdot$", "×": r"$\times$",
 })
-
 
 def percent(share: float | None, decimals: int = 1) -> str:
     """A share from 0 to 1 as per cent; empty where there is none."""
@@ -30,6 +30,11 @@ def markdown(text: str) -> str:
     return text.replace("\n", " ")
 
 
+def write_points(points: pd.DataFrame, output: Path) -> None:
+    """Write what a figure shows to <output>.csv."""
+    write_csv(points, output.with_name(f"{output.name}.csv"))
+
+
 def write(table: pd.DataFrame, caption: str, numbers: list[str], output: Path) -> None:
     """Write a table of text cells to <output>.csv, .md and .tex; the columns `numbers` are set flush right.
 
@@ -40,8 +45,8 @@ def write(table: pd.DataFrame, caption: str, numbers: list[str], output: Path) -
     lines = [head, ["---:" if flush else "---" for flush in right],
              *([markdown(cell) for cell in row] for row in table.to_numpy())]
     body = [" & ".join(latex(cell) for cell in row) + r" \\" for row in [list(table), *table.to_numpy()]]
+    write_csv(table, output.with_name(f"{output.name}.csv"))
     files = {
-        "csv": table.to_csv(index=False),
         "md": "\n".join(f"| {' | '.join(line)} |" for line in lines) + f"\n\n{markdown(caption)}\n",
         "tex": "\n".join([
             "% \\usepackage{booktabs}", r"\begin{table*}", r"\centering\scriptsize\setlength{\tabcolsep}{3pt}",

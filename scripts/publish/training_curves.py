@@ -22,12 +22,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from scripts.common.files import whole
 from scripts.common.program import UserError, execute, log
 from scripts.common.tables import provenance_of, read_table
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, model_title
+from scripts.publish.table import write_points
+from scripts.train.choice import chosen_epoch
 
 
 
@@ -55,11 +56,9 @@ def look(split: str, splits: list[str]) -> dict:
 
 
 def chosen(lines: pd.DataFrame) -> int:
-    """The epoch with the best held-out accuracy, the lower loss where two are equal; the last where nothing is held out."""
-    if "held_out" not in set(lines["split"]):
-        return int(lines["epoch"].max())
-    held = lines[lines["split"] == "held_out"].sort_values(["accuracy", "loss"], ascending=[False, True])
-    return int(held["epoch"].iloc[0])
+    """The epoch that is reported: the rule of training; the last where nothing is held out."""
+    held_out = lines[lines["split"] == "held_out"].sort_values("epoch")
+    return chosen_epoch(list(held_out["loss"])) if len(held_out) else int(lines["epoch"].max())
 
 
 def draw_panel(axes: Axes, lines: pd.DataFrame, measure: str, splits: list[str]) -> None:
@@ -144,8 +143,7 @@ def main(given: argparse.Namespace) -> None:
     history = history.sort_values(["source", "model", "variant", "stride", "seed", "split", "epoch"], ignore_index=True)
     figure = draw(history, set(metrics.loc[metrics["sample"], "source"]), load(given.sources), load(given.models))
     style.save(figure, given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
-        history.drop(columns="variant").to_csv(place, index=False)
+    write_points(history.drop(columns="variant"), given.output)
     log.info("%s: %d runs", given.output, history["run"].nunique())
 
 

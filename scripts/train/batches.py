@@ -108,16 +108,16 @@ def static_width(width: int) -> int:
     return -(-width // step) * step
 
 
-def collate(examples: Examples, rows: np.ndarray, padding: dict[str, int], device, static: bool = False) -> dict[str, torch.Tensor]:
+def collate(examples: Examples, rows: np.ndarray, padding: dict[str, int], device, most: int | None = None) -> dict[str, torch.Tensor]:
     """The rows as tensors, each field (rows × its longest), padded at the end, with attention_mask, labels and choices.
 
-    static: pad to one of few widths.
+    most: pad to one of few widths, none of them above this, since a model has so many positions.
     """
-    batch = {}
+    batch, device = {}, torch.device(device)
     for name, field in examples.fields.items():
         values = field.take(rows)
         width = int(values.lengths.max())
-        batch[name] = values.padded(static_width(width) if static else width, padding[name])
+        batch[name] = values.padded(max(width, min(static_width(width), most)) if most else width, padding[name])
     lengths = examples.lengths[rows]
     batch["attention_mask"] = (np.arange(batch["input_ids"].shape[1]) < lengths[:, None]).astype(np.int64)
     batch["labels"], batch["choices"] = examples.labels[rows], examples.choices[rows]
@@ -134,7 +134,7 @@ def parts_of(lengths: np.ndarray, rows: np.ndarray, tokens: int | None) -> list[
     rows = rows[np.argsort(-lengths[rows], kind="stable")]
     parts, start = [], 0
     while start < len(rows):  # some parts a step; the longest of a part stands first
-        size = max(1, tokens // int(lengths[rows[start]]))
+        size = max(1, tokens // max(1, int(lengths[rows[start]])))  # a text may have no known word
         parts.append(rows[start : start + size])
         start += size
     return parts
@@ -169,6 +169,6 @@ def sorted_batches(lengths: np.ndarray, choices: np.ndarray, batch_size: int, to
         return np.split(order, starts[at_once::at_once])
     cuts, place = [], 0
     while place < len(starts):
-        place += max(1, tokens // (largest * int(longest[group[order[starts[place]]]])))
+        place += max(1, tokens // (largest * max(1, int(longest[group[order[starts[place]]]]))))
         cuts.append(place)
     return np.split(order, starts[cuts[:-1]])

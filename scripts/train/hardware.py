@@ -24,6 +24,7 @@ class Hardware:
     precision: str
     deterministic: bool
     cuda: bool
+    memory: int = 0  # bytes of the GPU for each run that shares it
 
     def maker(self) -> dict:
         """What must be the same for a checkpoint to go on to the same numbers; threads are taken over from it."""
@@ -41,6 +42,7 @@ class Hardware:
         if not self.cuda and hasattr(network, "set_attn_implementation"):
             network.set_attn_implementation("eager")  # with dropout a seventh faster on CPUs than scaled_dot_product_attention
         if training.get("compile"):
+            torch._dynamo.config.recompile_limit = 64  # a graph for each width and for batches that are not full; else none at all
             network.compile(mode="reduce-overhead" if self.cuda else None, dynamic=False)
 
     def facts(self) -> dict:
@@ -75,29 +77,27 @@ def precision_for(setting: str, cpu: bool) -> str:
 def set_up(job: dict, launch: Launch) -> tuple[Accelerator, Hardware]:
     """The accelerator and the hardware, torch set so that the same job gives the same numbers on it.
 
-    Raises UserError when other processes were started than asked for, or the tracker is not installed.
+    Raises UserError when other processes were started than asked for.
     """
     torch.use_deterministic_algorithms(launch.deterministic)
     torch.utils.deterministic.fill_uninitialized_memory = False  # 5 % of a step, and nothing here reads what it did not write
     torch.set_float32_matmul_precision("highest")  # fp32 is fp32: no TF32 where scores are computed
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = not launch.deterministic
-    if launch.deterministic:  # of the kernels of attention these vary from run to run when they learn
-        torch.backends.cuda.enable_mem_efficient_sdp(False)
-        torch.backends.cuda.enable_cudnn_sdp(False)
+    # cuDNN's attention varies from run to run when it learns; the flash and the memory-efficient one obey the mode set above.
+    torch.backends.cuda.enable_cudnn_sdp(not launch.deterministic)
     torch.set_num_threads(launch.threads)
-    try:
-        accelerator = Accelerator(mixed_precision="no", cpu=launch.cpu, log_with=None if launch.report_to == "none" else launch.report_to,
-                                  project_dir=f"{launch.work}/tracking")
-    except (ValueError, ImportError):
-        raise UserError(f"report_to: {launch.report_to} is not installed here; `pip install {launch.report_to}`, or set report_to: none") from None
+    tracker = None if launch.report_to == "none" else launch.report_to
+    accelerator = Accelerator(mixed_precision="no", cpu=launch.cpu, log_with=tracker, project_dir=f"{launch.work}/tracking")
     if accelerator.num_processes != launch.processes:
         raise UserError(f"{accelerator.num_processes} processes were started where {launch.processes} were asked for; "
                         "check the launcher's environment")
-    if launch.report_to != "none":
-        accelerator.init_trackers("timestride", job["settings"]["training"], {launch.report_to: {"name": job["run"]}}
-                                  if launch.report_to != "tensorboard" else {})
+    if tracker:
+        named = {} if tracker == "tensorboard" else {tracker: {"name": job["run"]}}
+        accelerator.init_trackers("timestride", job["settings"]["training"], named)
     cuda = accelerator.device.type == "cuda"
+    memory = torch.cuda.get_device_properties(accelerator.device).total_memory // launch.runs_per_gpu if cuda else 0
     return accelerator, Hardware(
         device=torch.cuda.get_device_name() if cuda else processor(), processes=accelerator.num_processes, threads=launch.threads,
-        precision=precision_for(job["settings"]["training"]["precision"], not cuda), deterministic=launch.deterministic, cuda=cuda)
+        precision=precision_for(job["settings"]["training"]["precision"], not cuda), deterministic=launch.deterministic, cuda=cuda,
+        memory=memory)

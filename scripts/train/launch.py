@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from scripts.common.devices import CLAIMS, claim_gpus, visible_gpus
@@ -15,7 +16,7 @@ from scripts.train.work import write_json
 
 # Variables by which Accelerate, torch, oneDNN and MKL would compute otherwise than the configuration says.
 FOREIGN = ("ACCELERATE_", "FSDP_", "DEEPSPEED_", "MEGATRON_", "PARALLELISM_CONFIG_", "TORCHELASTIC_", "TORCHDYNAMO_", "TORCHINDUCTOR_",
-           "TORCH_ALLOW_TF32", "TORCH_BLAS_", "NVIDIA_TF32", "CUBLAS_", "CUDNN_", "ONEDNN_", "DNNL_", "MKL_", "OMP_", "KMP_", "GOMP_",
+           "TORCH_ALLOW_TF32", "TORCH_BLAS_", "NVIDIA_TF32", "NCCL_ALGO", "NCCL_PROTO", "CUBLAS_", "CUDNN_", "ONEDNN_", "DNNL_", "MKL_", "OMP_", "KMP_", "GOMP_",
            "OPENBLAS_NUM_THREADS", "PYTORCH_TUNABLEOP", "PYTORCH_ENABLE_MPS")
 DISTRIBUTED = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT",
                "PMI_RANK", "PMI_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALRANKID", "MV2_COMM_WORLD_RANK")
@@ -35,6 +36,7 @@ class Launch:
     checkpoint_seconds: float
     deterministic: bool = True
     micro_batch_tokens: int | None = None
+    runs_per_gpu: int = 1
     report_to: str = "none"
     tokens: str | None = None  # where tokenized splits are kept
     log: str | None = None
@@ -61,6 +63,12 @@ def devices(device: str, wanted: int, runs_per_gpu: int) -> list[str]:
         raise UserError(f"device: gpu asks for {wanted} GPU(s), but {len(gpus)} are visible here; "
                         "set device: auto, or run on a machine that has them")
     return claim_gpus(gpus, wanted, runs_per_gpu) if gpus else []
+
+
+def check_tracker(name: str) -> None:
+    """Raises UserError for a tracker that is not installed."""
+    if name != "none" and find_spec(name) is None:
+        raise UserError(f"report_to: {name} is not installed here; `pip install {name}`, or set report_to: none")
 
 
 def environment(gpus: list[str], threads: int, processes: int) -> dict[str, str]:

@@ -39,7 +39,7 @@ from scripts.train.launch import Launch, read_launch
 from scripts.train.progress import Progress
 from scripts.train.result import write_result
 from scripts.train.scoring import Scorer
-from scripts.train.step import Learner, parameter_groups, seed_everything
+from scripts.train.step import Learner, parameter_groups, seed_everything, tokens_that_fit
 from scripts.train.stop import Stop, Stopped
 from scripts.train.work import fail, finish
 
@@ -59,6 +59,7 @@ class State:
     weights: dict | None = None  # of the chosen epoch, for a method that makes a model
     seconds: float = 0.0
     tokens: int = 0
+    micro_batch_tokens: int | None = None  # of its forward passes, which decide dropout
 
 
 # ---- what is read
@@ -223,6 +224,7 @@ class Saver:
         """Write the checkpoint."""
         begun = time.time()
         state.seconds = self.before + begun - self.started
+        state.micro_batch_tokens = self.learner.micro_batch_tokens
         accelerator = self.learner.accelerator
         if accelerator.is_main_process:
             network = accelerator.unwrap_model(self.learner.network)
@@ -248,8 +250,9 @@ def learn(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardwar
         optimizer.load_state_dict(optimizer_state)
         log.info("%s: resumes in epoch %d after %d of %d steps", job["run"], state.epoch + 1, state.step, steps_an_epoch)
     network.train()
-    learner = Learner(accelerator, paradigm, optimizer, network, training, settings["seed"], steps, hardware.precision,
-                      launch.micro_batch_tokens, max_width=training["max_length"])
+    fitting = launch.micro_batch_tokens or tokens_that_fit(accelerator.unwrap_model(network), hardware, training["max_length"])
+    fitting = min(filter(None, (fitting, state.micro_batch_tokens)), default=None)  # a resumed run takes the same parts
+    learner = Learner(accelerator, paradigm, optimizer, network, training, settings["seed"], steps, hardware.precision, fitting)
     saver.learner = learner
     scorer = Scorer(accelerator, network, paradigm, stop)
     progress = Progress(job["run"], steps, state.epoch * steps_an_epoch + state.step, accelerator)
@@ -317,6 +320,11 @@ def train_job(launch: Launch) -> None:
              hardware.threads, hardware.precision)
     try:
         train(job, launch, accelerator, hardware, stop)
+    except RuntimeError as error:
+        if "deterministic" not in str(error):
+            raise
+        raise UserError(f"{job['run']}: {str(error).splitlines()[0]}; set `deterministic: false` in the configuration, which lets "
+                        "the numbers vary from run to run") from None
     except Stopped as stopped:
         log.error("%s: %s; what was learnt is saved, and the same command goes on from there", job["run"], stopped)
         sys.exit(stopped.exit_code)

@@ -41,14 +41,21 @@ class Paradigm(fill.Paradigm):
         n = len(once)
         return Examples({"input_ids": fields["input_ids"]}, np.ones(n, np.int64), np.arange(n), truncated)
 
+    def draws(self, batch: dict[str, torch.Tensor], training: bool) -> torch.Tensor:
+        """(rows, 3, width) random numbers from 0 to 1; in evaluation by the example alone, so always the same masks."""
+        rows, width = batch["input_ids"].shape
+        if training:
+            return torch.rand(rows, 3, width)
+        return torch.stack([torch.rand(3, self.max_length, generator=torch.Generator().manual_seed(example))[:, :width]
+                            for example in batch["choices"].tolist()])
+
     def likelihoods(self, network, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the tokens asked for, and the share of them that the model would write itself."""
         ids, places = batch["input_ids"], torch.arange(batch["input_ids"].shape[1], device=batch["input_ids"].device)
         inside = places < batch["attention_mask"].sum(1, keepdim=True) - len(self.after)
         inside &= places >= len(self.before)
-        generator = None if network.training else torch.Generator().manual_seed(0)  # the same masks in every evaluation
-        share, kind = torch.rand((2, *ids.shape), generator=generator).to(ids.device)
-        others = torch.randint(len(self.tokenizer), ids.shape, generator=generator).to(ids.device)
+        share, kind, other = self.draws(batch, network.training).to(ids.device).unbind(1)
+        others = (other * len(self.tokenizer)).long()
         asked = inside & (share < ASKED)
         asked |= inside & (places == len(self.before)) & ~asked.any(1, keepdim=True)  # something is asked of each
         mask = mask_token(self.tokenizer, self.model)

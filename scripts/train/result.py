@@ -59,7 +59,7 @@ def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[s
         "truncated": {split: examples[split].truncated for split in examples},
         "epochs": state.epoch, "best_epoch": reported_epoch(state),
         "seconds": round(seconds, 1), "tokens": state.tokens, "tokens_per_second": round(state.tokens / seconds, 1),
-        "hardware": hardware.facts(), "versions": versions(),
+        "micro_batch_tokens": state.micro_batch_tokens, "hardware": hardware.facts(), "versions": versions(),
     }
     write_json(facts, result / "run.json")
     return facts

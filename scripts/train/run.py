@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 
 from scripts.common.models import DEFAULT_FILES
 from scripts.common.program import UserError, execute, json_object, log, log_to, number, parser, whole_number
-from scripts.train.launch import Launch, devices, start
+from scripts.train.launch import Launch, check_tracker, devices, start
 from scripts.train.work import describe, fail, finished, forget, hand_out, model_view, refuse_again, sweep, write_json
 
 LOCKS = []  # a lock is let go when its object is collected: these are held until the process ends
@@ -66,6 +66,7 @@ def main(given: argparse.Namespace) -> None:
         log.info("%s: already trained from the same data, model, settings and code; no step taken", given.run)
         return
     refuse_again(work, job, given.attempt)
+    check_tracker(given.report_to)
     forget(work)
     write_json(job, work / "job.json")
     gpus = devices(given.device, given.devices, given.runs_per_gpu)
@@ -73,7 +74,8 @@ def main(given: argparse.Namespace) -> None:
     launch = Launch(
         work=str(work), data=str(given.data), model=str(model), output=str(given.output), processes=processes,
         threads=max(1, given.threads // processes), cpu=not gpus, checkpoint_seconds=given.checkpoint_seconds,
-        deterministic=not given.not_deterministic, micro_batch_tokens=given.micro_batch_tokens, report_to=given.report_to,
+        deterministic=not given.not_deterministic, micro_batch_tokens=given.micro_batch_tokens,
+        runs_per_gpu=given.runs_per_gpu, report_to=given.report_to,
         tokens=given.tokens and str(given.tokens), log=given.log and str(given.log), end_with_parent=given.end_with_parent)
     try:
         start(launch, gpus)

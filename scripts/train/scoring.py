@@ -1,5 +1,7 @@
 """Scores of examples, in fp32 whatever the precision of learning: rounding must decide no rank."""
 
+from contextlib import suppress
+
 import numpy as np
 import torch
 from accelerate import Accelerator
@@ -25,7 +27,8 @@ class Scorer:
         network.eval()
         scores = torch.zeros(len(examples), self.paradigm.width, device=self.accelerator.device)
         batches = sorted_batches(examples.lengths, examples.choices, ROWS, self.tokens)
-        with torch.inference_mode():
+        # Not with compiled graphs: these are for the few shapes of learning, and here is enough to do at once.
+        with torch.inference_mode(), torch.compiler.set_stance("force_eager"):
             for rows in batches[self.accelerator.process_index :: self.accelerator.num_processes]:
                 self.stop.check()
                 scores[torch.from_numpy(rows).to(scores.device)] = self._of(network, examples, rows)
@@ -34,14 +37,18 @@ class Scorer:
 
     def _of(self, network, examples: Examples, rows: np.ndarray) -> torch.Tensor:
         """The scores of one batch; in halves where it does not fit into the GPU's memory."""
-        try:
+        with suppress(torch.OutOfMemoryError):
             return self.paradigm.scores(network, collate(examples, rows, self.paradigm.padding, self.accelerator.device))
-        except torch.OutOfMemoryError:
-            torch.cuda.empty_cache()
-            choices = examples.choices[rows]
-            middle = int(np.searchsorted(choices == choices[len(rows) // 2], True))  # candidates for one place stay together
-            if middle == 0:
-                raise UserError(f"{len(rows)} texts of {examples.lengths[rows].max()} tokens do not fit into the GPU's memory; "
-                                "lower max_length, or take a GPU with more") from None
-            log.warning("out of memory: scores %d rows in two parts", len(rows))
-            return torch.cat([self._of(network, examples, rows[:middle]), self._of(network, examples, rows[middle:])])
+        torch.cuda.empty_cache()  # only here, since the error holds what was computed
+        middle = halves_at(examples.choices[rows])
+        if middle is None:
+            raise UserError(f"{len(rows)} texts of {examples.lengths[rows].max()} tokens do not fit into the GPU's memory; "
+                            "lower max_length, or take a GPU with more")
+        log.warning("out of memory: scores %d rows in two parts", len(rows))
+        return torch.cat([self._of(network, examples, rows[:middle]), self._of(network, examples, rows[middle:])])
+
+
+def halves_at(choices: np.ndarray) -> int | None:
+    """Where to cut a batch, as near its middle as candidates for one place, which stay together, allow; None for one place."""
+    cuts = np.flatnonzero(np.diff(choices)) + 1
+    return int(cuts[np.abs(cuts - len(choices) / 2).argmin()]) if len(cuts) else None

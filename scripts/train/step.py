@@ -1,6 +1,6 @@
 """One step of learning: the gradient of a whole batch, whatever the number of processes and of parts that fit into memory."""
 
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 
 import numpy as np
 import torch
@@ -8,8 +8,10 @@ from accelerate import Accelerator
 
 from scripts.common.program import UserError, log
 from scripts.train.batches import Examples, collate, parts_of
+from scripts.train.hardware import Hardware
 
-SHARE = 0.7  # of the free memory of a GPU that activations may take
+SHARE = 0.7  # of the memory that a GPU has beside the weights, that activations may take
+WEIGHT_BYTES = 18  # of a weight, its gradient and its two moments in 32 bit, and its copy in 16 bit
 
 
 def learning_rate(step: int, steps: int, training: dict) -> float:
@@ -31,67 +33,78 @@ def seed_everything(*numbers: int) -> None:
     torch.manual_seed(int(np.random.SeedSequence(numbers).generate_state(1, np.uint64)[0] >> np.uint64(1)))
 
 
-def tokens_that_fit(network, free_bytes: int, width: int, number_bytes: int) -> int | None:
-    """How many tokens, in texts of `width`, one pass may read and keep for the gradient; None for an unknown shape.
+def tokens_that_fit(network, hardware: Hardware, width: int) -> int | None:
+    """How many tokens, in texts of `width`, one pass may read and keep for the gradient; None on a CPU or for an unknown shape.
 
     A layer keeps (34 + 5 · heads · width / hidden) · hidden bytes a token in 16 bit (Korthikanti et al. 2022, Reducing
-    Activation Recomputation in Large Transformer Models, equation 2).
+    Activation Recomputation in Large Transformer Models, equation 2). Counted from the memory that the GPU has, not from what
+    is free now: the parts of a batch decide dropout, and must be the same in every run on such a GPU.
     """
     config = getattr(network, "config", None)
     sizes = [getattr(config, name, None) for name in ("num_hidden_layers", "hidden_size", "num_attention_heads")]
-    if not all(sizes):
+    if not hardware.cuda or not all(sizes):
         return None
     layers, hidden, heads = sizes
-    a_token = layers * (34 * hidden + 5 * heads * width) * number_bytes / 2
-    return max(width, int(SHARE * free_bytes / a_token))
+    a_token = layers * (34 * hidden + 5 * heads * width) * (1 if hardware.precision == "bf16" else 2)
+    beside_weights = hardware.memory - WEIGHT_BYTES * sum(weight.numel() for weight in network.parameters())
+    return max(width, int(SHARE * beside_weights / a_token))
 
 
 class Learner:
     """A network that learns: `step` takes one step with a batch."""
 
     def __init__(self, accelerator: Accelerator, paradigm, optimizer, network, training: dict, seed: int, steps: int,
-                 precision: str, micro_batch_tokens: int | None, max_width: int):
+                 precision: str, micro_batch_tokens: int | None):
         self.accelerator, self.paradigm, self.optimizer, self.network = accelerator, paradigm, optimizer, network
         self.training, self.seed, self.steps, self.precision = training, seed, steps, precision
-        self.compiled = bool(training.get("compile"))
         self.micro_batch_tokens = micro_batch_tokens
-        if micro_batch_tokens is None and accelerator.device.type == "cuda":
-            free, _ = torch.cuda.mem_get_info(accelerator.device)
-            self.micro_batch_tokens = tokens_that_fit(accelerator.unwrap_model(network), free, max_width, 2 if precision == "bf16" else 4)
+        self.compiled = bool(training.get("compile"))
+        if self.compiled:  # A gradient that lay in a graph's own memory would be overwritten by that of the next part.
+            for weight in network.parameters():
+                weight.grad = torch.zeros_like(weight) if weight.requires_grad else None
 
     def step(self, examples: Examples, rows: np.ndarray, epoch: int, step: int, number: int) -> torch.Tensor:
         """Learn from a batch; returns the sum of its losses and how many are right, of this process's share: (2,) float64.
 
-        epoch, step: the place of the batch, which with the seed decides dropout; number: the step's over all epochs.
+        epoch, step: the place of the batch, which with the seed and the parts it is taken in decides dropout; number: the step's
+        over all epochs. Raises UserError where the memory is too small even so.
         """
-        while True:
-            try:
-                return self._step(examples, rows, epoch, step, number)
-            except torch.OutOfMemoryError:
+        for group in self.optimizer.param_groups:
+            group["lr"] = learning_rate(number, self.steps, self.training)
+        sums = None
+        while sums is None:
+            with suppress(torch.OutOfMemoryError):
+                sums = self._gradient(examples, rows, (self.seed, epoch, step))
+            if sums is None:  # only here, since the error holds what was computed
                 self._less_at_once(examples.lengths[rows])
+        self.accelerator.clip_grad_norm_(self.network.parameters(), self.training["gradient_clip"])
+        try:
+            self.optimizer.step()
+        except torch.OutOfMemoryError:
+            raise UserError("the optimizer does not fit into the GPU's memory beside the model; take a GPU with more, or a smaller "
+                            "model") from None
+        return sums
 
-    def _step(self, examples: Examples, rows: np.ndarray, epoch: int, step: int, number: int) -> torch.Tensor:
+    def _gradient(self, examples: Examples, rows: np.ndarray, seeds: tuple[int, ...]) -> torch.Tensor:
+        """Leave the gradient of a batch's mean loss in the weights; returns the sums of `step`."""
         accelerator, world = self.accelerator, self.accelerator.num_processes
         share = rows[accelerator.process_index :: world]
         counts = len(share) > 0
         if not counts:  # fewer examples than processes: every process must still take the step
             share = rows[:1]
-        seed_everything(self.seed, epoch, step, accelerator.process_index)
-        for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate(number, self.steps, self.training)
-        self.optimizer.zero_grad()
+        seed_everything(*seeds, accelerator.process_index)
+        self.optimizer.zero_grad(set_to_none=not self.compiled)
         sums = torch.zeros(2, dtype=torch.float64, device=accelerator.device)
         parts = parts_of(examples.lengths, share, self.micro_batch_tokens)
         for place, part in enumerate(parts):
-            batch = collate(examples, part, self.paradigm.padding, accelerator.device, static=self.compiled)
+            batch = collate(examples, part, self.paradigm.padding, accelerator.device,
+                            most=self.training["max_length"] if self.compiled else None)
             with accelerator.no_sync(self.network) if place + 1 < len(parts) else nullcontext():
                 with torch.autocast(accelerator.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
                     loss, right = self.paradigm.loss(self.network, batch)
                 loss = loss * counts
                 accelerator.backward(loss * world / len(rows))
             sums += torch.stack([loss.detach().double(), (right * counts).double()])
-        accelerator.clip_grad_norm_(self.network.parameters(), self.training["gradient_clip"])
-        self.optimizer.step()
         return sums
 
     def _less_at_once(self, lengths: np.ndarray) -> None:
@@ -100,10 +113,10 @@ class Learner:
         now = min(self.micro_batch_tokens or widest * len(lengths), widest * len(lengths))
         remedy = "set micro_batch_tokens lower, lower max_length, or take a GPU with more memory"
         if self.accelerator.num_processes > 1:  # the others wait for this one's gradient
-            raise UserError(f"a step of {now} tokens does not fit into the GPU's memory; {remedy}") from None
+            raise UserError(f"a step of {now} tokens does not fit into the GPU's memory; {remedy}")
         if now <= widest:
-            raise UserError(f"one text of {widest} tokens does not fit into the GPU's memory; {remedy}") from None
+            raise UserError(f"one text of {widest} tokens does not fit into the GPU's memory; {remedy}")
         self.micro_batch_tokens = max(widest, now // 2)
-        self.optimizer.zero_grad()
+        self.optimizer.zero_grad(set_to_none=not self.compiled)
         torch.cuda.empty_cache()
         log.warning("out of memory: takes steps in parts of %d tokens from here on", self.micro_batch_tokens)

@@ -28,7 +28,9 @@ def key_of(paradigm, job: dict, table: pa.Table) -> str:
     described = json.dumps([digest_of(table, table.schema.names), tokenizer.model_input_names, special, start, head, job["inputs"],
                             job["settings"]["training"]["max_length"],
                             fingerprint(f"scripts.train.{job['paradigm']}", leave_out=REPORTING)])
-    return hashlib.sha256((described + tokenizer.backend_tokenizer.to_str()).encode()).hexdigest()
+    # What it was last asked to cut or pad stands in the tokenizer as well, and is no property of it.
+    written = json.loads(tokenizer.backend_tokenizer.to_str()) | {"truncation": None, "padding": None}
+    return hashlib.sha256((described + json.dumps(written, sort_keys=True)).encode()).hexdigest()
 
 
 def encoded(paradigm, job: dict, table: pa.Table, folder: Path | None) -> Examples:

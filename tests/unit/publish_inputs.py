@@ -12,7 +12,7 @@ from scripts.common.tables import HISTORY, PREDICTIONS, STRIDED_PAIRS, write_tab
 from scripts.evaluate.strided_sop import SCHEMA
 from tests.conftest import ROOT
 
-HOSTILE = "<script>alert('x')</script> & \"quotes\" {{ 7 * 7 }} <img src=x onerror=alert(1)>"
+HOSTILE = "<script>alert('x')</script> & \"quotes\" {{ 7 * 7 }} {x} 50 % $x^{ <img src=x onerror=alert(1)>"
 SPLITS = {"activitynet": ["val_1", "val_2"], "sample_howto100m": ["val"]}
 STRIDES = [0, 1, 2, 3]
 SEEDS = [1, 2]
@@ -42,7 +42,7 @@ def metric_rows() -> list[dict]:
 
 
 def make_run(results: Path, source: str, stride: int, seed: int) -> str:
-    """One run's outputs and its dataset; every pair reads `HOSTILE` first and `then <stride>` second."""
+    """One run's outputs and its dataset; every pair reads `HOSTILE` first and `=then(…)` second."""
     name, dataset, draw = f"{source}-stride-{stride}-minilm-seed-{seed}-0", f"stride-{stride}", np.random.default_rng(seed)
     folder = results / "train/strided_sop" / name
     data = {"stride": stride, "size_matched": None, "max_videos": None, "label_seed": 0}
@@ -56,7 +56,8 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
     pairs, predictions = [], []
     for number in range(12):
         label = number % 2
-        texts = [HOSTILE, f"then {number}"] if label else [f"then {number}", HOSTILE]
+        then = f"=then({number})"  # what a spreadsheet takes for a formula
+        texts = [HOSTILE, then] if label else [then, HOSTILE]
         pairs.append({"pair_id": f"v{number}:{stride}:1", "video_id": f"v{number}", "stride": stride, "first_position": 1,
                       "second_position": 2 + stride, "text_a": texts[0], "text_b": texts[1], "label": label})
         probability = 0.02 + 0.08 * number  # of the right order: pairs 0 to 5 wrong, 6 to 11 right
@@ -89,6 +90,8 @@ class Study:
         self.page = self.publish / "site/index.html"
         for name in ("resources", "report"):
             shutil.copytree(ROOT / name, folder / name)
+        self.change("models", lambda models: models["minilm"].update(title=HOSTILE))
+        self.change("sources", lambda sources: sources["sample_howto100m"].update(title=f"Sample {HOSTILE}"))
         self.write_metrics(metric_rows())
         self.runs = [make_run(self.results, source, stride, seed) for source in SPLITS for stride in STRIDES for seed in SEEDS]
         for source in SPLITS:
@@ -98,6 +101,13 @@ class Study:
                              f"{source},train,videos,read,,100\n{source},train,videos,kept,,10009\n"
                              f"{source},train,sentences,changed,<b>white</b> space,25731\n"
                              f"{source},train,sentences,dropped,never happened,0\n")
+
+    def change(self, name: str, change) -> None:
+        """Rewrite resources/<name>.yaml after `change` was applied to it."""
+        file = self.folder / f"resources/{name}.yaml"
+        entries = yaml.safe_load(file.read_text())
+        change(entries)
+        file.write_text(yaml.safe_dump(entries, sort_keys=False))
 
     def write_metrics(self, rows: list[dict]) -> None:
         write_table(pa.Table.from_pylist(rows, schema=SCHEMA), self.metrics, SCHEMA, {})

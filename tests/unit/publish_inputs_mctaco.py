@@ -11,7 +11,7 @@ import yaml
 from scripts.common.tables import ANSWERS, PREDICTIONS, write_table
 from scripts.evaluate.mctaco import SCHEMA
 
-HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | $x$ <img src=x onerror=alert(1)>"
+HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x onerror=alert(1)>"
 CATEGORIES = {"duration": 314, "ordering": 263, "typical_time": 266, "frequency": 300, "stationarity": 189}
 LIFT = {"duration": -0.08, "ordering": -0.04, "typical_time": 0, "frequency": 0.03, "stationarity": 0.14}
 RANDOM = {"duration": 0.031, "ordering": 0.084, "typical_time": 0.061, "frequency": 0.04, "stationarity": 0.247}

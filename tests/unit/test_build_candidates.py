@@ -98,7 +98,7 @@ def test_events(text, event):
     assert is_event(LISTS, text, mentions(LISTS, text)) == event
 
 
-PARTS = [*LISTS.variations, *LISTS.singular, *LISTS.words, "a", "an", "times", "or", "1", "2.5", "1990", "3rd", "am", "1" * 5000, "9" * 400 + "th"]
+PARTS = [*LISTS.variations, *LISTS.singular, *LISTS.words, "a", "an", "times", "or", "1", "2.5", "1990", "3rd", "am"]
 
 
 @given(st.text(st.sampled_from("0123456789 .,:/'-ap mstndhrue onyclk"), max_size=30)
@@ -342,6 +342,7 @@ def here(*given):
     main(arguments().parse_args([str(argument) for argument in given]))
 
 
+@pytest.mark.slow
 def test_the_program(program, tmp_path, masked_lm):
     """Three formats, the same table; the same input, the same bytes, in another process too."""
     (tmp_path / "events.txt").write_text("she left the house\n\nthey slept\n")
@@ -407,12 +408,15 @@ def test_other_wrong_input(program, tmp_path):
                        (["--terms", tmp_path / "terms.yaml"], "is missing"),
                        (["--model", tmp_path / "none"], "has no config.json")]:
         refused(questions, tmp_path, said, *more)
+    output = tmp_path / "made.parquet"
     for candidates in ("0", "1001", "2.5", "x" * 5000):
-        done = program(MODULE, "--questions", questions, "--output", tmp_path / "made.parquet", "--candidates", candidates)
+        done = program(MODULE, "--questions", questions, "--output", output, "--candidates", candidates)
         assert done.returncode == 2 and "is not a whole number from 1 to 1000" in done.stderr
         assert len(done.stderr.splitlines()) == 1 and len(done.stderr) < 300
-    done = program(MODULE, "--questions", questions, "--output", tmp_path / "made.parquet", "--events", tmp_path / "blank.txt")
+    done = program(MODULE, "--questions", questions, "--output", output, "--events", tmp_path / "blank.txt")
     assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
+    done = program(MODULE, "--questions", questions, "--output", output, "--candidates", 0)
+    assert done.returncode == 2 and "not a whole number from 1" in done.stderr
     assert not list(tmp_path.glob("*made.parquet"))
 
 

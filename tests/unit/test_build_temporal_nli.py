@@ -91,6 +91,7 @@ def test_variations_are_crossed_in_full(generated):
     assert cross["difference"].abs().max() < 5.1 and ((cross["difference"] < 0) == (cross["direction"] == "lower")).all()
 
 
+@pytest.mark.slow
 def test_another_seed_draws_other_sentences(generated, generate):
     """That the same options draw the same ones everywhere is pinned below, as digests of each test set."""
     again = generate("cross_unit")
@@ -117,6 +118,7 @@ def test_sizes_are_settings(generated, generate):
     assert len(one["test"]) * 5 == whole["group_id"].isin(one["test"]["group_id"]).sum()
 
 
+@pytest.mark.slow
 def test_more_draws_than_there_are_pairs_is_an_error(generate):
     said = generate("temp_duration", lambda table: table[::10], ok=False, iterations=100)
     assert "has no further pair of sentences that differs from the others; lower iterations (now 100)" in said

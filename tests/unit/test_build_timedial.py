@@ -79,6 +79,7 @@ TURNS = st.sampled_from(["Yes .", "I come back here in two weeks .", "i come bac
 MASKED = st.sampled_from(["I come back here in <MASK> .", "<MASK>", "See <MASK>", "we waited for <MASK>", "<MASK> ?"])
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(TURNS, min_size=1, max_size=4), min_size=1, max_size=6),
        st.lists(st.tuples(st.lists(TURNS, max_size=2), MASKED, st.lists(TURNS, max_size=2)), min_size=1, max_size=4))
 @settings(deadline=None, max_examples=200)
@@ -293,7 +294,8 @@ def test_the_smallest_pool_gives_every_other_value(corpus):
     corpus.validation_spans = corpus.validation_spans[corpus.validation_spans["kind"] == "duration"]
     built = corpus.build(negatives=4)["train"]
     values = built["candidate"].str.lower().map({text.lower(): value for text, (_, value) in KNOWN.items()})
-    assert all(set(of_instance) == {"P14D", "PT1H", "P9Y", "P6M", "PT45S"} for _, of_instance in values.groupby(built["instance_id"]))
+    every = {"P14D", "PT1H", "P9Y", "P6M", "PT45S"}
+    assert all(set(of_instance) == every for _, of_instance in values.groupby(built["instance_id"]))
     said = corpus.build(ok=False, negatives=5)
     assert "5 wrong candidates for each span need as many other values, but there are only 4; ask for fewer" in said
     said = corpus.build(ok=False, negatives=5, negatives_of="same_kind")

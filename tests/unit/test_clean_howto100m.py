@@ -335,6 +335,7 @@ def peak(fetched, output):
     return int(done.stdout) / (1024 if sys.platform == "linux" else 1 << 20)
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(program, tmp_path):
     """Four times the videos, 75 MB more: the peak may waver by the allocators' slack, not by the file."""
     peaks = {}

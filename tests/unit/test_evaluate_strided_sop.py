@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.common.tables import PREDICTIONS, read_table, write_table
+from scripts.common.tables import PREDICTIONS, STRIDED_PAIRS, read_table, write_table
+from scripts.common.csv_files import read_csv
+from scripts.evaluate.human_answers import read_answers
 from scripts.evaluate.tally import Tally, draws_of, metric_rows, share, sums_by_group
 
 
@@ -128,6 +130,35 @@ def test_human_answers(program, trained):
     sheet.to_csv(folder / "human.csv", index=False)
     human = evaluate(program, folder, "--human", folder / "human.csv").query("metric == 'human_accuracy'")
     assert len(human) == 1 and human["value"].item() == pytest.approx(0.9) and human["n"].item() == 20
+
+
+@pytest.fixture
+def dataset(tmp_path):
+    """30 pairs, with ids and texts that a spreadsheet would take for formulas."""
+    rows = [{"pair_id": f"-v{number}:0:1", "video_id": f"-v{number}", "stride": 0, "first_position": 0, "second_position": 1,
+             "text_a": "=SUM(A1)", "text_b": "@cook", "label": number % 2} for number in range(30)]
+    folder = tmp_path / "build/sample_howto100m/stride-0"
+    write_table(pa.Table.from_pylist(rows, schema=STRIDED_PAIRS), folder / "val.parquet", STRIDED_PAIRS, {})
+    return folder
+
+
+def test_a_sheet_for_people_holds_no_formula_and_reads_as_what_it_was(program, dataset, tmp_path):
+    sheet = tmp_path / "sheet.csv"
+    done = program("scripts.build.annotation_sheet", "--dataset", dataset, "--split", "val", "--pairs", 7, "--output", sheet)
+    assert done.returncode == 0, done.stderr
+    cells = pd.read_csv(sheet, dtype=str, keep_default_na=False)
+    assert len(cells) == 7 and (cells["answer"] == "").all() and not cells.stack().str.match(r"[=+@-]").any()
+    cells.assign(answer=["swapped"] * 5 + [""] * 2).to_csv(sheet, index=False)
+    answers = read_answers(sheet, {("sample_howto100m", "stride-0")}, ["swapped", "in_order"])
+    assert len(answers) == 5 and answers["pair_id"].str.match(r"-v\d+:0:1$").all()
+    assert set(read_csv(sheet)["text_a"]) == {"=SUM(A1)"}
+
+
+@pytest.mark.parametrize("pairs", ["-1", "0", "2.5"])
+def test_a_sheet_of_no_pairs_is_refused(program, dataset, tmp_path, pairs):
+    sheet = tmp_path / "sheet.csv"
+    done = program("scripts.build.annotation_sheet", "--dataset", dataset, "--split", "val", f"--pairs={pairs}", "--output", sheet)
+    assert done.returncode == 2 and "is not a whole number from 1" in done.stderr and not sheet.exists()
 
 
 @pytest.mark.parametrize("content", [b"", b"source,dataset\xff", b'a,"b\n'])

@@ -200,7 +200,7 @@ def test_a_gated_model(fetch, refused, server, folder, monkeypatch):
     (set(), {"hub": "you/yours"}, "shows no model you/yours: correct hub in"),
     (set(), {"revision": "0" * 40}, f"me/mine has no revision {'0' * 40}"),
     (set(), {"files": dict.fromkeys([*DEFAULT_FILES, "vocab.txt"])}, f"mine/vocab.txt: me/mine has no such file at {COMMIT}"),
-    (set(), {"hub": "not a name"}, "does not give it (HFValidationError"),
+    (set(), {"hub": "not a name"}, "(an id on huggingface.co, ORG/NAME)"),
     ({"silent"}, {}, "does not give it (RemoteProtocolError"),
 ])
 def test_what_the_hub_refuses(refused, server, folder, state, change, said, monkeypatch):

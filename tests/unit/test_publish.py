@@ -1,18 +1,23 @@
 """Figures, tables and the page: what they hold, that equal input gives equal files, that hostile text stays text."""
 
+import csv
 import re
 from html.parser import HTMLParser
 
 import pandas as pd
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from scripts.common.csv_files import read_csv, write_csv
 from scripts.common.tables import read_table
 from scripts.publish.comparison import paper_of, settings_of, trend
 from scripts.publish.strided_sop.accuracy_by_stride import COLUMNS
 from scripts.publish.strided_sop.examples import chosen
 from scripts.publish.strided_sop.metrics import strided_metrics
 from scripts.publish.table import latex, markdown, write
+from scripts.publish.machines import mixture
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import HOSTILE, Study, metric_rows
 
@@ -115,7 +120,7 @@ def test_no_metrics_of_the_study_is_one_clear_sentence(study, tmp_path, program)
 def test_the_table_holds_every_number(study, html):
     table = pd.read_csv(study.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False)
     assert len(table) == 4 * 2 * 2 + 4
-    row = table[(table["Split"] == "val_1") & (table["Stride"] == "2") & (table["Model"] == "MiniLM-L6 (a small model)")].iloc[0]
+    row = table[(table["Split"] == "val_1") & (table["Stride"] == "2") & (table["Model"] == HOSTILE)].iloc[0]
     assert row["Accuracy (%)"] == "66.5" and row["95 % interval"] == "63.5–69.5" and row["Peak (%)"] == "68.5"
     assert row["SD"] == "0.7" and row["Training pairs"] == "6,698" and row["Seeds"] == "2" and row["Human (%)"] == "60.0"
     assert table["Corpus"].str.contains("sample data").sum() == 4
@@ -135,9 +140,42 @@ def test_markdown_and_latex_are_escaped(tmp_path):
     assert pd.read_csv(tmp_path / "table.csv").iloc[0, 0] == hostile
 
 
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text("=+-@'\t1a.,e±% \n", max_size=6), min_size=1, max_size=5))
+def test_no_cell_of_a_csv_is_a_formula_and_each_comes_back(tmp_path_factory, cells):
+    file = tmp_path_factory.mktemp("csv") / "table.csv"
+    write_csv(pd.DataFrame({"text": cells, "number": 0.5}), file)
+    with open(file, newline="") as opened:
+        written = [row["text"] for row in csv.DictReader(opened)]
+    assert not [cell for cell in written if re.match(r"[=@\t]|[+-](?![\d.,])", cell)]
+    assert read_csv(file)["text"].tolist() == cells
+
+
+def test_numbers_in_a_csv_stay_numbers(tmp_path):
+    cells = ["-1.5", "+2", "-0.3 ± 0.1", "1e-05", "55.1", ""]
+    write_csv(pd.DataFrame({"text": cells, "number": range(-3, 3)}), tmp_path / "table.csv")
+    assert (tmp_path / "table.csv").read_text().split("\n")[1:3] == ["-1.5,-3", "+2,-2"]
+    assert pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False)["text"].tolist() == cells
+
+
+@pytest.mark.parametrize("homepage", ["javascript:alert(1)", "data:text/html,x", "//elsewhere.org", " https://a.org", 5])
+def test_a_homepage_that_is_no_web_address_is_refused(study, html, homepage):
+    kept = (study.folder / "resources/sources.yaml").read_text()
+    study.change("sources", lambda sources: sources["activitynet"].update(homepage=homepage))
+    try:
+        done = study.make_page()
+    finally:
+        (study.folder / "resources/sources.yaml").write_text(kept)
+    assert done.returncode == 1 and "sources.yaml: activitynet: homepage" in done.stderr
+    assert "write https://" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
 def test_examples_stand_in_the_order_of_the_video(study, html):
-    table = pd.read_csv(study.publish / "tables/strided_sop_examples.csv", dtype=str)
-    assert (table["First"] == HOSTILE).all() and table["Second"].str.startswith("then").all()
+    file = study.publish / "tables/strided_sop_examples.csv"
+    assert pd.read_csv(file)["Second"].str.startswith("'=then(").all(), "a spreadsheet shows it as text"
+    table = read_csv(file)
+    assert (table["First"] == HOSTILE).all() and table["Second"].str.startswith("=then(").all()
+    assert "=then(" in html and "'=then(" not in html and "&#39;=then(" not in html
     chosen_pairs = table[(table["Stride"] == "0") & table["Corpus"].str.startswith("ActivityNet")]
     assert list(zip(chosen_pairs["Outcome"], chosen_pairs["P(right order)"])) == [
         ("right", "0.90"), ("right", "0.82"), ("wrong", "0.02"), ("wrong", "0.10"), ("undecided", "0.50")]
@@ -181,6 +219,17 @@ def test_the_page_says_what_it_must(study, html):
     assert "never happened" not in html
     for item in study.items():
         assert item["title"] in html
+
+
+def test_the_page_says_where_runs_of_a_study_were_not_made_alike(html, tmp_path):
+    assert "Not all runs of this study were made alike" not in html
+    alike = {"hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "fp32"},
+             "versions": {"torch": "2.13.0", "transformers": "5.23.0"}}
+    other = alike | {"hardware": alike["hardware"] | {"device": "a GPU", "precision": "bf16", "deterministic": False}}
+    assert mixture([alike, alike]) == []
+    assert mixture([other, alike, alike]) == [
+        "2 runs: a machine, 1 × 2 threads, fp32, torch 2.13.0, transformers 5.23.0",
+        "1 run: a GPU, 1 × 2 threads, bf16, kernels that vary from run to run, torch 2.13.0, transformers 5.23.0"]
 
 
 def test_sample_numbers_never_stand_beside_a_published_claim(html):

@@ -247,8 +247,8 @@ def test_every_published_row_names_what_there_is():
             if row["metric"] == "confusion.sum":
                 assert set(parts) == {"label", "predicted"} and set(parts.values()) <= {"*", *LABELS}
                 continue
-            made = [{columns} if isinstance(columns, str) else set(columns) for columns in SLICES[settings["challenge_set"]]]
-            assert set(parts) in made and all("*" in value or value in VALUES[column] for column, value in parts.items())
+            sliced = [{columns} if isinstance(columns, str) else set(columns) for columns in SLICES[settings["challenge_set"]]]
+            assert set(parts) in sliced and all("*" in value or value in VALUES[column] for column, value in parts.items())
     tables = CLAIMS[CLAIMS["table"].str.startswith("Table")]
     assert tables.groupby("table").size().to_dict() == {"Table 5": 18, "Table 6": 16, "Table 7": 18}
 

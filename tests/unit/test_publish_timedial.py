@@ -22,7 +22,7 @@ from scripts.publish.timedial.metrics import human, published_beside, timedial_m
 from scripts.publish.timedial.rows import Block, Column, figure_of
 from tests.conftest import ROOT
 
-HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | $x$ <img src=x onerror=alert(1)>"
+HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x onerror=alert(1)>"
 FIGURES = ["timedial_accuracy", "timedial_errors_by_rule", "timedial_context", "timedial_by_kind"]
 PROGRAMS = [*FIGURES, "timedial_table", "timedial_examples"]
 SOURCES = {
@@ -389,6 +389,7 @@ def test_the_published_numbers_of_the_project_are_those_of_the_paper():
     assert (abs(many - many.round()) < 0.0005 * 1379).all()
 
 
+@pytest.mark.slow
 def test_a_system_with_less_than_the_full_dialog_says_so(tmp_path, program):
     inputs = Study(tmp_path, program, {("dailydialog", "local", "bert_base", "fill"): 8,
                                        ("dailydialog", "full", "minilm", "classify"): 5}, [1])

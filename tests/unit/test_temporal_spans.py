@@ -230,6 +230,7 @@ def test_no_turns_and_no_spans(rules):
         assert len(span_table(turns, nlp, rules)) == 0
 
 
+@pytest.mark.slow
 def test_processes_agree():
     chunks = [dialog(*[f"It is {hour} o'clock {part} .", "Two days ago ?"], dialog_id=f"train:{hour}").to_pandas()
               for hour in range(1, 12) for part in ("today", "tomorrow")]
@@ -268,6 +269,7 @@ def test_the_program_says_what_is_wrong(program, tmp_path, columns, arguments, w
     assert not (tmp_path / "out/train.parquet").exists()
 
 
+@pytest.mark.slow
 def test_a_statistical_pipeline_joins_in(program, tmp_path):
     nlp = spacy.blank("en")
     nlp.add_pipe("entity_ruler").add_patterns([

@@ -343,6 +343,19 @@ def test_a_wrong_gold_file_is_refused(scored, gold, said):
     assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
 
 
+def test_scores_that_are_no_text_are_refused(scored, tmp_path, program):
+    scored(FIRST)
+    (tmp_path / "scores.jsonl").write_bytes(b"\xff\xfe{")
+    done = program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json", "--scores", tmp_path / "scores.jsonl")
+    assert done.returncode == 1 and "UTF-8" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "1.5", "1e3", "9" * 400, "many"])
+def test_the_number_of_resamples_has_its_bounds(program, tmp_path, number):
+    done = program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json", "--scores", tmp_path, f"--resamples={number}")
+    assert done.returncode == 2 and "is not a whole number from 1 to 1000000" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_half_of_the_arguments_is_not_enough(program, tmp_path):
     done = program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json")
     assert done.returncode == 2 and "--scores is missing" in done.stderr

@@ -234,3 +234,40 @@ def test_a_split_is_tokenized_once_and_anew_where_anything_differs(tmp_path):
     (place / "input_ids.flat.npy").write_bytes(damaged[:-1] + b"\x07")
     assert tokens.encoded(paradigm, job, table, tmp_path).fields["input_ids"].padded(3, -1).tolist() == [[0, 1, -1], [2, -1, -1], [3, 4, 5]]
     assert paradigm.asked == 5, "damaged tokens are made anew"
+
+
+class Scripted:
+    """A scorer whose held-out losses are given, of a network whose one weight is the epoch."""
+
+    def __init__(self, losses: list[float]):
+        import torch
+
+        self.losses, self.network, self.paradigm, self.accelerator = iter(losses), torch.nn.Linear(1, 1), self, self
+        self.epoch = 0
+
+    def unwrap_model(self, network):
+        return network
+
+    def scores(self, examples):
+        import torch
+
+        return torch.zeros(1)
+
+    def measure(self, scores, examples):
+        return next(self.losses), 0.5, 7
+
+
+@pytest.mark.models
+@pytest.mark.parametrize(("losses", "chosen"), [([3.0, 2.0, 2.5], 2), ([3.0, 2.0, 1.0], 3), ([1.0, 1.0, 2.0], 1)])
+def test_the_model_that_is_made_is_that_of_the_chosen_epoch(losses, chosen):
+    """An MLM stage hands out the weights of the epoch that run.json names, not of the last one."""
+    from scripts.train.loop import State, score_epoch
+    from scripts.train.result import reported_epoch
+
+    scorer, state = Scripted(losses), State()
+    job = {"run": "r", "peak": False, "makes_model": True, "splits": ["train"], "settings": {"training": {"epochs": 3}}}
+    for epoch in (1, 2, 3):
+        scorer.network.weight.data.fill_(epoch)
+        score_epoch(state, scorer, {"learned": [1, 2], "held_out": [3]}, job)
+    assert reported_epoch(state) == chosen and state.weights["weight"].item() == chosen
+    assert [row["loss"] for row in state.history if row["split"] == "held_out"] == losses

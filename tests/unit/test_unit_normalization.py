@@ -301,6 +301,16 @@ def run(text: bytes) -> subprocess.CompletedProcess:
                           env=os.environ | {"PYTHONPATH": str(ROOT)})
 
 
+def test_an_answer_ends_at_a_line_feed_alone():
+    """Python would split lines at more signs; with them inside, an answer stays one."""
+    answers = ["it took 30 months\u2028or so", "60\x0cminutes", "", "90 minutes\r"]
+    done = run("\n".join(answers).encode())
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.decode().split("\n")
+    assert len(lines) == 5 and [lines[0], *lines[2:]] == ["it took 2.5 years\u2028or so", "", "1.5 hours\r", ""]
+    assert run(b"").stdout == b""
+
+
 def test_the_program():
     done = run("30 months\n\ntwice a week\nund 30\u2002minutes – über\n".encode())
     assert done.returncode == 0, done.stderr

@@ -30,7 +30,7 @@ def folders(tmp_path):
         (results / "train/sop/run/work/checkpoint.pt").write_text(name)
         (results / "logs/log").write_text(name)
         (results / "train/sop/run/history.parquet").write_bytes(b"PAR1")
-        (results / "index.html").write_text(f'<td class="n">0.{len(name)}</td><td class="n">1,234</td><td>cpu, 1</td>')
+        (results / "index.html").write_text(f'<td class="n">0.{len(name)}</td><td class="n">1,234</td><td>Xeon, 1 × 1 threads, bf16</td>')
         (results / "metrics.csv").write_text("metric,value\n")
     return tmp_path / "one", tmp_path / "other"
 

@@ -140,7 +140,7 @@ def test_lost_files_come_back(study):
     before, whole = steps_taken(study), short.stat().st_size
     lost.unlink()
     short.write_bytes(short.read_bytes()[:-10])
-    said = study.run("build")
+    said = study.run("clean", "build")
     assert lost.exists() and short.stat().st_size == whole and said.count("is gone, or not as long as it was") == 2
     study.run()
     assert steps_taken(study) == before and study.jobs() == {}

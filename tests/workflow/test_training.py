@@ -60,7 +60,8 @@ def arguments(prepared, output, training=(), method=(), **options):
 @pytest.fixture
 def train(prepared, program):
     def call(output, training=(), ok=True, **options):
-        done = program("scripts.train.run", *arguments(prepared, output, training, **options))
+        environment = {name: options.pop(name) for name in list(options) if name.isupper()}
+        done = program("scripts.train.run", *arguments(prepared, output, training, **options), **environment)
         assert (done.returncode == 0) == ok, done.stderr
         return done
 
@@ -96,8 +97,8 @@ def test_it_learns_and_reports(undisturbed):
         nll = -scores[np.arange(len(scores)), part["label"]].mean()
         assert nll == pytest.approx(recorded["loss"].item(), abs=1e-5)
     held = history[history["split"] == "held_out"]
-    best = held.sort_values(["accuracy", "loss"], ascending=[False, True]).iloc[0]["epoch"]
-    assert facts["best_epoch"] == best
+    assert facts["best_epoch"] == held.loc[held["loss"].idxmin(), "epoch"], "the epoch with the lowest held-out loss"
+    assert set(facts["hardware"]) == {"device", "processes", "threads", "precision", "deterministic"}
     assert "checkpoint.pt" not in os.listdir(undisturbed / "work")
 
 
@@ -257,3 +258,135 @@ def test_a_model_with_other_labels_is_refused(train, labelled, tmp_path):
     (tmp_path / "model/config.json").write_text(json.dumps(config))
     done = train(tmp_path / "out", ok=False, model=tmp_path / "model")
     assert "its 5 labels (mood 0, mood 1, mood 2, mood 3, mood 4) cannot be mapped to swapped, in_order" in done.stderr
+
+
+# ---- ending early, and who trains
+
+def started(prepared, output, *flags, **options) -> subprocess.Popen:
+    """The program, in a session of its own, once it has a checkpoint."""
+    command = [sys.executable, "-m", "scripts.train.run", *arguments(prepared, output, checkpoint_seconds=0.05, **options), *flags]
+    process = subprocess.Popen(command, cwd=ROOT, start_new_session=True, stderr=subprocess.PIPE, text=True)
+    while not (output / "work/checkpoint.pt").exists():
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.02)
+    return process
+
+
+def test_sigterm_saves_and_ends_and_the_run_goes_on(prepared, undisturbed, train, tmp_path):
+    process = started(prepared, tmp_path)
+    begun = time.time()
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate()[1]
+    assert process.returncode == 128 + signal.SIGTERM and time.time() - begun < 20
+    assert "was told to stop (SIGTERM); what was learnt is saved" in said and "Traceback" not in said
+    assert "resumes in epoch" in train(tmp_path).stderr
+    for ours, theirs in zip(results(tmp_path), results(undisturbed)):
+        assert ours.to_json() == theirs.to_json()
+
+
+def test_an_orphan_ends(prepared, tmp_path):
+    """Where it is told to end with its parent (the rules tell it), a run does not go on without Snakemake."""
+    starter = ("import subprocess, sys, time\n"
+               "subprocess.Popen(sys.argv[1:], stderr=open(sys.argv[-1] + '.said', 'w'))\ntime.sleep(600)\n")
+    command = [sys.executable, "-m", "scripts.train.run", *arguments(prepared, tmp_path, {"epochs": 500}, checkpoint_seconds=0.05),
+               "--end-with-parent", "--log", str(tmp_path / "log")]
+    parent = subprocess.Popen([sys.executable, "-c", starter, *command], cwd=ROOT, start_new_session=True)
+    while not (tmp_path / "work/checkpoint.pt").exists():
+        assert parent.poll() is None
+        time.sleep(0.05)
+    parent.kill()
+    parent.wait()
+    begun = time.time()
+    while "ends with the process that started it" not in (tmp_path / "log.said").read_text():
+        assert time.time() - begun < 60, (tmp_path / "log.said").read_text()
+        time.sleep(0.1)
+
+
+def test_the_processes_of_a_killed_launcher_end_before_others_train(prepared, tmp_path):
+    process = started(prepared, tmp_path, training={"epochs": 500, "dropout": 0.0}, devices=2)
+    process.kill()  # the launcher alone: its processes are left
+    process.wait()
+    second = subprocess.run([sys.executable, "-m", "scripts.train.run", *arguments(prepared, tmp_path, {"epochs": 1, "dropout": 0.0}, devices=2)],
+                            cwd=ROOT, capture_output=True, text=True)
+    assert second.returncode == 0, second.stderr
+    assert json.loads((tmp_path / "run.json").read_text())["epochs"] == 1
+
+
+def test_who_waits_leaves_the_log_alone(prepared, tmp_path):
+    first = started(prepared, tmp_path, training={"epochs": 500})
+    written = (tmp_path / "log").read_text()
+    second = subprocess.Popen([sys.executable, "-m", "scripts.train.run", *arguments(prepared, tmp_path)], cwd=ROOT,
+                              stderr=subprocess.PIPE, text=True)
+    assert "waits for another process" in second.stderr.readline()
+    assert written and (tmp_path / "log").read_text().startswith(written)
+    second.kill()
+    second.communicate()
+    os.killpg(first.pid, signal.SIGKILL)
+    first.communicate()
+
+
+# ---- what numbers depend on, and what they do not
+
+def test_nothing_of_the_users_accelerate_configuration_changes_a_number(undisturbed, train, tmp_path):
+    (tmp_path / "home/accelerate").mkdir(parents=True)
+    (tmp_path / "home/accelerate/default_config.yaml").write_text(
+        "{compute_environment: LOCAL_MACHINE, distributed_type: FSDP, mixed_precision: bf16, use_cpu: false, num_processes: 3}")
+    train(tmp_path / "out", HF_HOME=str(tmp_path / "home"), ACCELERATE_MIXED_PRECISION="bf16", ACCELERATE_GRADIENT_ACCUMULATION_STEPS="4",
+          ACCELERATE_USE_FSDP="true", OMP_NUM_THREADS="2", WORLD_SIZE="2", RANK="1", LOCAL_RANK="1")
+    for ours, theirs in zip(results(tmp_path / "out"), results(undisturbed)):
+        assert ours.to_json() == theirs.to_json()
+
+
+def test_scores_are_of_fp32_whatever_learns(train, labelled, prepared, tmp_path):
+    """A model measured as it is gives the same scores under bf16 and fp32; learnt in bf16, they are no bf16 numbers."""
+    for precision in ("bf16", "fp32"):
+        train(tmp_path / precision, {"precision": precision}, method={"learns": False}, model=labelled)
+    bf16, fp32 = (np.stack(results(tmp_path / precision)[1]["score"]) for precision in ("bf16", "fp32"))
+    assert (bf16 == fp32).all()
+    train(tmp_path / "learnt", {"precision": "bf16", "epochs": 1})
+    scores = np.stack(results(tmp_path / "learnt")[1]["score"]).astype(np.float32)
+    assert json.loads((tmp_path / "learnt/run.json").read_text())["hardware"]["precision"] == "bf16"
+    assert (scores.view(np.uint32) & 0xFFFF).any(1).mean() > 0.9, "the lower half of an fp32 number is rounded away in bf16"
+
+
+def test_parts_of_a_batch_give_the_gradient_of_the_whole(train, tmp_path):
+    train(tmp_path / "whole", {"dropout": 0.0, "epochs": 1})
+    train(tmp_path / "parts", {"dropout": 0.0, "epochs": 1}, micro_batch_tokens=100)
+    whole, parts = results(tmp_path / "whole")[0], results(tmp_path / "parts")[0]
+    np.testing.assert_allclose(whole["loss"], parts["loss"], atol=1e-4)
+
+
+def test_tokens_are_kept_for_other_runs(train, undisturbed, tmp_path):
+    train(tmp_path / "first", tokens=tmp_path / "tokens")
+    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "tokens").rglob("*.npy")}
+    assert len([path for path in kept if path.name == "labels.npy"]) == 3  # learned, held_out, val_1
+    train(tmp_path / "second", {"weight_decay": 0.0}, tokens=tmp_path / "tokens")
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "tokens").rglob("*.npy")} == kept
+    for ours, theirs in zip(results(tmp_path / "first"), results(undisturbed)):
+        assert ours.to_json() == theirs.to_json()
+
+
+def test_other_files_in_a_models_folder_neither_count_nor_are_read(train, prepared, tmp_path):
+    shutil.copytree(prepared / "model", tmp_path / "model")
+    train(tmp_path / "out", {"epochs": 1}, model=tmp_path / "model")
+    (tmp_path / "model/special_tokens_map.json").write_text("{broken")
+    assert "no step taken" in train(tmp_path / "out", {"epochs": 1}, model=tmp_path / "model").stderr
+
+
+def test_what_another_attempt_cannot_change_is_not_tried_again(train, tmp_path):
+    train(tmp_path, {"max_length": 4096}, ok=False)
+    done = train(tmp_path, {"max_length": 4096}, ok=False, attempt=2)
+    assert "max_length is 4096" in done.stderr and "in the attempt before" in done.stderr
+
+
+def test_a_tracker_that_is_not_installed_is_named(train, tmp_path):
+    done = train(tmp_path, ok=False, report_to="wandb")
+    assert "pip install wandb" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("damaged", [b"", b"no checkpoint"])
+def test_a_broken_checkpoint_starts_the_run_anew(train, undisturbed, tmp_path, damaged):
+    (tmp_path / "work").mkdir()
+    (tmp_path / "work/checkpoint.pt").write_bytes(damaged)
+    assert "the run starts anew" in train(tmp_path).stderr
+    assert results(tmp_path)[1].to_json() == results(undisturbed)[1].to_json()

@@ -21,14 +21,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from scripts.common.files import whole
 from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
     BASELINES, CATEGORIES, POINTS, looks, mctaco_metrics, over_seeds, published_beside, published_points, title_of,
-    trained_most, whiskers)
+    trained_most)
 from scripts.publish.names import load
+from scripts.publish.table import write_points
 
 BAND = 0.78  # of the distance between two categories, for all systems
 
@@ -53,7 +53,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, known: dict[str, dict], publish
     for number, system in enumerate(here):
         rows, look = points[points["system"] == system], known[system]
         at = rows["category"].map(place) - BAND / 2 + step * (number + 1)
-        axes.errorbar(at, rows["value"] * 100, yerr=whiskers(rows), linestyle="", color=look["colour"],
+        axes.errorbar(at, rows["value"] * 100, yerr=style.error_bars(rows), linestyle="", color=look["colour"],
                       marker=look["marker"], markersize=5, markerfacecolor=look["face"], markeredgewidth=1.1,
                       elinewidth=1, capsize=2, zorder=4)
     if len(published):
@@ -105,9 +105,8 @@ def main(given: argparse.Namespace) -> None:
         category=published["slice"].str.removeprefix("category="))
     published = published[published["category"].isin(CATEGORIES) & published["source"].isin(points["source"])]
     style.save(draw(points, published, load(given.sources)), given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
-        tables = [points[POINTS], *([published_points(published)] if len(published) else [])]
-        pd.concat(tables).to_csv(place, index=False)
+    tables = [points[POINTS], *([published_points(published)] if len(published) else [])]
+    write_points(pd.concat(tables), given.output)
     log.info("%s: %d points", given.output, len(points))
 
 

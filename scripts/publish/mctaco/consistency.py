@@ -20,13 +20,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.common.files import whole
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
-    BASELINES, NORMALIZED, POINTS, looks, mctaco_metrics, over_seeds, title_of, trained_most, whiskers)
+    BASELINES, NORMALIZED, POINTS, looks, mctaco_metrics, over_seeds, title_of, trained_most)
 from scripts.publish.names import load
+from scripts.publish.table import write_points
 
 ASKED = {"category=duration": "duration", "category=frequency": "frequency"}
 ROW = 0.22  # inches a system
@@ -49,7 +49,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, place: dict[str, int], known: d
     for system, row in points.set_index("system", drop=False).iterrows():
         look = known.get(system, REFERENCE)
         of_system = points[points["system"] == system]
-        axes.errorbar(row["value"] * 100, place[system], xerr=whiskers(of_system), linestyle="", color=look["colour"],
+        axes.errorbar(row["value"] * 100, place[system], xerr=style.error_bars(of_system), linestyle="", color=look["colour"],
                       marker=look["marker"], markersize=9 if look is REFERENCE else 5, markerfacecolor=look["face"],
                       markeredgewidth=1.3, elinewidth=1, capsize=2, zorder=4)
         axes.annotate(f"{row['n']:,}", (1, place[system]), (5, 0), xycoords=("axes fraction", "data"), color=style.GREY,
@@ -104,8 +104,7 @@ def main(given: argparse.Namespace) -> None:
         raise UserError(f"{given.metrics}: no consistency of mctaco in duration or frequency; evaluate its experiments "
                         "again")
     style.save(draw(points, load(given.sources)), given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
-        points[POINTS].to_csv(place, index=False)
+    write_points(points[POINTS], given.output)
     log.info("%s: %d points", given.output, len(points))
 
 

@@ -23,14 +23,14 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from scripts.common.files import whole
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
     BASELINES, POINTS, looks, mctaco_metrics, over_seeds, published_beside, published_points, table_2, title_of,
-    trained_most, whiskers)
+    trained_most)
 from scripts.publish.names import load
+from scripts.publish.table import write_points
 
 BASELINE = {"colour": style.INK, "marker": "X", "face": style.INK}
 RINGS = (7, 13, 21, 31, 43, 57)  # points from a mark to its label, nearest first
@@ -116,7 +116,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame, known: dic
     for system in f1.index:
         one, other, look = f1.loc[[system]], exact.loc[[system]], known.get(system, BASELINE)
         x, y = one["value"].iloc[0] * 100, other["value"].iloc[0] * 100
-        axes.errorbar(x, y, xerr=whiskers(one), yerr=whiskers(other), linestyle="", color=look["colour"],
+        axes.errorbar(x, y, xerr=style.error_bars(one), yerr=style.error_bars(other), linestyle="", color=look["colour"],
                       marker=look["marker"], markersize=5.5, markerfacecolor=look["face"], markeredgewidth=1.1,
                       elinewidth=0.8, alpha=0.95, zorder=4)
         labels.append({"x": x, "y": y, "text": system, "colour": look["colour"]})
@@ -193,9 +193,8 @@ def main(given: argparse.Namespace) -> None:
     published = published_beside(given.sources)
     style.save(draw(points, published, load(given.sources)), given.output)
     printed = published[published["table"].str.startswith("Table 2") & published["source"].isin(points["source"])]
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
-        tables = [points[POINTS], *([published_points(printed)] if len(printed) else [])]
-        pd.concat(tables).to_csv(place, index=False)
+    tables = [points[POINTS], *([published_points(printed)] if len(printed) else [])]
+    write_points(pd.concat(tables), given.output)
     log.info("%s: %d systems", given.output, points["system"].nunique())
 
 

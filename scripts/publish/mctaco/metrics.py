@@ -128,11 +128,6 @@ def looks(metrics: pd.DataFrame) -> dict[str, dict]:
     } for _, row in trained.iterrows()}
 
 
-def whiskers(points: pd.DataFrame) -> np.ndarray:
-    """(2, n) distances from the value down and up to its interval, in per cent."""
-    return np.clip([points["value"] - points["ci_low"], points["ci_high"] - points["value"]], 0, None) * 100
-
-
 def title_of(source: str, sources: dict) -> str:
     """The title of a corpus."""
     return sources.get(source, {}).get("title", source)

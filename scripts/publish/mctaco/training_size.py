@@ -25,12 +25,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from scripts.common.files import whole
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.mctaco.metrics import BASELINES, POINTS, claims_of, looks, mctaco_metrics, title_of, whiskers
+from scripts.publish.mctaco.metrics import BASELINES, POINTS, claims_of, looks, mctaco_metrics, title_of
 from scripts.publish.names import load
+from scripts.publish.table import write_points
 
 METRICS = {"f1": "F1 (%)", "exact_match": "exact match (%)"}
 COLUMNS = [*POINTS, "draws"]
@@ -93,7 +93,7 @@ def draw_panel(axes: Axes, single: pd.DataFrame, mean: pd.DataFrame, known: dict
         axes.plot(dots["train_pairs"] + shift + span * 0.014, dots["value"] * 100, linestyle="", marker=look["marker"],
                   markersize=2.4, markeredgewidth=0.6, color=look["colour"], markerfacecolor=look["face"], alpha=0.8,
                   zorder=5)
-        axes.errorbar(line["train_pairs"] + shift, line["value"] * 100, yerr=whiskers(line), linestyle=look["line"],
+        axes.errorbar(line["train_pairs"] + shift, line["value"] * 100, yerr=style.error_bars(line), linestyle=look["line"],
                       color=look["colour"], marker=look["marker"], markersize=4.5, markerfacecolor=look["face"],
                       markeredgewidth=1, elinewidth=0.9, capsize=2, zorder=4)
 
@@ -145,8 +145,7 @@ def main(given: argparse.Namespace) -> None:
         raise UserError(f"{given.metrics}: no f1 or exact_match of a model; run an experiment of mctaco with a model")
     style.save(draw(rows, plateau(given.sources.parent / "published.csv"), load(given.sources)), given.output)
     mean = means(rows).assign(origin="mean over draws", draw=np.nan, seed=np.nan)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
-        pd.concat([mean[COLUMNS], rows.assign(origin="one draw").reindex(columns=COLUMNS)]).to_csv(place, index=False)
+    write_points(pd.concat([mean[COLUMNS], rows.assign(origin="one draw").reindex(columns=COLUMNS)]), given.output)
     log.info("%s: %d sizes", given.output, mean["train_questions"].nunique(dropna=False))
 
 

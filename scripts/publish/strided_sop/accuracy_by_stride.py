@@ -16,18 +16,17 @@ import math
 import textwrap
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from scripts.common.files import whole
 from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.strided_sop.metrics import strided_metrics
+from scripts.publish.table import write_points
 
 DODGE = 0.09  # between two series at one stride
 COLUMNS = ["source", "split", "series", "model", "experiment", "stride", "size_matched", "seed", "metric", "value",
@@ -49,11 +48,6 @@ def looks(metrics: pd.DataFrame) -> dict[str, dict]:
     }
 
 
-def error_bars(points: pd.DataFrame) -> np.ndarray:
-    """(2, n) distances from the value down and up to its interval, in per cent."""
-    return np.clip([points["value"] - points["ci_low"], points["ci_high"] - points["value"]], 0, None) * 100
-
-
 def draw_series(axes: Axes, points: pd.DataFrame, look: dict) -> None:
     """One model in one panel: peak (light), seeds (dots), and accuracy with its interval (bold)."""
     line = (0, (4, 1.6)) if look["matched"] else "-"
@@ -66,7 +60,7 @@ def draw_series(axes: Axes, points: pd.DataFrame, look: dict) -> None:
         axes.scatter(seeds["stride"] + look["shift"] + 0.07, seeds["value"] * 100, s=4.5, color=look["colour"],
                      alpha=0.7, linewidths=0, zorder=5)
     mean = points[(points["metric"] == "accuracy") & points["seed"].isna()]
-    axes.errorbar(mean["stride"] + look["shift"], mean["value"] * 100, yerr=error_bars(mean), linestyle=line,
+    axes.errorbar(mean["stride"] + look["shift"], mean["value"] * 100, yerr=style.error_bars(mean), linestyle=line,
                   color=look["colour"], marker=look["marker"], markersize=4.5, markerfacecolor=face,
                   markeredgewidth=1, elinewidth=0.9, capsize=2, zorder=4)
 
@@ -138,7 +132,7 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
             draw_series(axes, points[points["series"] == series], look)
         human = points[points["metric"] == "human_accuracy"]
         if len(human):
-            axes.errorbar(human["stride"] - 0.3, human["value"] * 100, yerr=error_bars(human), color=style.INK,
+            axes.errorbar(human["stride"] - 0.3, human["value"] * 100, yerr=style.error_bars(human), color=style.INK,
                           linestyle=":", ecolor="#9a9a9a", marker="*", markersize=6, elinewidth=0.7, capsize=1.5,
                           linewidth=1, zorder=3)
         draw_counts(axes, points[points["model"] != "human"], labelled=place % across == 0)
@@ -164,8 +158,7 @@ def main(given: argparse.Namespace) -> None:
     metrics = strided_metrics(given.metrics, load(given.models))
     figure = draw(metrics, load(given.sources))
     style.save(figure, given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
-        metrics[COLUMNS].to_csv(place, index=False)
+    write_points(metrics[COLUMNS], given.output)
     log.info("%s: %d points in %d panels", given.output, metrics["seed"].isna().sum(),
              len(metrics[["source", "split"]].drop_duplicates()))
 

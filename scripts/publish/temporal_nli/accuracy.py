@@ -21,18 +21,17 @@ import textwrap
 from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from scripts.common.files import whole
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import parts_of
 from scripts.publish.names import load
+from scripts.publish.table import write_points
 from scripts.publish.temporal_nli.metrics import (
     METHODS, SCORINGS, SETS, STUDY, VALUES, data_title, nli_metrics, value_name,
 )
@@ -133,9 +132,8 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: pd.DataFrame) -> None:
         y = of_dot["y"] + (of_dot["dot_place"] - (dots - 1) / 2) * 0.36
         axes.plot(of_dot["majority"] * 100, y, linestyle="", marker="|", markersize=5, markeredgewidth=1.5,
                   color=MAJORITY, zorder=2, clip_on=False)
-        around = np.clip([of_dot["value"] - of_dot["ci_low"], of_dot["ci_high"] - of_dot["value"]], 0, None) * 100
-        axes.errorbar(of_dot["value"] * 100, y, xerr=around, linestyle="", color=colour, marker=marker, markersize=size,
-                      markeredgewidth=0, elinewidth=1, zorder=4, clip_on=False)
+        axes.errorbar(of_dot["value"] * 100, y, xerr=style.error_bars(of_dot), linestyle="", color=colour, marker=marker,
+                      markersize=size, markeredgewidth=0, elinewidth=1, zorder=4, clip_on=False)
     for y in rows["y"]:
         axes.axhline(y, color="#efefef", linewidth=0.5, zorder=0.5)
     axes.set_ylim(rows["y"].max() + 0.75, 0.25)
@@ -248,8 +246,7 @@ def main(given: argparse.Namespace) -> None:
     else:
         figure = draw(points, load(given.sources))
     style.save(figure, given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
-        points[COLUMNS].to_csv(place, index=False)
+    write_points(points[COLUMNS], given.output)
     log.info("%s: %d points in %d panels", given.output, len(points),
              len(points[["source", "dataset", "split", "series", "method"]].drop_duplicates()))
 

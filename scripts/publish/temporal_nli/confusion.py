@@ -22,11 +22,11 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgba
 from matplotlib.figure import Figure
 
-from scripts.common.files import whole
 from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
+from scripts.publish.table import write_points
 from scripts.publish.temporal_nli.metrics import LABELS, SETS, data_title, nli_metrics
 
 COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment", "label",
@@ -145,8 +145,7 @@ def main(given: argparse.Namespace) -> None:
     else:
         figure = draw(cells, load(given.sources))
     style.save(figure, given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
-        cells[COLUMNS].to_csv(place, index=False)
+    write_points(cells[COLUMNS], given.output)
     log.info("%s: %d matrices", given.output, len(cells.drop_duplicates(["source", "dataset", "split", "series", "method"])))
 
 

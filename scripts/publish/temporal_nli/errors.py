@@ -1,7 +1,7 @@
 """Choose errors of temporal-expression NLI to read: the surest wrong answers of each model and method.
 
 Taken are, of the first run (by seed) of each source, challenge set, model and method, on the first evaluation split, at
-the epoch that was best on dev: the wrong answers with the highest probability, no two of them of one template and one
+the epoch with the lowest loss on dev: the wrong answers with the highest probability, no two of them of one template and one
 kind (how the times are chosen in set I, the hypothesis in set II, the units in set III), and of different templates and
 kinds as far as there are enough. A run without errors has no rows.
 

@@ -16,12 +16,11 @@ import argparse
 
 import pandas as pd
 
-from scripts.common.files import whole
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
-from scripts.publish.table import percent
+from scripts.publish.table import percent, write_points
 from scripts.publish.timedial.metrics import (
     context_told, drawn, human, over_seeds, published_beside, same_system, systems_of, timedial_metrics, title_of,
     widest)
@@ -65,8 +64,7 @@ def main(given: argparse.Namespace) -> None:
     blocks = [block_of(challenge, paper[(paper["measured_on"] == name) & (not challenge["sample"].any())], sources)
               for name, challenge in points.groupby("measured_on", sort=False)]
     style.save(figure_of(blocks, handles_of(blocks)), given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
-        drawn(points, paper).to_csv(place, index=False)
+    write_points(drawn(points, paper), given.output)
     log.info("%s: %d systems", given.output, len(points))
 
 

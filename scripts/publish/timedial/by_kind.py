@@ -17,11 +17,11 @@ import argparse
 
 import pandas as pd
 
-from scripts.common.files import whole
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
+from scripts.publish.table import write_points
 from scripts.publish.timedial.metrics import (
     context_told, drawn, over_seeds, systems_of, timedial_metrics, title_of, widest)
 from scripts.publish.timedial.rows import Block, Column, figure_of, handles_of, marks_of
@@ -67,8 +67,7 @@ def main(given: argparse.Namespace) -> None:
               if (block := block_of(challenge, panel, sources))]
     few = f"No kind of span and no length of dialog has {LEAST} instances."
     style.save(figure_of(blocks, handles_of(blocks)) if blocks else style.nothing(few), given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
-        drawn(points, points.iloc[:0]).to_csv(place, index=False)
+    write_points(drawn(points, points.iloc[:0]), given.output)
     log.info("%s: %d points", given.output, len(points))
 
 

@@ -19,11 +19,11 @@ import argparse
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from scripts.common.files import whole
 from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
+from scripts.publish.table import write_points
 from scripts.publish.timedial.metrics import (
     BLIND, SCOPES, SYSTEM, drawn, over_seeds, published_beside, same_system, systems_of, timedial_metrics,
     title_of)
@@ -87,8 +87,7 @@ def main(given: argparse.Namespace) -> None:
                for look, title in zip(LOOKS.values(), SCOPE_TITLES.values())]
     one = "No model was measured with more than one context: run an experiment with context_scope: [target, local, full]."
     style.save(figure_of(blocks, handles + paper_handle(blocks)) if blocks else style.nothing(one), given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
-        drawn(points, paper).to_csv(place, index=False)
+    write_points(drawn(points, paper), given.output)
     log.info("%s: %d points", given.output, len(points))
 
 

@@ -18,12 +18,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.files import whole
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import settings_of
 from scripts.publish.names import load
+from scripts.publish.table import write_points
 from scripts.publish.timedial.metrics import (
     RULES, context_told, drawn, over_seeds, published_beside, systems_of, timedial_metrics, title_of, widest)
 from scripts.publish.timedial.rows import Block, Column, figure_of, handles_of, marks_of, paper_marks
@@ -71,8 +71,7 @@ def main(given: argparse.Namespace) -> None:
     blocks = [block_of(challenge, figure_2[(figure_2["measured_on"] == name) & (not challenge["sample"].any())], counts, sources)
               for name, challenge in points.groupby("measured_on", sort=False)]
     style.save(figure_of(blocks, handles_of(blocks)), given.output)
-    with whole(given.output.with_name(f"{given.output.name}.csv")) as place:
-        drawn(points, figure_2).to_csv(place, index=False)
+    write_points(drawn(points, figure_2), given.output)
     log.info("%s: %d points", given.output, len(points))
 
 
