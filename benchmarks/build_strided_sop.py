@@ -47,9 +47,9 @@ def seconds(call) -> tuple[float, int]:
 
 
 if __name__ == "__main__":
-    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--videos", type=int, default=5000)
-    table = captions(made.parse_args().videos)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--videos", type=int, default=5000)
+    table = captions(options.parse_args().videos)
     rows = table.to_pylist()
     fast, slow = [], []
     for _ in range(3):

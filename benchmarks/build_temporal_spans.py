@@ -34,9 +34,9 @@ def seconds(call) -> tuple[float, int]:
 
 
 if __name__ == "__main__":
-    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--turns", type=int, default=20000)
-    count = made.parse_args().turns
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--turns", type=int, default=20000)
+    count = options.parse_args().turns
     chunks, nlp = turns(count), rule_pipeline(rules_of())
     ones, twos, alls = [], [], []
     for _ in range(3):

@@ -109,9 +109,9 @@ def seconds(call) -> tuple[float, int]:
 
 
 if __name__ == "__main__":
-    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--dialogs", type=int, default=20000)
-    tables = corpus(made.parse_args().dialogs)
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--dialogs", type=int, default=20000)
+    tables = corpus(options.parse_args().dialogs)
     records = [table.to_dict("records") for table in tables]
     fast, slow = [], []
     for _ in range(3):

@@ -54,8 +54,8 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--megabytes", type=int, default=200)
-    made.add_argument("--peer-megabytes", type=int, default=100)
-    made.add_argument("--folder", type=Path, help="where to put the samples; the system's temporary folder unless told")
-    main(made.parse_args())
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--megabytes", type=int, default=200)
+    options.add_argument("--peer-megabytes", type=int, default=100)
+    options.add_argument("--folder", type=Path, help="where to put the samples; the system's temporary folder unless told")
+    main(options.parse_args())

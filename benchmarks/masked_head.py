@@ -39,9 +39,9 @@ if __name__ == "__main__":
     torch.manual_seed(0)
     network = BertForMaskedLM(BertConfig(hidden_size=384, num_hidden_layers=6, num_attention_heads=12, intermediate_size=1536))
     batch = {"input_ids": torch.randint(1000, 30_000, (ROWS, WIDTH)), "attention_mask": torch.ones(ROWS, WIDTH, dtype=torch.long)}
-    some, one = torch.rand(ROWS, WIDTH) < 0.15, torch.zeros(ROWS, WIDTH, dtype=torch.bool)
+    asked, one = torch.rand(ROWS, WIDTH) < 0.15, torch.zeros(ROWS, WIDTH, dtype=torch.bool)
     one[torch.arange(ROWS), torch.randint(WIDTH, (ROWS,))] = True
-    for title, places, learns in (("learning, 15 % asked for", some, True), ("reading, one a text", one, False)):
+    for title, places, learns in (("learning, 15 % asked for", asked, True), ("reading, one a text", one, False)):
         seconds(logits_at, network, places, batch, learns)  # warm
         few, all_of_them = (seconds(read, network, places, batch, learns) for read in (logits_at, everywhere))
         print(f"{title}: {few:.1f} s, head at all places {all_of_them:.1f} s; ratio {all_of_them / few:.2f}")

@@ -207,7 +207,7 @@ def page_texts():
 
 def page_configuration():
     """What decides the numbers, as JSON; where and how fast they are found does not stand on the page."""
-    makers = [MODELS[model]["mlm"]["experiment"] for model in PLAN.made]
+    makers = [MODELS[model]["mlm"]["experiment"] for model in PLAN.maker_of]
     return as_json({key: config[key] for key in ("name", "run", "seeds", "bootstrap_resamples", "training")}
                    | {"experiments": {name: config["experiments"][name] for name in (*config["run"], *makers)}})
 

@@ -48,7 +48,7 @@ def built(dataset):
 def model_folder(model):
     """Where a model's files are: fetched, or in the run that made it."""
     if "mlm" in MODELS[model]:
-        run = PLAN.runs[PLAN.made[model]]
+        run = PLAN.runs[PLAN.maker_of[model]]
         return f"results/train/{run.study}/{run.name}/model"
     return f"results/fetch/models/{model}"
 
@@ -63,7 +63,7 @@ def model_of(model):
 def run_outputs(run):
     """What a finished run leaves under results/train/: predictions, or the model that it made."""
     folder = f"results/train/{PLAN.runs[run].study}/{run}"
-    result = MADE_MODEL if run in PLAN.made.values() else ["predictions.parquet"]
+    result = MADE_MODEL if run in PLAN.maker_of.values() else ["predictions.parquet"]
     return [f"{folder}/{name}" for name in (*result, "history.parquet", "run.json")]
 
 
@@ -139,7 +139,7 @@ def human_labels(wildcards):
 
 def measured_runs(study):
     """The runs of a study that were measured."""
-    return [run for run in PLAN.runs.values() if run.study == study and run.name not in PLAN.made.values()]
+    return [run for run in PLAN.runs.values() if run.study == study and run.name not in PLAN.maker_of.values()]
 
 
 def dialog_sources(study):

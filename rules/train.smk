@@ -26,7 +26,7 @@ rule train_run:
         history="results/train/{study}/{run}/history.parquet",
         facts="results/train/{study}/{run}/run.json",
     wildcard_constraints:
-        run=one_of(set(PLAN.runs) - set(PLAN.made.values())),
+        run=one_of(set(PLAN.runs) - set(PLAN.maker_of.values())),
     params:
         code=lambda wildcards: fingerprint(
             "scripts.train.run", "scripts.train.loop", f"scripts.train.{paradigm_of(PLAN.runs[wildcards.run])}"),
@@ -66,4 +66,4 @@ use rule train_run as train_model with:
         history="results/train/{study}/{run}/history.parquet",
         facts="results/train/{study}/{run}/run.json",
     wildcard_constraints:
-        run=one_of(PLAN.made.values()),
+        run=one_of(PLAN.maker_of.values()),

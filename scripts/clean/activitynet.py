@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from scripts.clean.captions import (Captions, Count, clean_split, cleaner_arguments, read_json, shaped, total,
                                     write_corpus)
-from scripts.common.program import UserError, cut, log, run
+from scripts.common.program import UserError, cut, execute, log
 from scripts.common.tables import CAPTIONS
 
 LISTS = {"train": "train_ids.json", "val_1": "val_ids.json", "val_2": "val_ids.json"}
@@ -84,4 +84,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

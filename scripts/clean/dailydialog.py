@@ -26,7 +26,7 @@ import pyarrow as pa
 
 from scripts.clean.captions import Count, cleaner_arguments, write_corpus
 from scripts.common.files import zip_errors
-from scripts.common.program import UserError, cut, log, run
+from scripts.common.program import UserError, cut, execute, log
 from scripts.common.tables import DIALOGS
 from scripts.common.texts import decoded, lines_in
 
@@ -185,4 +185,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    run(main, cleaner_arguments(__doc__).parse_args())
+    execute(main, cleaner_arguments(__doc__).parse_args())

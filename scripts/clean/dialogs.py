@@ -34,7 +34,7 @@ from scripts.clean.captions import cleaner_arguments, joined, write_cleaning
 from scripts.clean.dailydialog import EMPTY, same_words
 from scripts.common.files import whole_set
 from scripts.common.keyed import keyed_hash, keyed_uniform
-from scripts.common.program import UserError, cut, log, run
+from scripts.common.program import UserError, cut, execute, log
 from scripts.common.tables import DIALOGS, parquet_errors, table_writer
 from scripts.common.texts import decoded, json_of
 
@@ -279,4 +279,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    run(main, cleaner_arguments(__doc__).parse_args())
+    execute(main, cleaner_arguments(__doc__).parse_args())

@@ -23,7 +23,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.clean.captions import cleaner_arguments, write_corpus
-from scripts.common.program import UserError, cut, json_object, log, run, shown
+from scripts.common.program import UserError, cut, execute, json_object, log, shown
 from scripts.common.tables import TEMPLATES
 from scripts.common.texts import csv_of
 
@@ -139,4 +139,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

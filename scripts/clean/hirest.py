@@ -19,7 +19,7 @@ import msgspec
 
 from scripts.clean.captions import (Captions, Count, clean_split, cleaner_arguments, read_json, shaped, total,
                                     write_corpus)
-from scripts.common.program import UserError, cut, log, run, shown
+from scripts.common.program import UserError, cut, execute, log, shown
 from scripts.common.tables import CAPTIONS
 
 FILES = {"train": "all_data_train.json", "val": "all_data_val.json"}
@@ -90,4 +90,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

@@ -32,7 +32,7 @@ from scripts.clean.howto100m_shards import Shards
 from scripts.clean.howto100m_videos import Videos, batches, caption_file, opened
 from scripts.common.files import whole_set
 from scripts.common.keyed import keyed_hash
-from scripts.common.program import UserError, cut, log, run, whole_number
+from scripts.common.program import UserError, cut, execute, log, whole_number
 from scripts.common.tables import write_table
 
 LISTING = "HowTo100M_v1.csv"
@@ -127,4 +127,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from scripts.clean.captions import cleaner_arguments, write_corpus
 from scripts.clean.columns import mapped
-from scripts.common.program import UserError, log, run
+from scripts.common.program import UserError, execute, log
 from scripts.common.tables import QUESTIONS
 from scripts.common.texts import lines_in, text_of
 
@@ -67,4 +67,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    run(main, cleaner_arguments(__doc__).parse_args())
+    execute(main, cleaner_arguments(__doc__).parse_args())

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from scripts.clean.captions import Count, cleaner_arguments, write_corpus
 from scripts.clean.columns import mapped
-from scripts.common.program import UserError, log, run, shown
+from scripts.common.program import UserError, execute, log, shown
 from scripts.common.tables import NLI
 from scripts.common.texts import csv_of, numbers_of
 
@@ -150,4 +150,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    run(main, cleaner_arguments(__doc__).parse_args())
+    execute(main, cleaner_arguments(__doc__).parse_args())

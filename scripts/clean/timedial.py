@@ -25,7 +25,7 @@ import pyarrow as pa
 
 from scripts.clean.captions import Count, cleaner_arguments, shaped, write_corpus
 from scripts.clean.dailydialog import repaired
-from scripts.common.program import UserError, cut, log, run, shown
+from scripts.common.program import UserError, cut, execute, log, shown
 from scripts.common.tables import CHALLENGE
 from scripts.common.texts import json_of, text_of
 
@@ -159,4 +159,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    run(main, cleaner_arguments(__doc__).parse_args())
+    execute(main, cleaner_arguments(__doc__).parse_args())

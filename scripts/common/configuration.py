@@ -47,7 +47,7 @@ class Plan:
     runs: dict[str, Run] = field(default_factory=dict)
     experiments: dict[str, list[str]] = field(default_factory=dict)
     datasets: dict[str, Dataset] = field(default_factory=dict)  # by folder
-    made: dict[str, str] = field(default_factory=dict)  # by model of an MLM stage: the run that makes it
+    maker_of: dict[str, str] = field(default_factory=dict)  # by model of an MLM stage: the run that makes it
 
 
 def as_json(value) -> str:
@@ -212,7 +212,7 @@ class _Resolver:
                             f"method mlm, not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [mlm]`")
         plan.runs[runs[0].name] = runs[0]
         plan.datasets[runs[0].dataset.folder] = runs[0].dataset
-        plan.made[model] = runs[0].name
+        plan.maker_of[model] = runs[0].name
         return runs[0].name
 
     def runs_of(self, name: str) -> Iterator[Run]:

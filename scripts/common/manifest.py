@@ -15,7 +15,7 @@ import json
 from pathlib import Path
 
 from scripts.common.files import sha256_of, whole
-from scripts.common.program import UserError, parser, run
+from scripts.common.program import UserError, execute, parser
 
 
 def describe(folder: Path, names: list[str]) -> dict:
@@ -40,6 +40,14 @@ def lost_files(manifest: Path) -> list[str]:
     return [name for name, place in places.items() if not place.is_file() or place.stat().st_size != lengths[name]]
 
 
+def changed_file(manifest: Path, hashes: dict[str, str]) -> str | None:
+    """The first of the files, by their sha256 now, that is not as the manifest says; None where all are, or there is no manifest."""
+    if not manifest.exists():
+        return None
+    listed = json.loads(manifest.read_text(encoding="utf-8"))["files"]
+    return next((name for name, sha256 in hashes.items() if name in listed and listed[name]["sha256"] != sha256), None)
+
+
 def main(given: argparse.Namespace) -> None:
     described = describe(given.folder, given.files)
     with whole(given.output) as place:
@@ -55,4 +63,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

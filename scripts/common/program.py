@@ -208,5 +208,3 @@ def execute(main: Callable[[argparse.Namespace], None], arguments: argparse.Name
         _close_output()
         sys.exit(1)
 
-
-run = execute  # the name that the programs of scripts/train, scripts/clean and scripts/fetch still call it by

@@ -17,7 +17,7 @@ from pathlib import Path
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from scripts.common.models import DEFAULT_FILES, check_model, kind_of, wanted_hashes
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, execute, log, parser
 from scripts.fetch.download import (
     MIRROR_HELP,
     NoFile,
@@ -209,4 +209,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from scripts.common.program import UserError, log, parser, run
+from scripts.common.program import UserError, execute, log, parser
 from scripts.fetch.download import MIRROR_HELP, UNPINNED, check_mirror, download, hand_over, read_entry
 from scripts.fetch.web import CHUNK, MOST, named
 
@@ -203,4 +203,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

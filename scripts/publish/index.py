@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.common.files import whole
-from scripts.common.program import log, parser, run
+from scripts.common.program import execute, log, parser
 from scripts.common.tables import read_table
 
 COLUMNS = ["study", "source", "experiment", "sample"]
@@ -65,4 +65,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    run(main, arguments().parse_args())
+    execute(main, arguments().parse_args())

@@ -121,7 +121,7 @@ def apart(tokenizer: PreTrainedTokenizerFast) -> tuple[int, int]:
     if before is None:
         raise UserError(f"{tokenizer.name_or_path}: the tokenizer writes a text otherwise between its special tokens "
                         "than alone; choose another encoder")
-    first, last = (tokenizer.convert_ids_to_tokens(some) for some in (whole[:before], whole[before + len(inside) :]))
+    first, last = (tokenizer.convert_ids_to_tokens(side) for side in (whole[:before], whole[before + len(inside) :]))
     texts = [[*(f"{token}:{kind}" for token in first), f"${name}:{kind}", *(f"{token}:{kind}" for token in last)]
              for kind, name in enumerate("AB")]
     tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
@@ -203,7 +203,7 @@ class Esim(torch.nn.Module):
         real = torch.ones_like(input_ids).bool() if attention_mask is None else attention_mask.bool()
         second = torch.zeros_like(real) if token_type_ids is None else token_type_ids.bool()
         if input_ids.shape[1] == 0:  # no row has a word
-            input_ids, real, second = (torch.nn.functional.pad(some, (0, 1)) for some in (input_ids, real, second))
+            input_ids, real, second = (torch.nn.functional.pad(field, (0, 1)) for field in (input_ids, real, second))
         texts = [self.words(*gathered(input_ids, real & part)) for part in (~second, second)]
         with torch.autocast(input_ids.device.type, enabled=False):
             return SequenceClassifierOutput(logits=self.classify(*texts))

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from scripts.common.manifest import changed_file
 from scripts.common.models import DEFAULT_FILES
 from scripts.common.program import UserError, execute, json_object, log, log_to, number, parser, whole_number
 from scripts.train.launch import Launch, check_tracker, devices, start
@@ -61,6 +62,9 @@ def main(given: argparse.Namespace) -> None:
     files = given.model_files or [file for file in DEFAULT_FILES if (given.model / file).exists()]
     model = model_view(given.model, files, work)
     job = describe(given.run, given.settings, given.method, given.splits, given.data, model)
+    if changed := changed_file(given.model / "manifest.json", job["model_files"]):
+        raise UserError(f"{given.model / changed} has changed since it was fetched; remove {given.model / 'manifest.json'}, and the same "
+                        "command fetches it again")
     if finished(work, job):
         hand_out(work, job, given.output)
         log.info("%s: already trained from the same data, model, settings and code; no step taken", given.run)

@@ -90,7 +90,7 @@ def test_a_file_where_a_folder_must_be(program, archive, tmp_path):
 
 AS_NOBODY = """
 import encodings.cp437, os, sys  # what zipfile takes when it opens one, which nobody may be unable to read
-from scripts.common.program import run
+from scripts.common.program import execute
 from scripts.fetch.source import arguments, main
 if os.geteuid() == 0:
     os.setgroups([]), os.setgid(65534), os.setuid(65534)

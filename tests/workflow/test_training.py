@@ -373,6 +373,16 @@ def test_other_files_in_a_models_folder_neither_count_nor_are_read(train, prepar
     assert "no step taken" in train(tmp_path / "out", {"epochs": 1}, model=tmp_path / "model").stderr
 
 
+def test_a_flipped_bit_in_a_models_files_is_seen(train, prepared, program, tmp_path):
+    shutil.copytree(prepared / "model", tmp_path / "model")
+    files = ["config.json", "tokenizer.json", "tokenizer_config.json"]
+    assert program("scripts.common.manifest", "--folder", tmp_path / "model", *files, "--output", tmp_path / "model/manifest.json").returncode == 0
+    data = (tmp_path / "model/tokenizer.json").read_bytes()
+    (tmp_path / "model/tokenizer.json").write_bytes(data.replace(b"the", b"thf", 1))
+    done = train(tmp_path / "out", ok=False, model=tmp_path / "model")
+    assert "tokenizer.json has changed since it was fetched" in done.stderr and "Traceback" not in done.stderr
+
+
 def test_what_another_attempt_cannot_change_is_not_tried_again(train, tmp_path):
     train(tmp_path, {"max_length": 4096}, ok=False)
     done = train(tmp_path, {"max_length": 4096}, ok=False, attempt=2)

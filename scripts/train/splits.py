@@ -1,0 +1,65 @@
+"""The splits that a run learns from and is measured on, as tables and as tokenized examples."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from scripts.common.keyed import keyed_uniform
+from scripts.common.program import UserError, log
+from scripts.common.tables import read_table
+from scripts.train import tokens
+from scripts.train.batches import Examples
+from scripts.train.launch import Launch
+
+HELD_OUT = 17  # marks the draw of held-out groups: the same for every seed, stride and model
+
+
+def read_split(data: Path, split: str, job: dict) -> pa.Table:
+    """One split: example_id, group_id, the texts, label, and choice where the study has a choice_id.
+
+    Raises UserError when it is empty or a label is unknown.
+    """
+    ids = {name: job["columns"][name] for name in ("example_id", "group_id", "choice_id") if name in job["columns"]}
+    table = read_table(data / f"{split}.parquet", [*dict.fromkeys([*ids.values(), *job["inputs"], "label"])])
+    if len(table) == 0:
+        raise UserError(f"{data / split}.parquet: no examples; the log of its build says why")
+    labels = table["label"].to_numpy()
+    if labels.min() < 0 or labels.max() >= len(job["labels"]):
+        raise UserError(f"{data / split}.parquet: label {labels.max()} is not one of {len(job['labels'])} labels")
+    named = {name: table[column] for name, column in ids.items()} | {name: table[name] for name in (*job["inputs"], "label")}
+    if "choice_id" in named:
+        named["choice"] = pa.array(named.pop("choice_id").to_pandas().factorize()[0].astype(np.int64))
+    return pa.table(named)
+
+
+def read_tables(job: dict, data: Path) -> dict[str, pa.Table]:
+    """The splits by name: learned, held_out (unless the share to hold out is 0) and each evaluation split.
+
+    The training split is `learned` without its held-out groups; a method that does not learn has evaluation splits only.
+    """
+    training, (train_split, *evaluation) = job["settings"]["training"], job["splits"]
+    tables = {split: read_split(data, split, job) for split in evaluation}
+    if not job["learns"]:
+        return tables
+    table = read_split(data, train_split, job)
+    if job["held_out"]:
+        return tables | {"learned": table, "held_out": read_split(data, job["held_out"], job)}
+    if training["held_out_fraction"] == 0:
+        return tables | {"learned": table}
+    groups = table["group_id"].to_pandas()
+    held_out = keyed_uniform(groups, HELD_OUT) < training["held_out_fraction"]
+    if held_out.all() or not held_out.any():
+        raise UserError(f"{data / train_split}.parquet: {groups.nunique()} groups are too few to hold "
+                        f"{training['held_out_fraction']:.0%} of them out; use more data or another held_out_fraction")
+    return tables | {"learned": table.filter(pa.array(~held_out)), "held_out": table.filter(pa.array(held_out))}
+
+
+def read_examples(job: dict, tables: dict[str, pa.Table], paradigm, launch: Launch) -> dict[str, Examples]:
+    """The splits as tokenized examples."""
+    examples = {}
+    for split, table in tables.items():
+        examples[split] = tokens.encoded(paradigm, job, table, launch.tokens and Path(launch.tokens))
+        log.info("%s: %d examples, %.1f tokens on average, %d cut to %d", split, len(examples[split]), examples[split].lengths.mean(),
+                 examples[split].truncated, job["settings"]["training"]["max_length"])
+    return examples
