@@ -16,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from scripts.common.program import SEED, whole_number
 from tests.fuzz import SILENCE, attempt, place
 from tests.fuzz_targets import TARGETS
 
@@ -86,8 +87,8 @@ def main(given: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--cases", type=int, default=10_000, help="of each program (default: %(default)s)")
-    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--cases", type=whole_number(1, 10_000_000), default=10_000, help="of each program (default: %(default)s)")
+    options.add_argument("--seed", type=SEED, default=0)
     options.add_argument("--program", action="append", help="only this one; may be given again")
     options.add_argument("--keep", type=Path, default=Path(tempfile.gettempdir()) / "fuzz_inputs", help="where the input of broken cases goes")
     options.add_argument("--piece", nargs=3, metavar=("PROGRAM", "FIRST", "LAST"), help=argparse.SUPPRESS)

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from tests.fuzz_damage import FOLDER, MISSING, damaged_arguments, damaged_file
 
-SILENCE = 20  # seconds
+SILENCE = 20  # seconds of the processor, so that a busy machine fails nothing
 LONGEST = 2000  # characters of a message
 
 
@@ -77,8 +77,8 @@ def called(module: str, arguments: list[str], stdin: bytes) -> tuple[int | None,
     """Exit code, what went to stderr, and the trouble, of a program run in this process as `python -m` runs it."""
     said, handlers, kept = io.StringIO(), logging.getLogger().handlers[:], (sys.argv, sys.stdin)
     sys.argv, sys.stdin = [module, *arguments], io.TextIOWrapper(io.BytesIO(stdin))
-    before = signal.signal(signal.SIGALRM, _ring)
-    signal.setitimer(signal.ITIMER_REAL, SILENCE)
+    before = signal.signal(signal.SIGPROF, _ring)
+    signal.setitimer(signal.ITIMER_PROF, SILENCE)
     try:
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())), warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -91,8 +91,8 @@ def called(module: str, arguments: list[str], stdin: bytes) -> tuple[int | None,
     except BaseException as error:
         return None, said.getvalue(), f"traceback: {type(error).__name__}: {error}"[:300]
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
         sys.argv, sys.stdin = kept
         logging.getLogger().handlers[:] = handlers
 

@@ -19,6 +19,7 @@ OTHER = ["orders", "ordinals", "quantities"]
 SECTIONS = {*TEMPORAL, *OTHER, "plurals", "numbers", "ambiguous", "events"}
 
 LATEST_YEAR = 2100
+MOST_DIGITS = 15  # of a number; a longer one is no quantity of anything
 # A number of four digits before one of these, or at the end, is a year; before another word it counts something.
 AFTER_A_YEAR = {"ad", "after", "and", "at", "bc", "bce", "before", "but", "ce", "during", "in", "on", "or", "the",
                 "through", "to", "until", "when", "while"}
@@ -212,6 +213,8 @@ def mentions(terms: Terms, text: str) -> list[Mention]:
     """The parts of an answer that may change, from left to right."""
     found: list[Mention] = []
     for match in terms.pattern.finditer(text):
+        if len(match["number"] or match["ordinal"] or "") > MOST_DIGITS:
+            continue
         if said := match["clock"]:
             hours = [str(hour) for hour in range(1, 13) if hour != int(said)]
             found.append(invariant(*match.span("clock"), "clock", [*hours, said]))

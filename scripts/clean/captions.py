@@ -64,7 +64,8 @@ def shaped(value: object, shape: type[Shape], where: str) -> Shape:
     except (msgspec.ValidationError, OverflowError) as error:
         raise UserError(f"{where}: {error}; mend that entry, or fetch the file again") from None
     except UnicodeEncodeError:
-        raise UserError(f"{where}: half of a surrogate pair in a key or a number; mend that entry, or fetch the file again") from None
+        raise UserError(f"{where}: half of a surrogate pair in a key or a number; mend that entry, or fetch the file "
+                        "again") from None
     except RecursionError:
         raise UserError(f"{where}: lists or objects are nested too deep; mend that entry, or fetch the file again") from None
 

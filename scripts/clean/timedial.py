@@ -65,7 +65,9 @@ def read(file: Path) -> pd.DataFrame:
         raise UserError(f"{file}: holds no list of instances; fetch it again")
     rows = []
     for number, value in enumerate(values, 1):
-        name = f"instance {cut(str(value['id'])) if isinstance(value['id'], int | str) else shown(value['id'])}" if isinstance(value, dict) and "id" in value else f"the instance at place {number}"
+        name = f"the instance at place {number}"
+        if isinstance(value, dict) and "id" in value:
+            name = f"instance {cut(value['id']) if isinstance(value['id'], str) else shown(value['id'])}"
         rows.append(msgspec.structs.asdict(shaped(value, Instance, f"{file}: {name}")))
     return pd.DataFrame(rows).astype({"id": str})
 

@@ -150,7 +150,10 @@ def _take_names(place: Path, folder: Path) -> None:
 
 @contextmanager
 def zip_errors(what: str) -> Iterator[None]:
-    """Every way in which zipfile and its decompressors tell of bytes that are no whole zip, as a UserError that opens with `what`."""
+    """Every way in which zipfile and its decompressors tell of bytes that are no whole zip, as a UserError.
+
+    `what` opens its sentence.
+    """
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError,

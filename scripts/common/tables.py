@@ -181,7 +181,8 @@ def read_table(path: Path, columns: Iterable[str] | None = None, schema: pa.Sche
             raise UserError(f"{path}: the column {cut(twice[0])} stands {present.count(twice[0])} times; keep one of them")
         for name in set(wanted) & set(schema.names if schema else []):
             if (found := opened.schema_arrow.field(name).type) != schema.field(name).type:
-                raise UserError(f"{path}: column {name} holds {cut(str(found))}, not {schema.field(name).type}; make the file again")
+                raise UserError(f"{path}: column {name} holds {cut(str(found))}, not {schema.field(name).type}; make the file "
+                                "again")
         table = opened.read(wanted).select(wanted)
         table.validate(full=True)
         return table

@@ -1,7 +1,7 @@
 """Reading what a user gives as text: UTF-8, JSON, lines and CSV, each fault told in one sentence with its place.
 
-Not a program. A file is text in UTF-8; one byte order mark at its start is left out, and told of. A line ends at a line feed, or a
-carriage return with one, and nowhere else: U+2028, U+0085 and form feeds are parts of a text.
+Not a program. A file is text in UTF-8; one byte order mark at its start is left out, and told of. A line ends at a line
+feed, or a carriage return with one, and nowhere else: U+2028, U+0085 and form feeds are parts of a text.
 """
 
 import csv
@@ -96,7 +96,8 @@ def json_of(text: str, where: str, remedy: str = "fetch it again", behind: Calla
         raise UserError(f"{where}: broken JSON: {cut(str(error).split(';')[0])}; {remedy}") from None
 
 
-def csv_of(file: Path, columns: list[str], remedy: str = "fetch it again", missing: str = "fetch the corpus again") -> pd.DataFrame:
+def csv_of(file: Path, columns: list[str], remedy: str = "fetch it again",
+           missing: str = "fetch the corpus again") -> pd.DataFrame:
     """The named columns of a CSV file with a header, as text; the n-th row (from 0) is the n-th record; empty lines are none.
 
     Raises UserError that names the line for a record with more or fewer cells than the header, and for broken quotes.

@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 from scripts.common.files import whole
-from scripts.common.program import SEED, UserError, execute, log, parser
+from scripts.common.program import SEED, execute, log, parser, whole_number
 from scripts.fetch.samples.files import identifiers
 from scripts.fetch.samples.procedures import CARDS, MANNERS, PERSONS, any_procedure, linked, outline, third_person
 
@@ -106,8 +106,6 @@ def activitynet(videos: int, seed: int) -> dict[str, dict | list]:
 
 
 def main(given: argparse.Namespace) -> None:
-    if given.videos < 10:
-        raise UserError(f"--videos {given.videos} is too few to hold every quirk; ask for at least 10")
     written = 0
     for name, content in activitynet(given.videos, given.seed).items():
         with whole(given.output / name) as place:
@@ -118,7 +116,7 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("--videos", type=int, required=True, help="how many in train (at least 10)")
+    options.add_argument("--videos", type=whole_number(10, 10_000_000), required=True, help="how many in train")
     options.add_argument("--seed", type=SEED, required=True, help="of all draws")
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options

@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 from scripts.common.files import whole
-from scripts.common.program import SEED, UserError, execute, log, parser
+from scripts.common.program import SEED, execute, log, parser, whole_number
 from scripts.fetch.samples.dialogs import Turn, corpus, text_of
 from scripts.fetch.samples.files import opened_zip
 
@@ -33,8 +33,6 @@ def line(turns: list[Turn], chance: Random) -> str:
 
 
 def main(given: argparse.Namespace) -> None:
-    if not 48 <= given.dialogs <= 20_000:
-        raise UserError(f"--dialogs {given.dialogs} is not between 48 and 20000; choose another number")
     by_split = corpus(given.dialogs, given.seed)
     chance = Random(given.seed + 2_000_003)
     for split, dialogs in by_split.items():
@@ -48,7 +46,7 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("--dialogs", type=int, required=True, help="how many in all three splits (48 to 20000)")
+    options.add_argument("--dialogs", type=whole_number(48, 20_000), required=True, help="how many in all three splits")
     options.add_argument("--seed", type=SEED, required=True, help="of all draws")
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options

@@ -19,7 +19,7 @@ from random import Random
 from tqdm import tqdm
 
 from scripts.common.files import whole
-from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
+from scripts.common.program import SEED, execute, log, parser, whole_number
 from scripts.fetch.samples.files import identifiers, opened_zip
 from scripts.fetch.samples.procedures import FILLERS, LEADS, PROCEDURES, TAILS, any_procedure, linked, outline
 
@@ -123,8 +123,6 @@ def listing(names: list[str], chance: Random) -> str:
 
 
 def main(given: argparse.Namespace) -> None:
-    if given.videos < 10:
-        raise UserError(f"--videos {given.videos} is too few to hold every quirk; ask for at least 10")
     chance = Random(given.seed)
     names = identifiers(chance, given.videos)
     with whole(given.output / "HowTo100M_v1.csv") as place:
@@ -140,7 +138,7 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("--videos", type=int, required=True, help="how many (at least 10)")
+    options.add_argument("--videos", type=whole_number(10, 10_000_000), required=True, help="how many")
     options.add_argument("--seed", type=SEED, required=True, help="of all draws")
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     options.add_argument("--captions-per-video", type=whole_number(1, 10_000), default=25,

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 from scripts.common.files import whole
-from scripts.common.program import SEED, UserError, execute, log, parser
+from scripts.common.program import SEED, execute, log, parser, whole_number
 
 # What people do: past form, base form, usual minutes (least, most), usual hours of the day, usual times a year, what they
 # do next, and what of it stays (a state that holds on, and one that does not).
@@ -133,8 +133,6 @@ def corpus(wanted: int, chance: Random, known: set[str]) -> list[str]:
 
 
 def main(given: argparse.Namespace) -> None:
-    if not 10 <= given.questions <= 1000:
-        raise UserError(f"--questions {given.questions} is not between 10 and 1000; choose another number")
     chance, known = Random(given.seed), set()
     for name, wanted in (("dev_3783.tsv", given.questions), ("test_9442.tsv", given.questions // 2)):
         lines = corpus(wanted, chance, known)
@@ -145,7 +143,7 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("--questions", type=int, required=True, help="how many in the first file (10 to 1000)")
+    options.add_argument("--questions", type=whole_number(10, 1_000), required=True, help="how many in the first file")
     options.add_argument("--seed", type=SEED, required=True, help="of all draws")
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options

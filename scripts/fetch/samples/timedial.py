@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from scripts.common.files import whole
-from scripts.common.program import SEED, UserError, execute, log, parser
+from scripts.common.program import SEED, execute, log, parser, whole_number
 from scripts.fetch.samples.dialog_texts import NUMBERS
 from scripts.fetch.samples.dialog_times import Time
 from scripts.fetch.samples.dialogs import Turn, corpus, text_of
@@ -93,8 +93,6 @@ def challenge(by_split: dict[str, list[list[Turn]]], wanted: int, seed: int) -> 
 
 
 def main(given: argparse.Namespace) -> None:
-    if not 48 <= given.dialogs <= 20_000:
-        raise UserError(f"--dialogs {given.dialogs} is not between 48 and 20000; choose another number")
     instances = challenge(corpus(given.dialogs, given.seed), given.dialogs, given.seed)
     with whole(given.output / "test.json") as place:
         place.write_text(json.dumps(instances, indent=1) + "\n", encoding="utf-8", newline="")
@@ -103,7 +101,7 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("--dialogs", type=int, required=True, help="how many in all three splits (48 to 20000)")
+    options.add_argument("--dialogs", type=whole_number(48, 20_000), required=True, help="how many in all three splits")
     options.add_argument("--seed", type=SEED, required=True, help="of all draws")
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options
