@@ -5,6 +5,8 @@ file (scripts/common/handed.py) is named by functions that also take `output`: S
 path of this machine reruns nothing.
 """
 
+from snakemake.iocontainers import Wildcards
+
 
 def paradigm_of(run):
     """The module of scripts/train/ that a run learns and scores by."""
@@ -224,3 +226,19 @@ def page_arguments(wildcards, output):
                           "--cleaning", *(f"results/clean/{source}/cleaning.csv" for source in USED_SOURCES),
                           "--runs", *(run_outputs(run)[-1] for run in PLAN.runs),
                           "--configuration", page_configuration(), "--provenance", page_provenance()])
+
+
+def check_programs():
+    """Say in one line, before the rules ask, that a program which an entry of resources/ names is not there."""
+    used = [Wildcards(fromdict={"source": source}) for source in USED_SOURCES]
+    programs = [*map(cleaner_of, used), *(sampler_of(wildcards) for wildcards in used if "sample" in SOURCES[wildcards.source]),
+                *(f"scripts.publish.{item['program']}" for item in PUBLISHED.values())]
+    try:
+        for program in programs:
+            fingerprint(program)
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+
+
+if is_main_process():
+    check_programs()

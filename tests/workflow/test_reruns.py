@@ -186,6 +186,7 @@ FIELDS = {
         ("mini", "citation", "Me 2026", CLEANED), ("mini", "homepage", "https://else.where", PAGE),
         ("mini", "downloads.0.urls", ["https://else.where/captions.zip"], NOTHING),
         ("mini", "downloads.0.members.train.json", {"sha256": "0" * 64, "bytes": 1}, CLEANED | {"fetch_source"}),
+        ("sample_howto100m", "sampler", "mctaco", CLEANED | {"fetch_sample"}),
         ("sample_howto100m", "sample.seed", 2, CLEANED | {"fetch_sample"}), ("sample_howto100m", "sharded", False, CLEANED),
         ("sample_howto100m", "files", ["raw_caption.zip", "HowTo100M_v1.csv", "more.csv"], CLEANED | {"fetch_sample"}),
     ],
@@ -195,8 +196,8 @@ FIELDS = {
         ("tiny_bert", "vocabulary", "resources/templates.csv", TRAINED | {"fetch_model"}),
     ],
     "figures": [
-        ("accuracy_by_stride", "title", "Stride", PAGE), ("accuracy_by_stride", "caption", "report/timedial_table.rst", PAGE),
-        ("accuracy_by_stride", "program", "mctaco_by_category", FIGURE), ("accuracy_by_stride", "reads", ["metrics", "runs"], FIGURE),
+        ("accuracy_by_stride", "title", "Stride", PAGE), ("accuracy_by_stride", "caption", "report/workflow.rst", PAGE),
+        ("accuracy_by_stride", "program", "site", FIGURE), ("accuracy_by_stride", "reads", ["metrics", "runs"], FIGURE),
         ("accuracy_by_stride", "kind", "table", TABLE), ("accuracy_by_stride", "name", "by_stride", FIGURE),
         ("accuracy_by_stride", "study", "mctaco", PAGE), ("accuracy_by_stride", "needs", {"stride": 9}, PAGE),
         ("strided_sop_table", "heads", ["Corpus"], PAGE), ("strided_sop_examples", "show", "table", PAGE),
