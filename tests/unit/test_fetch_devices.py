@@ -94,7 +94,7 @@ from scripts.common.program import execute
 from scripts.fetch.source import arguments, main
 if os.geteuid() == 0:
     os.setgroups([]), os.setgid(65534), os.setuid(65534)
-run(main, arguments().parse_args(sys.argv[1:]))
+execute(main, arguments().parse_args(sys.argv[1:]))
 """
 
 

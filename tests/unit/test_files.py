@@ -97,7 +97,7 @@ def test_an_error_is_one_sentence(code, tmp_path):
     """Standard output is a full disk."""
     wanted, said = ENDS[code]
     program = (f"import errno\nfrom scripts.common.program import *\ndef main(given):\n    {code}\n"
-               f"run(main, parser('x').parse_args(['--log', {str(tmp_path / 'log')!r}]))")
+               f"execute(main, parser('x').parse_args(['--log', {str(tmp_path / 'log')!r}]))")
     with open("/dev/full", "w") as full:
         done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == wanted and said in done.stderr, done.stderr
