@@ -151,7 +151,7 @@ def test_what_is_missing_is_said_before_work_begins(study, upstream):
     study.change("resources/models.yaml", lambda models: models.update(mine={"folder": "models/mine", "licence": "MIT"}))
     study.change("resources/sources.yaml", lambda sources: sources.update(
         mine=sources["event_templates"] | {"local": "no-such.csv", "cleaner": "event_templates"}))
-    assert "fetch_source" in study.jobs()
+    assert "fetch_source" in study.jobs("fetch")
     study.change("config.yaml", lambda config: config["experiments"]["other_sop"].update(models=["mine"]))
     done = study.snakemake("--dry-run")
     assert done.returncode != 0 and "models/mine is not there" in done.stdout + done.stderr
@@ -159,4 +159,4 @@ def test_what_is_missing_is_said_before_work_begins(study, upstream):
         study="temporal_nli", data={"source": "mine", "challenge_set": "temp_order"}, models=["tiny_bert"]))
     done = study.snakemake("--dry-run")
     said = done.stdout + done.stderr
-    assert done.returncode != 0 and "no-such.csv is not there" in said and "Traceback" not in said
+    assert done.returncode != 0 and "no-such.csv cannot be read" in said and "Traceback" not in said
