@@ -44,6 +44,9 @@ rule publish_figure:
         "python -m {params.program:q} --metrics {input.metrics:q} @{params.arguments} --output {params.prefix:q} --log {log:q}"
 
 
+localrules: publish_table  # which `use rule` does not hand on
+
+
 use rule publish_figure as publish_table with:
     output:
         report(f"{PAGES}/tables/{{item}}.csv", caption="../report/item.rst", category=study_title,
