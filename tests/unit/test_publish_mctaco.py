@@ -15,6 +15,8 @@ from scripts.publish.mctaco.training_size import means, sized
 from tests.conftest import ROOT
 from tests.unit.publish_inputs_mctaco import HOSTILE, MODELS, Study, make_run, metric_rows
 
+pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+
 FIGURES = ["mctaco_by_category", "mctaco_training_size", "mctaco_em_against_f1", "mctaco_consistency"]
 PROGRAMS = [*FIGURES, "mctaco_table", "mctaco_errors"]
 SMALL = {("hostile", False): (0.55, 0.3), ("hostile", True): (0.56, 0.31)}

@@ -22,6 +22,8 @@ from tests.conftest import ROOT
 from tests.unit.publish_inputs import HOSTILE, Study
 from tests.unit.publish_inputs_temporal_nli import CHOICES, NliStudy, metric_rows
 
+pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+
 FIGURES = ["temporal_nli_temp_order", "temporal_nli_temp_duration", "temporal_nli_cross_unit", "temporal_nli_confusion"]
 RESOURCES = {name: yaml.safe_load((ROOT / f"resources/{name}.yaml").read_text()) for name in ("sources", "models", "studies")}
 CLAIMS = published_claims(ROOT / "resources/published.csv").query("study == 'temporal_nli'")

@@ -22,6 +22,8 @@ from scripts.publish.timedial.metrics import human, published_beside, timedial_m
 from scripts.publish.timedial.rows import Block, Column, figure_of
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+
 HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x onerror=alert(1)>"
 FIGURES = ["timedial_accuracy", "timedial_errors_by_rule", "timedial_context", "timedial_by_kind"]
 PROGRAMS = [*FIGURES, "timedial_table", "timedial_examples"]
