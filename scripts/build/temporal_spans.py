@@ -41,6 +41,7 @@ from scripts.build.restored_dialogs import restored_turns
 from scripts.build.span_values import has_numeral, values_of
 from scripts.build.temporal_words import RULES, Rules, pieces, rules_of
 from scripts.common.files import whole_set
+from scripts.common.owner import end_forks_with_this
 from scripts.common.program import UserError, execute, log, parser, whole_number
 from scripts.common.tables import (CHALLENGE, DIALOGS, SPANS, parquet_errors, provenance_of, read_table, schema_of,
                                    table_writer)
@@ -252,6 +253,7 @@ def find_spans(given: argparse.Namespace, versions: dict, folder: Path) -> None:
 
 
 def main(given: argparse.Namespace) -> None:
+    end_forks_with_this()
     statistical_pipeline(given.spacy_model)  # before any process starts, so that a missing one is told once
     versions = {"rules": hashlib.sha256(given.rules.read_bytes()).hexdigest(), "spacy": spacy.__version__,
                  "spacy_model": given.spacy_model}

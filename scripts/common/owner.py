@@ -51,3 +51,15 @@ def end_with_owner() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=look, name="owner", daemon=True).start()
+
+
+def end_forks_with_this() -> None:
+    """Let every process that this one forks from here on end when this one does, even by SIGKILL, which leaves them waiting."""
+    parent = os.getpid()
+
+    def look() -> None:
+        while os.getppid() == parent:
+            time.sleep(SECONDS)
+        os._exit(1)
+
+    os.register_at_fork(after_in_child=threading.Thread(target=look, name="parent", daemon=True).start)
