@@ -154,7 +154,7 @@ def shown_by_item(wildcards):
 def item_arguments(wildcards, output):
     """The file of the arguments of a figure or table."""
     item = PUBLISHED[wildcards.item]
-    folder, runs = hand_over(json.loads(shown_by_item(wildcards))), measured_runs(item["study"])
+    folder, runs = hand_over(json.loads(shown_by_item(wildcards))), model_runs(item["study"])
     dialogs, challenges = dialog_sources(item["study"])
     options = {
         "runs": ["--train", f"results/train/{item['study']}", "--runs", *(run.name for run in runs)],

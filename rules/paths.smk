@@ -144,6 +144,11 @@ def measured_runs(study):
     return [run for run in PLAN.runs.values() if run.study == study and run.name not in PLAN.maker_of.values()]
 
 
+def model_runs(study):
+    """The runs of a study that were measured, of models that may understand: none of a control."""
+    return [run for run in measured_runs(study) if run.name not in CONTROLS]
+
+
 def dialog_sources(study):
     """The dialogs that a study learns from, and the challenges that it is measured on."""
     learnt = sorted({run.dataset.source for run in measured_runs(study)})
@@ -169,7 +174,7 @@ def published_files(item):
 def read_by_item(wildcards):
     """What a figure or table is made from beside the metrics, as its `reads` in resources/figures.yaml says."""
     item = PUBLISHED[wildcards.item]
-    runs, sources = measured_runs(item["study"]), sum(dialog_sources(item["study"]), [])
+    runs, sources = model_runs(item["study"]), sum(dialog_sources(item["study"]), [])
     files = {
         "runs": [file for run in runs for file in run_outputs(run.name)],
         "datasets": sorted({built(run.dataset) for run in runs}),

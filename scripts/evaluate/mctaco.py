@@ -38,7 +38,7 @@ from scripts.common.program import UserError, execute, shown
 from scripts.common.tables import ANSWERS, read_table
 from scripts.common.texts import lines_in, text_of
 from scripts.evaluate.arguments import evaluation_arguments, file_or_runs
-from scripts.evaluate.experiment import Run, read_scores, runs_by_dataset, write_metrics
+from scripts.evaluate.experiment import Run, read_scores, runs_by_dataset, seeds_of, write_metrics
 from scripts.evaluate.tally import Tally, metric_rows, share
 
 SCHEMA = pa.schema([
@@ -161,7 +161,7 @@ def of_dataset(answers: pd.DataFrame, split: str, systems: dict[tuple, list[Run]
         facts = runs[0].facts
         accepted = [read_scores(run, split, answers["example_id"], "answers")[0].argmax(1) for run in runs]
         same = {"model": model, "method": method, "train_pairs": facts["train_examples"] + facts["held_out_examples"]}
-        seeds = [run.facts["seed"] for run in runs]
+        seeds = seeds_of(runs)
         rows += [same | row for row in metric_rows(tallies_of(question_values(answers, accepted), parts), seeds, resamples)]
     return rows
 

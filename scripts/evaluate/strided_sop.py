@@ -28,14 +28,14 @@ import yaml
 from scripts.common.program import UserError, cut, execute
 from scripts.common.tables import read_table
 from scripts.evaluate.arguments import evaluation_arguments
-from scripts.evaluate.experiment import Run, runs_by_dataset, write_metrics
+from scripts.evaluate.experiment import Run, runs_by_dataset, seeds_of, write_metrics
 from scripts.evaluate.human_answers import read_answers
 from scripts.evaluate.tally import Tally, metric_rows, share, sums_by_group
 
-METRIC = {"held_out": "accuracy", "last": "accuracy", "peak": "peak_accuracy"}
+METRIC = {"held_out": "accuracy", "last": "accuracy", "direct": "accuracy", "peak": "peak_accuracy"}
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
-    ("dataset", pa.string()), ("stride", pa.int32()), ("size_matched", pa.int32()), ("seed", pa.int64()),
+    ("dataset", pa.string()), ("method", pa.string()), ("stride", pa.int32()), ("size_matched", pa.int32()), ("seed", pa.int64()),
     ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), ("value", pa.float64()),
     ("sd", pa.float64()), ("ci_low", pa.float64()), ("ci_high", pa.float64()), ("n", pa.int64()),
     ("groups", pa.int64()), ("sample", pa.bool_()),
@@ -84,7 +84,7 @@ def human_rows(answers: pd.DataFrame, human: Path, facts: dict, gold: pd.DataFra
 
 def of_system(runs: list[Run], judgements: list[pd.DataFrame], resamples: int) -> list[dict]:
     """The rows of one model on one dataset, by split and metric."""
-    seeds, rows = [run.facts["seed"] for run in runs], []
+    seeds, rows = seeds_of(runs), []
     by_part = [dict(list(judgement.groupby(["split", "metric"]))) for judgement in judgements]
     for split, metric in by_part[0]:
         tally = tally_of([parts[split, metric] for parts in by_part], metric, runs[-1].folder)
@@ -102,9 +102,9 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], sources: dict, resamp
         facts = next(iter(systems.values()))[0].facts
         same = {"study": facts["study"], "source": source, "dataset": dataset, "stride": facts["data_options"]["stride"],
                 "size_matched": facts["data_options"]["size_matched"], "sample": "sample" in sources[source]}
-        for (model, _), runs in systems.items():
+        for (model, method), runs in systems.items():
             judgements = [judged(run, sources[source]["evaluate"]) for run in runs]
-            rows += [same | {"model": model} | row for row in of_system(runs, judgements, resamples)]
+            rows += [same | {"model": model, "method": method} | row for row in of_system(runs, judgements, resamples)]
         if human:
             part = answers[(answers["source"] == source) & (answers["dataset"] == dataset)]
             rows += [same | {"model": "human"} | row for row in human_rows(part, human, facts, judgements[0], resamples)]

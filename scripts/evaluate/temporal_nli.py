@@ -26,7 +26,7 @@ import yaml
 from scripts.common.program import execute
 from scripts.common.tables import NLI, read_table
 from scripts.evaluate.arguments import evaluation_arguments
-from scripts.evaluate.experiment import Run, read_scores, runs_by_dataset, write_metrics
+from scripts.evaluate.experiment import Run, read_scores, runs_by_dataset, seeds_of, write_metrics
 from scripts.evaluate.tally import Tally, metric_rows
 
 LABELS = ["entailment", "neutral", "contradiction"]
@@ -117,15 +117,14 @@ def of_dataset(pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]],
     for (model, method, scoring), predictions in found.items():
         gold, names = label if scoring == "ternary" else BINARY[label], NAMES[scoring]
         same = {"challenge_set": challenge_set, "model": model, "method": method, "split": split, "scoring": scoring}
-        learns = method not in ("majority", "direct")
-        seeds = [run.facts["seed"] for run in systems[model, method]] if learns else []
+        seeds = seeds_of(systems[model, method]) if (model, method) in systems else []
         tallies = [Tally(name, METRICS,
                          np.stack([confusions(gold[part], predicted[part], group[part], len(names), len(templates))
                                    for predicted in predictions]),
                          np.bincount(group[part], minlength=len(templates))) for name, part in parts.items()]
         rows += [same | row for row in metric_rows(tallies, seeds, resamples)]
         finest = scoring == "ternary" or (model, method, "ternary") not in found
-        if finest and model != "majority":
+        if finest and method not in ("majority", "control"):
             rows += [same | {"groups": len(templates)} | row for row in confusion_rows(gold, predictions, names)]
     return rows
 

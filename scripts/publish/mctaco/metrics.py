@@ -115,11 +115,14 @@ def published_points(published: pd.DataFrame) -> pd.DataFrame:
 
 
 def looks(metrics: pd.DataFrame) -> dict[str, dict]:
-    """Per trained system its colour and marker, by model; with unit normalization open markers and dashed lines."""
-    trained = metrics[~metrics["model"].isin(BASELINES)].drop_duplicates("system")
+    """Per trained system its colour and marker, by model; with unit normalization open markers and dashed lines; controls grey."""
+    own = metrics[~metrics["model"].isin(BASELINES)].drop_duplicates("system")
+    trained, controls = own[own["method"] != "control"], own[own["method"] == "control"]
     kinds = {kind: number for number, kind in enumerate(dict.fromkeys(trained["kind"]))}
     count = len(style.COLOURS)
-    return {row["system"]: {
+    greys = {kind: style.CONTROL_MARKERS[number % 6] for number, kind in enumerate(dict.fromkeys(controls["kind"]))}
+    return {row["system"]: {"colour": style.CONTROL, "marker": greys[row["kind"]], "face": "white", "line": "-"}
+            for _, row in controls.iterrows()} | {row["system"]: {
         "colour": style.COLOURS[kinds[row["kind"]] % count],
         # One place further on in every round, so that no two models share both colour and marker.
         "marker": style.MARKERS[(kinds[row["kind"]] + kinds[row["kind"]] // count) % count],
