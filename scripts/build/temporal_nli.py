@@ -53,15 +53,16 @@ def fewer(names: pd.Series, wanted: int | None, where: str) -> set[str]:
 
 
 def read(cleaned: Path, split: str, options: dict) -> pd.DataFrame:
-    """The pairs of one split, of at most `<split>_templates` templates."""
+    """The pairs of one split, of at most `train_templates` templates where it is train, else `test_templates`."""
+    most = "train_templates" if split == "train" else "test_templates"
     file = cleaned / f"{split}.parquet"
     rows = read_table(file).to_pandas()
     if "challenge_set" in rows:
         rows = rows[rows["challenge_set"] == options["challenge_set"]]
     else:
         rows = generated(rows, split, options)
-    where = f"{file}: {options['challenge_set']}, {split}_templates"
-    return rows[rows["group_id"].isin(fewer(rows["group_id"], options[f"{split}_templates"], where))]
+    where = f"{file}: {options['challenge_set']}, {most}"
+    return rows[rows["group_id"].isin(fewer(rows["group_id"], options[most], where))]
 
 
 def held_out(rows: pd.DataFrame, fraction: float, where: str) -> pd.Series:

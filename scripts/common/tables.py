@@ -162,9 +162,32 @@ def schema_of(path: Path) -> pa.Schema:
 def provenance_of(path: Path) -> dict:
     """The provenance that a Parquet file carries."""
     try:
-        return json.loads((schema_of(path).metadata or {}).get(b"timestride", b"{}"))
-    except ValueError:
-        raise UserError(f"{path}: what its metadata says of where it comes from is no JSON; remove it and run again") from None
+        provenance = json.loads((schema_of(path).metadata or {}).get(b"timestride", b"{}"))
+    except (ValueError, RecursionError):
+        provenance = None
+    if not isinstance(provenance, dict):
+        raise UserError(f"{path}: what its metadata says of where it comes from is no JSON object; remove it and run again")
+    return provenance
+
+
+def check_columns(path: Path, found: pa.Schema, wanted: list[str], schema: pa.Schema | None = None) -> None:
+    """Raises UserError where a wanted column is not in a file, stands twice, or is of another type than in `schema`."""
+    present = found.names
+    if missing := [name for name in wanted if name not in present]:
+        raise UserError(f"{path}: no column {', '.join(missing)}; it has {cut(', '.join(present), 400)}")
+    if twice := [name for name in wanted if present.count(name) > 1]:
+        raise UserError(f"{path}: the column {cut(twice[0])} stands {present.count(twice[0])} times; keep one of them")
+    for name in wanted:
+        if schema and name in schema.names and found.field(name).type != schema.field(name).type:
+            raise UserError(f"{path}: column {name} holds {cut(str(found.field(name).type))}, not {schema.field(name).type}; make "
+                            "the file again")
+
+
+def check_complete(path: Path, table: pa.Table | pa.RecordBatch, columns: Iterable[str]) -> None:
+    """Raises UserError where a value is missing in one of the columns."""
+    for name in columns:
+        if table[name].null_count:
+            raise UserError(f"{path}: column {name} has {table[name].null_count} missing values; make the file again")
 
 
 def read_table(path: Path, columns: Iterable[str] | None = None, schema: pa.Schema | None = None) -> pa.Table:
@@ -175,17 +198,17 @@ def read_table(path: Path, columns: Iterable[str] | None = None, schema: pa.Sche
     with parquet_errors(path), pq.ParquetFile(path, page_checksum_verification=True) as opened:
         present = opened.schema_arrow.names
         wanted = list(columns) if columns is not None else present
-        if missing := [name for name in wanted if name not in present]:
-            raise UserError(f"{path}: no column {', '.join(missing)}; it has {cut(', '.join(present), 400)}")
-        if twice := [name for name in wanted if present.count(name) > 1]:
-            raise UserError(f"{path}: the column {cut(twice[0])} stands {present.count(twice[0])} times; keep one of them")
-        for name in set(wanted) & set(schema.names if schema else []):
-            if (found := opened.schema_arrow.field(name).type) != schema.field(name).type:
-                raise UserError(f"{path}: column {name} holds {cut(str(found))}, not {schema.field(name).type}; make the file "
-                                "again")
+        check_columns(path, opened.schema_arrow, wanted, schema)
         table = opened.read(wanted).select(wanted)
         table.validate(full=True)
         return table
+
+
+def read_complete(path: Path, schema: pa.Schema, missing: Iterable[str] = ()) -> pa.Table:
+    """read_table() of the columns of a schema. Raises UserError for a value that is missing in a column not in `missing`."""
+    table = read_table(path, schema.names, schema)
+    check_complete(path, table, set(schema.names) - set(missing))
+    return table
 
 
 def digest_of(table: pa.Table, columns: list[str], where: str = "the table") -> str:

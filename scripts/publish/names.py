@@ -4,15 +4,15 @@ import re
 from pathlib import Path
 
 import pandas as pd
-import yaml
 
 from scripts.common.program import UserError
 from scripts.common.tables import read_table
+from scripts.common.yaml_files import entries_of
 
 
 def load(path: Path) -> dict:
-    """A YAML resource."""
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    """The entries of a YAML file of resources/, by name."""
+    return entries_of(path)
 
 
 def model_title(name: str, models: dict) -> str:
