@@ -68,6 +68,10 @@ def evaluation(study: str) -> Target:
     return Target(f"scripts.evaluate.{study}", files, arguments, ("metrics.parquet",), damaged=damaged)
 
 
+METRIC = {"study": "s", "model": "m", "source": "corpus", "dataset": "d", "split": "val", "slice": "all", "metric": "accuracy", "value": 0.5,
+          "n": 9, "sample": False}
+
+
 # ---- Builders
 
 CAPTIONS = [{"source": "corpus", "split": "train", "video_id": f"v{video}", "position": place, "text": f"Step {place} of {video}.",
@@ -102,9 +106,8 @@ def both(schema: pa.Schema, rows: list[dict]) -> dict[str, bytes]:
 
 MADE = {
     **{f"evaluate runs ({study})": evaluation(study) for study in STUDIES},
-    "evaluate metrics": Target("scripts.evaluate.metrics", {f"{name}.parquet": table(pa.schema([
-        ("experiment", pa.string()), ("study", pa.string()), ("value", pa.float64())]), {"experiment": name, "study": "s", "value": 0.5})
-        for name in ("a", "b")}, ["{in}/a.parquet", "{in}/b.parquet", "--output", "{out}/metrics.parquet"], ("metrics.parquet",)),
+    "evaluate metrics": Target("scripts.evaluate.metrics", {f"{name}.parquet": table(tables.METRICS, METRIC | {"experiment": name}) for name in "ab"},
+                               ["{in}/a.parquet", "{in}/b.parquet", "--output", "{out}/metrics.parquet"], ("metrics.parquet",)),
     "build strided_sop": builder("strided_sop", both(tables.CAPTIONS, CAPTIONS), {"stride": 1, "max_videos": 2}),
     "build mctaco": builder("mctaco", both(tables.QUESTIONS, QUESTIONS), {"unit_normalization": True, "train_questions": 2}),
     "build temporal_nli (templates)": builder("temporal_nli", both(tables.TEMPLATES, TEMPLATES), {"challenge_set": "temp_order", "iterations": 1}),

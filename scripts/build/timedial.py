@@ -132,6 +132,8 @@ def build(given: argparse.Namespace, output: Path) -> None:
     options = given.options
     measured = {split: read_complete(given.challenge / f"{split}.parquet", CHALLENGE, ["rule"]).to_pandas()
                 for split in given.measured}
+    if not any(map(len, measured.values())):
+        raise UserError(f"{given.challenge}: no instance in {' or '.join(given.measured)}.parquet; clean the challenge again")
     asked = challenge_turns(pd.concat(measured.values(), ignore_index=True), str(given.challenge))
     most, rows, learnt = options["max_dialogs"], [], None
     for name, split in zip(LEARNT, given.splits):

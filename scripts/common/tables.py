@@ -81,6 +81,7 @@ NLI = pa.schema([
     ("next_cycle", pa.bool_()), ("hypothesis_type", pa.string()), ("duration_format", pa.string()),
     ("unit_pair", pa.string()), ("direction", pa.string()), ("difference", pa.float64()),
 ])
+VARIED = NLI.names[6:]  # missing where it does not apply
 QUESTIONS = pa.schema([
     ("source", pa.string()), ("split", pa.string()), ("question_id", pa.string()), ("sentence", pa.string()),
     ("question", pa.string()), ("answer", pa.string()), ("label", pa.int8()), ("category", pa.string()),
@@ -115,6 +116,12 @@ PREDICTIONS = pa.schema([
 HISTORY = pa.schema([
     ("run", pa.string()), ("epoch", pa.int32()), ("split", pa.string()),
     ("loss", pa.float64()), ("accuracy", pa.float64()), ("n", pa.int64()),
+])
+
+METRICS = pa.schema([  # of every study; each has columns of its own besides
+    ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()), ("dataset", pa.string()),
+    ("seed", pa.int64()), ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), ("value", pa.float64()),
+    ("sd", pa.float64()), ("ci_low", pa.float64()), ("ci_high", pa.float64()), ("n", pa.int64()), ("sample", pa.bool_()),
 ])
 
 
@@ -168,6 +175,14 @@ def provenance_of(path: Path) -> dict:
     if not isinstance(provenance, dict):
         raise UserError(f"{path}: what its metadata says of where it comes from is no JSON object; remove it and run again")
     return provenance
+
+
+def read_metrics(path: Path, schema: pa.Schema = METRICS) -> pa.Table:
+    """A table of metrics, with all its columns; schema: of a study's own ones, where its rows are wanted."""
+    check_columns(path, schema_of(path), schema.names, schema)
+    table = read_table(path)
+    check_complete(path, table, set(METRICS.names) - {"seed", "sd", "ci_low", "ci_high"})
+    return table
 
 
 def check_columns(path: Path, found: pa.Schema, wanted: list[str], schema: pa.Schema | None = None) -> None:

@@ -23,7 +23,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.common.program import UserError, execute
-from scripts.common.tables import NLI
+from scripts.common.tables import NLI, VARIED
 from scripts.evaluate.arguments import evaluation_arguments
 from scripts.evaluate.experiment import Run, read_examples, read_scores, read_sources, runs_by_dataset, write_metrics
 from scripts.evaluate.tally import Tally, metric_rows
@@ -50,8 +50,7 @@ SCHEMA = pa.schema([
 
 def read_pairs(file: Path) -> pd.DataFrame:
     """A split of a dataset. Raises UserError where it has no pairs, or pairs of several challenge sets."""
-    needed = {"example_id", "group_id", "label", "challenge_set"}
-    pairs = read_examples(file, NLI, len(LABELS), missing=set(NLI.names) - needed)
+    pairs = read_examples(file, NLI, len(LABELS), missing=VARIED)
     if len(sets := set(pairs["challenge_set"])) != 1 or not sets <= set(SLICES):
         raise UserError(f"{file}: its pairs are not those of one challenge set ({', '.join(SLICES)}); build the dataset again")
     return pairs

@@ -30,7 +30,7 @@ from scripts.common.csv_files import read_csv
 from scripts.common.files import sha256_of, whole
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.runs import facts_of
-from scripts.common.tables import read_table
+from scripts.common.tables import read_metrics
 from scripts.common.yaml_files import read_yaml
 from scripts.publish.comparison import DIFFERENCE, Facts, findings, paper_of, published_claims, settings_of, trends
 from scripts.publish.machines import machine_of, mixture
@@ -210,7 +210,7 @@ def main(given: argparse.Namespace) -> None:
     resources, root = given.resources, given.resources.resolve().parent
     sources, models, studies = (load(resources / f"{name}.yaml") for name in ("sources", "models", "studies"))
     published = published_claims(resources / "published.csv")
-    metrics = read_table(given.metrics).to_pandas()
+    metrics = read_metrics(given.metrics).to_pandas()
     means = metrics[metrics["seed"].isna()]
     runs = sorted(map(facts_of, given.runs), key=lambda facts: facts["run"])
     cleaning = pd.concat([pd.read_csv(file, keep_default_na=False) for file in given.cleaning], ignore_index=True)
