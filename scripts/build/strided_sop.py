@@ -26,7 +26,7 @@ from scripts.build.options import options_of
 from scripts.common.files import whole_set
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError, execute, log, parser
-from scripts.common.tables import CAPTIONS, STRIDED_PAIRS, provenance_of, read_table, table_writer
+from scripts.common.tables import CAPTIONS, STRIDED_PAIRS, provenance_of, read_complete, read_table, table_writer
 from scripts.common.texts import json_of, text_of
 
 FEWEST_SENTENCES = 5  # section 2: "We discard any videos with fewer than five sentences"
@@ -90,12 +90,12 @@ def lowest(hashes: np.ndarray, keep: int) -> np.uint64:
 def kept_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table]:
     """The captions of each shard, cut to the `max_videos` videos whose ids hash lowest."""
     if max_videos is None:
-        yield from (read_table(file, CAPTIONS.names) for file in files)
+        yield from (read_complete(file, CAPTIONS) for file in files)
         return
-    ids = [pc.unique(read_table(file, ["video_id"])["video_id"]).to_pandas() for file in files]
+    ids = [pc.unique(read_table(file, ["video_id"], CAPTIONS)["video_id"]).to_pandas() for file in files]
     highest = lowest(np.concatenate([keyed_hash(part, VIDEO) for part in ids]), max_videos)
     for file in files:
-        captions = read_table(file, CAPTIONS.names)
+        captions = read_complete(file, CAPTIONS)
         hashes = keyed_hash(captions["video_id"].to_pandas(), VIDEO)
         yield captions.filter(pa.array(hashes <= highest))
 

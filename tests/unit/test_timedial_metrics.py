@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.common.tables import CLOZE, PREDICTIONS, read_table, write_table
+from scripts.common.tables import CLOZE, METRICS, PREDICTIONS, read_table, write_table
 from scripts.evaluate.timedial import SCHEMA
 from scripts.evaluate.timedial_files import read_gold
 from scripts.evaluate.timedial_ranking import baselines, numerals, outranked, outranked_by_chance
@@ -238,7 +238,9 @@ def test_the_table_joins_those_of_the_other_studies(experiment, tmp_path, progra
     files = [tmp_path / "metrics.parquet"]
     for study in (mctaco, strided_sop, temporal_nli):
         files.append(tmp_path / f"{study.__name__}.parquet")
-        row = pa.Table.from_pylist([{"study": study.__name__, "n": 1}], schema=study.SCHEMA)
+        row = pa.Table.from_pylist([dict.fromkeys(METRICS.names, "x") | {
+            "study": study.__name__, "seed": 1, "value": 0.5, "sd": 0.0, "ci_low": 0.4, "ci_high": 0.6, "n": 1, "sample": False}],
+            schema=study.SCHEMA)
         write_table(row, files[-1], study.SCHEMA, {})
     done = program("scripts.evaluate.metrics", *files, "--output", tmp_path / "union.parquet")
     assert done.returncode == 0, done.stderr
