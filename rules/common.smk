@@ -63,6 +63,7 @@ except UserError as error:
 NAME = config["name"]
 MIRROR = config.get("mirror") or os.environ.get("TIMESTRIDE_MIRROR") or ""
 USED_MODELS = sorted({run.model for run in PLAN.runs.values()})
+CONTROLS = {run.name for run in PLAN.runs.values() if run.method == "control"}
 USED_STUDIES = sorted({run.study for run in PLAN.runs.values()})
 
 for name in [*USED_SOURCES, *USED_MODELS]:
@@ -78,7 +79,7 @@ if "gpu" not in workflow.global_resources:
 HAS_GPUS = workflow.global_resources["gpu"].value > 0 and config["device"] != "cpu"
 GPUS_PER_RUN = config["devices_per_run"] if HAS_GPUS else 0
 # Without a GPU the runs share the cores.
-THREADS_PER_RUN = max((workflow.cores or 1) // len(PLAN.runs), 1 if HAS_GPUS else config["devices_per_run"])
+THREADS_PER_RUN = max((workflow.cores or 1) // (len(PLAN.runs) - len(CONTROLS) or 1), 1 if HAS_GPUS else config["devices_per_run"])
 
 
 def one_of(names):

@@ -37,7 +37,10 @@ predictions   run, split, selection (held_out: the epoch best on the held-out gr
               the mean log-likelihood of the candidate's tokens, where the candidate itself is scored)
 history       run, epoch (from 1), split (train, held_out, or an evaluation split), loss, accuracy, n
 metrics       experiment, study, model, source, the study's own variant columns, seed (missing: over
-              all seeds), split, slice, metric, value, sd (over seeds), ci_low, ci_high, n
+              all seeds), split, slice, metric, value, sd (over seeds), seeds (how many the value is of; 0:
+              it does not learn), ci_low, ci_high (95 %; none where there is one group), n (examples), groups,
+              effective_groups (fewer, where groups are uneven), draws (values over weighted groups, to compare by; of rows
+              over all seeds and slice all), sample
 """
 
 import hashlib
@@ -186,6 +189,11 @@ def read_table(path: Path, columns: Iterable[str] | None = None, schema: pa.Sche
         table = opened.read(wanted).select(wanted)
         table.validate(full=True)
         return table
+
+
+def read_metrics(path: Path) -> pa.Table:
+    """The metrics of a study without their draws, which only comparisons need."""
+    return read_table(path, [name for name in schema_of(path).names if name != "draws"])
 
 
 def digest_of(table: pa.Table, columns: list[str], where: str = "the table") -> str:

@@ -21,6 +21,11 @@ class Run(NamedTuple):
     facts: dict
 
 
+def seeds_of(runs: list[Run]) -> list[int]:
+    """The seeds of a system's runs; none where it has no seed: a control, or a model that does not learn."""
+    return [] if runs[0].facts["method"] == "control" or not runs[0].facts["train_examples"] else [run.facts["seed"] for run in runs]
+
+
 def runs_by_dataset(trained: Path, names: list[str]) -> dict[tuple[str, str], dict[tuple[str, str], list[Run]]]:
     """By source and dataset, then by model and method: the runs of the folder `trained`, one a seed, in the order given."""
     systems_of: dict[tuple[str, str], dict[tuple[str, str], list[Run]]] = {}

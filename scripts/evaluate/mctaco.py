@@ -11,9 +11,9 @@ On a file of predictions, one yes or no a line, in the order of the gold file; p
     python -m scripts.evaluate.mctaco --gold test_9442.tsv --predictions FILE
 
 On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, beside always_yes, always_no, random
-(its expected value) and, for consistency, the data's own labels (gold), with 95 % bootstrap intervals over questions, for the
-last epoch, or the one with the lowest loss on held-out training questions where there are any. A row without seed is the mean over the
-seeds; its sd is over the seeds.
+(its expected value) and, for consistency, the data's own labels (gold), with 95 % intervals over questions, for the last
+epoch, or the one with the lowest loss on held-out training questions where there are any. A row without seed is the mean over
+the seeds; its sd is over the seeds, its interval over questions and seeds.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run, <build>/<source>/<dataset>/<split>.parquet
 Writes a Parquet file (schema metrics: scripts/common/tables.py)
@@ -38,15 +38,15 @@ from scripts.common.program import UserError, execute, shown
 from scripts.common.tables import ANSWERS, read_table
 from scripts.common.texts import lines_in, text_of
 from scripts.evaluate.arguments import evaluation_arguments, file_or_runs
-from scripts.evaluate.experiment import Run, read_scores, runs_by_dataset, write_metrics
-from scripts.evaluate.tally import Tally, metric_rows, share
+from scripts.evaluate.bootstrap import resampling
+from scripts.evaluate.experiment import Run, read_scores, runs_by_dataset, seeds_of, write_metrics
+from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share
 
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("dataset", pa.string()), ("method", pa.string()), ("unit_normalization", pa.bool_()),
     ("train_questions", pa.int64()), ("train_pairs", pa.int64()), ("draw", pa.int64()), ("seed", pa.int64()),
-    ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), ("value", pa.float64()), ("sd", pa.float64()),
-    ("ci_low", pa.float64()), ("ci_high", pa.float64()), ("n", pa.int64()), ("groups", pa.int64()), ("sample", pa.bool_()),
+    ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
 ])
 
 
@@ -148,7 +148,8 @@ def question_values(answers: pd.DataFrame, judgements: list[np.ndarray]) -> dict
 
 def of_dataset(answers: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], resamples: int) -> list[dict]:
     """Every metric on one split of one dataset; systems: the runs by model and method."""
-    label, question = answers["label"].to_numpy(), pd.factorize(answers["group_id"])[0]
+    label, (question, questions) = answers["label"].to_numpy(), pd.factorize(answers["group_id"])
+    drawn = resampling(questions, resamples)
     category = answers["category"].groupby(question).first().to_numpy()
     parts = {"all": np.full(len(category), True)} | {f"category={name}": category == name for name in CATEGORIES.values()}
     exact, f1 = expected_at_random(label, question)
@@ -156,13 +157,13 @@ def of_dataset(answers: pd.DataFrame, split: str, systems: dict[tuple, list[Run]
         name: question_values(answers, [accepted]) for name, accepted in (
             ("always_yes", np.ones_like(label)), ("always_no", np.zeros_like(label)), ("gold", label))}
     rows = [{"model": name, "method": "baseline"} | row for name, values in baselines.items()
-            for row in metric_rows(tallies_of(values, parts), [], resamples)]
+            for row in metric_rows(tallies_of(values, parts), [], drawn)]
     for (model, method), runs in systems.items():
         facts = runs[0].facts
         accepted = [read_scores(run, split, answers["example_id"], "answers")[0].argmax(1) for run in runs]
         same = {"model": model, "method": method, "train_pairs": facts["train_examples"] + facts["held_out_examples"]}
-        seeds = [run.facts["seed"] for run in runs]
-        rows += [same | row for row in metric_rows(tallies_of(question_values(answers, accepted), parts), seeds, resamples)]
+        seeds = seeds_of(runs)
+        rows += [same | row for row in metric_rows(tallies_of(question_values(answers, accepted), parts), seeds, drawn)]
     return rows
 
 

@@ -4,8 +4,8 @@ Metrics, as shares from 0 to 1, on each evaluation split:
   accuracy       at the epoch with the lowest loss on the held-out training videos
   peak_accuracy  at the epoch that was best on this very split: what the paper reports
   human_accuracy of human answers (--human), where there are any
-Intervals are 95 % bootstrap intervals over videos. A row without seed is the mean over the seeds; its sd is over the
-seeds, and its interval that of the mean over seeds when videos are drawn.
+Intervals are 95 % intervals over videos. A row without seed is the mean over the seeds; its sd is over the seeds, its
+interval over videos and seeds.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run
 Writes a Parquet file (schema metrics: scripts/common/tables.py)
@@ -28,17 +28,16 @@ import yaml
 from scripts.common.program import UserError, cut, execute
 from scripts.common.tables import read_table
 from scripts.evaluate.arguments import evaluation_arguments
-from scripts.evaluate.experiment import Run, runs_by_dataset, write_metrics
+from scripts.evaluate.bootstrap import resampling
+from scripts.evaluate.experiment import Run, runs_by_dataset, seeds_of, write_metrics
 from scripts.evaluate.human_answers import read_answers
-from scripts.evaluate.tally import Tally, metric_rows, share, sums_by_group
+from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share, sums_by_group
 
-METRIC = {"held_out": "accuracy", "last": "accuracy", "peak": "peak_accuracy"}
+METRIC = {"held_out": "accuracy", "last": "accuracy", "direct": "accuracy", "peak": "peak_accuracy"}
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
-    ("dataset", pa.string()), ("stride", pa.int32()), ("size_matched", pa.int32()), ("seed", pa.int64()),
-    ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), ("value", pa.float64()),
-    ("sd", pa.float64()), ("ci_low", pa.float64()), ("ci_high", pa.float64()), ("n", pa.int64()),
-    ("groups", pa.int64()), ("sample", pa.bool_()),
+    ("dataset", pa.string()), ("method", pa.string()), ("stride", pa.int32()), ("size_matched", pa.int32()), ("seed", pa.int64()),
+    ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
 ])
 
 
@@ -52,8 +51,8 @@ def judged(run: Run, evaluation: list[str]) -> pd.DataFrame:
     return frame[frame["split"].isin(evaluation)]
 
 
-def tally_of(judgements: list[pd.DataFrame], metric: str, where: Path) -> Tally:
-    """The right answers by video; judgements: example_id, group_id and right of each seed, on the same examples.
+def tally_of(judgements: list[pd.DataFrame], metric: str, where: Path) -> tuple[Tally, pd.Index]:
+    """The right answers by video, and the videos; judgements: example_id, group_id and right of each seed, on the same examples.
 
     Raises UserError that names the folder `where` if a seed has other examples than the first.
     """
@@ -62,7 +61,7 @@ def tally_of(judgements: list[pd.DataFrame], metric: str, where: Path) -> Tally:
         raise UserError(f"{where}: its predictions are not of the same pairs as those of the other seeds; run it again")
     video, videos = pd.factorize(first["group_id"])
     right = [seed.set_index("example_id")["right"].loc[first["example_id"]].to_numpy(float) for seed in judgements]
-    return Tally("all", {metric: share}, sums_by_group(right, video, len(videos)), np.bincount(video))
+    return Tally("all", {metric: share}, sums_by_group(right, video, len(videos)), np.bincount(video)), videos
 
 
 def human_rows(answers: pd.DataFrame, human: Path, facts: dict, gold: pd.DataFrame, resamples: int) -> list[dict]:
@@ -78,17 +77,20 @@ def human_rows(answers: pd.DataFrame, human: Path, facts: dict, gold: pd.DataFra
         raise UserError(f"{human}: pair {cut(lost['pair_id'].iloc[0])} is not in split {cut(lost['split'].iloc[0])} of "
                         f"{facts['source']} {facts['dataset']}; make the sheet from the dataset that is evaluated")
     joined["right"] = joined["answer"].map(known) == joined["label"]
-    return [{"split": split} | row for split, part in joined.groupby("split")
-            for row in metric_rows([tally_of([part], "human_accuracy", human)], [], resamples)]
+    rows = []
+    for split, part in joined.groupby("split"):
+        tally, videos = tally_of([part], "human_accuracy", human)
+        rows += [{"split": split} | row for row in metric_rows([tally], [], resampling(videos, resamples))]
+    return rows
 
 
 def of_system(runs: list[Run], judgements: list[pd.DataFrame], resamples: int) -> list[dict]:
     """The rows of one model on one dataset, by split and metric."""
-    seeds, rows = [run.facts["seed"] for run in runs], []
+    seeds, rows = seeds_of(runs), []
     by_part = [dict(list(judgement.groupby(["split", "metric"]))) for judgement in judgements]
     for split, metric in by_part[0]:
-        tally = tally_of([parts[split, metric] for parts in by_part], metric, runs[-1].folder)
-        rows += [{"split": split} | row for row in metric_rows([tally], seeds, resamples)]
+        tally, videos = tally_of([parts[split, metric] for parts in by_part], metric, runs[-1].folder)
+        rows += [{"split": split} | row for row in metric_rows([tally], seeds, resampling(videos, resamples))]
     return rows
 
 
@@ -102,9 +104,9 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], sources: dict, resamp
         facts = next(iter(systems.values()))[0].facts
         same = {"study": facts["study"], "source": source, "dataset": dataset, "stride": facts["data_options"]["stride"],
                 "size_matched": facts["data_options"]["size_matched"], "sample": "sample" in sources[source]}
-        for (model, _), runs in systems.items():
+        for (model, method), runs in systems.items():
             judgements = [judged(run, sources[source]["evaluate"]) for run in runs]
-            rows += [same | {"model": model} | row for row in of_system(runs, judgements, resamples)]
+            rows += [same | {"model": model, "method": method} | row for row in of_system(runs, judgements, resamples)]
         if human:
             part = answers[(answers["source"] == source) & (answers["dataset"] == dataset)]
             rows += [same | {"model": "human"} | row for row in human_rows(part, human, facts, judgements[0], resamples)]

@@ -5,7 +5,8 @@ Metrics, as shares from 0 to 1, on the evaluation split, at the epoch with the l
   confusion              the share of pairs with this label and this prediction (of two labels where a model knows two)
 Scoring is ternary, and binary with neutral and contradiction as one label (a model that knows two labels has binary
 scoring only). The majority baseline predicts the most frequent label of the evaluation split. Intervals are 95 %
-bootstrap intervals over templates. A row without seed is the mean over the seeds; its sd is over the seeds.
+intervals over templates. A row without seed is the mean over the seeds; its sd is over the seeds, its interval over
+templates and seeds.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run, <build>/<source>/<dataset>/<split>.parquet
 Writes a Parquet file (schema metrics: scripts/common/tables.py)
@@ -26,8 +27,9 @@ import yaml
 from scripts.common.program import execute
 from scripts.common.tables import NLI, read_table
 from scripts.evaluate.arguments import evaluation_arguments
-from scripts.evaluate.experiment import Run, read_scores, runs_by_dataset, write_metrics
-from scripts.evaluate.tally import Tally, metric_rows
+from scripts.evaluate.bootstrap import resampling
+from scripts.evaluate.experiment import Run, read_scores, runs_by_dataset, seeds_of, write_metrics
+from scripts.evaluate.tally import MEASURES, Tally, metric_rows
 
 LABELS = ["entailment", "neutral", "contradiction"]
 BINARY = np.array([0, 1, 1])  # entailment, or not
@@ -44,8 +46,7 @@ SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("dataset", pa.string()), ("challenge_set", pa.string()), ("method", pa.string()), ("seed", pa.int64()),
     ("split", pa.string()), ("scoring", pa.string()), ("slice", pa.string()), ("metric", pa.string()),
-    ("value", pa.float64()), ("sd", pa.float64()), ("ci_low", pa.float64()), ("ci_high", pa.float64()),
-    ("n", pa.int64()), ("groups", pa.int64()), ("sample", pa.bool_()),
+    *MEASURES, ("sample", pa.bool_()),
 ])
 
 
@@ -58,7 +59,8 @@ def weighted_f1(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
     """(…) from (…, labels, predicted) counts: the F1 of each label, weighted by how often it occurs."""
     support, predicted = confusion.sum(-1), confusion.sum(-2)
     right = np.diagonal(confusion, axis1=-2, axis2=-1)
-    f1 = 2 * right / np.maximum(support + predicted, 1)
+    both = support + predicted
+    f1 = np.divide(2 * right, both, out=np.zeros(right.shape), where=both > 0)
     return (f1 * support).sum(-1) / count
 
 
@@ -113,19 +115,19 @@ def of_dataset(pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]],
     """Every metric on one split of one dataset; systems: the runs by model and method."""
     challenge_set, label = pairs["challenge_set"].iloc[0], pairs["label"].to_numpy()
     parts, (templates, group) = slices(pairs, challenge_set), np.unique(pairs["group_id"], return_inverse=True)
+    drawn = resampling(templates, resamples)
     rows, found = [], predictions_of(pairs, split, systems)
     for (model, method, scoring), predictions in found.items():
         gold, names = label if scoring == "ternary" else BINARY[label], NAMES[scoring]
         same = {"challenge_set": challenge_set, "model": model, "method": method, "split": split, "scoring": scoring}
-        learns = method not in ("majority", "direct")
-        seeds = [run.facts["seed"] for run in systems[model, method]] if learns else []
+        seeds = seeds_of(systems[model, method]) if (model, method) in systems else []
         tallies = [Tally(name, METRICS,
                          np.stack([confusions(gold[part], predicted[part], group[part], len(names), len(templates))
                                    for predicted in predictions]),
                          np.bincount(group[part], minlength=len(templates))) for name, part in parts.items()]
-        rows += [same | row for row in metric_rows(tallies, seeds, resamples)]
+        rows += [same | row for row in metric_rows(tallies, seeds, drawn)]
         finest = scoring == "ternary" or (model, method, "ternary") not in found
-        if finest and model != "majority":
+        if finest and method not in ("majority", "control"):
             rows += [same | {"groups": len(templates)} | row for row in confusion_rows(gold, predictions, names)]
     return rows
 

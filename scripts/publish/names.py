@@ -7,7 +7,7 @@ import pandas as pd
 import yaml
 
 from scripts.common.program import UserError
-from scripts.common.tables import read_table
+from scripts.common.tables import read_metrics
 
 
 def load(path: Path) -> dict:
@@ -30,7 +30,7 @@ def details_of(dataset: str, columns: list[str]) -> str:
 
 def study_metrics(path: Path, study: str) -> pd.DataFrame:
     """A study's rows of a metrics table; what two experiments share stands once. Refuses a table without any."""
-    metrics = read_table(path).to_pandas()
+    metrics = read_metrics(path).to_pandas()
     metrics = metrics[metrics["study"] == study]
     if metrics.empty:
         raise UserError(f"{path}: no rows of study {study}; run an experiment of it before drawing its figures")

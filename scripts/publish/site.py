@@ -185,9 +185,10 @@ def model_facts(names: list[str], models: dict, published: set[str]) -> list[dic
     for name in names:
         entry = models.get(name, {})
         places = [str(entry[key]) for key in ("hub", "revision", "folder") if key in entry]
+        none = "a control: no weights" if "control" in entry else ""
         stage = f"an MLM stage of {model_title(entry['mlm']['model'], models)}" if "mlm" in entry else ""
         rows.append({"title": model_title(name, models), "licence": entry.get("licence", ""), "published": name in published,
-                     "origin": " ".join(places) or stage or "weights drawn here from the run's seed"})
+                     "origin": " ".join(places) or none or stage or "weights drawn here from the run's seed"})
     return rows
 
 

@@ -51,14 +51,15 @@ def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict) -> p
     for key, point in means[means["model"] != "human"].groupby(["source", "split", "series", "stride"], sort=False):
         source, split, series, stride = key
         by = {row["metric"]: row for _, row in point.iterrows()}
-        honest, peak, people = by["accuracy"], by["peak_accuracy"], human.get((source, split, stride))
+        honest, peak, people = by["accuracy"], by.get("peak_accuracy"), human.get((source, split, stride))
         title = sources.get(source, {}).get("title", source) + (" [sample data]" if honest["sample"] else "")
         rows.append({
             "Corpus": title, "Split": split, "Model": series, "Stride": str(stride),
             "Training pairs": pairs.get((source, honest["dataset"], honest["model"]), ""),
-            "Pairs": f"{honest['n']:,}", "Videos": f"{honest['groups']:,}", "Seeds": str(seeds[key]),
+            "Pairs": f"{honest['n']:,}", "Videos": f"{honest['groups']:,}", "Seeds": str(seeds.get(key, "")),
             "Accuracy (%)": percent(honest["value"]), "SD": percent(honest["sd"]), "95 % interval": interval(honest),
-            "Peak (%)": percent(peak["value"]), "Peak SD": percent(peak["sd"]), "Peak 95 % interval": interval(peak),
+            "Peak (%)": "" if peak is None else percent(peak["value"]), "Peak SD": "" if peak is None else percent(peak["sd"]),
+            "Peak 95 % interval": "" if peak is None else interval(peak),
             "Human (%)": "" if people is None else percent(people["value"]),
             "Human 95 % interval": "" if people is None else interval(people),
         })

@@ -10,7 +10,7 @@ STUDY = "temporal_nli"
 SETS = {"temp_order": "Set I: Temp-Order", "temp_duration": "Set II: Temp-Duration",
         "cross_unit": "Set III: Cross-Unit"}
 METHODS = {"majority": "baseline", "direct": "direct evaluation", "hypothesis_only": "hypothesis only",
-           "train": "train and evaluate"}
+           "train": "train and evaluate", "control": "control"}
 SCORINGS = ["ternary", "binary"]
 LABELS = ["entailment", "neutral", "contradiction"]
 

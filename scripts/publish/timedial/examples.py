@@ -49,7 +49,7 @@ CAPTION = ("Dialogs of TimeDial with every option, whether it is right, and the 
 def best_systems(metrics: pd.DataFrame) -> pd.DataFrame:
     """Of each challenge and paradigm the row of the system with the highest 2-best accuracy, highest first."""
     rows = over_seeds(metrics)
-    rows = rows[(rows["metric"] == "two_best_accuracy") & (rows["slice"] == "all") & (rows["paradigm"] != "baseline")]
+    rows = rows[(rows["metric"] == "two_best_accuracy") & (rows["slice"] == "all") & (rows["paradigm"] != "control")]
     rows = widest(rows).sort_values("value", ascending=False, kind="stable")
     return rows.drop_duplicates(["measured_on", "paradigm"])
 

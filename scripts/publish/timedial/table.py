@@ -46,11 +46,11 @@ def measured(rows: pd.DataFrame, published: pd.DataFrame, sources: dict) -> list
     for _, of_system in rows.groupby([*SYSTEM, "context_scope"], sort=False):
         by = {row["metric"]: row for _, row in over_seeds(of_system).iterrows()}
         first = next(iter(by.values()))
-        baseline = first["paradigm"] == "baseline"
+        control = first["paradigm"] == "control"
         seeds = of_system["seed"].nunique()
         cells = {"Corpus": title_of(first["measured_on"], sources) + (" [sample data]" if rows["sample"].any() else ""),
                  "Paradigm": paradigm_title(first["paradigm"]), "Model": first["title"],
-                 "Domain": "" if baseline and first["domain"] == "zero_shot" else DOMAINS[first["domain"]],
+                 "Domain": "" if control and first["domain"] == "zero_shot" else DOMAINS[first["domain"]],
                  "Learnt from": "" if first["domain"] == "zero_shot" else title_of(first["source"], sources),
                  "Context": "" if first["model"] in BLIND else first["context_scope"],
                  "Training examples": "" if pd.isna(first["train_examples"]) else f"{first['train_examples']:,.0f}",
