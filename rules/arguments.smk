@@ -57,10 +57,12 @@ def sample_options(wildcards):
 
 
 def model_entry(wildcards):
-    """What decides the files of a model: its entry without the words about it, the hash of its vocabulary."""
+    """What decides the files of a model: its entry without the words about it, the hashes of its vocabulary and vectors."""
     entry = {key: value for key, value in MODELS[wildcards.model].items() if key not in ("licence", "title")}
     if "vocabulary" in entry:
         entry["vocabulary"] = sha256_of(ROOT / entry["vocabulary"])
+    if entry.get("vectors", {}).get("sha256"):  # wherever they come from, it is this file
+        entry["vectors"] = {key: entry["vectors"][key] for key in ("file", "sha256")}
     return as_json(entry)
 
 

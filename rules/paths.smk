@@ -178,7 +178,6 @@ def read_by_item(wildcards):
     files = {
         "runs": [file for run in runs for file in run_outputs(run.name)],
         "datasets": sorted({built(run.dataset) for run in runs}),
-        "leakage": sorted({built(run.dataset) for run in runs}),
         "spans": [place(source) for source in sources for place in (spans, cleaned) if has_spans(source)],
     }
     return list(dict.fromkeys(file for name, read in files.items() if name in item["reads"] for file in read))

@@ -8,7 +8,7 @@ Reads  metrics.parquet, resources/{figures,studies,sources,models}.yaml, resourc
        cleaning.csv of each source, run.json of each run
 Writes the page
 
-    python -m scripts.publish.site --metrics results/evaluate/metrics.parquet --resources resources \\
+    python -m scripts.publish.site --metrics results/evaluate/default/metrics.parquet --resources resources \\
         --publish results/publish --cleaning results/clean/*/cleaning.csv --runs results/train/*/*/run.json \\
         --configuration '{"run": […], "experiments": {…}}' \\
         --provenance '{"accuracy_by_stride": {"rule": …, "code": …}}' \\
@@ -250,7 +250,7 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
+    options.add_argument("--metrics", type=Path, required=True, help="results/evaluate/<name>/metrics.parquet")
     options.add_argument("--resources", type=Path, required=True, help="the folder resources/; report/ stands beside it")
     options.add_argument("--publish", type=Path, required=True, help="the folder with figures/ and tables/")
     options.add_argument("--cleaning", type=Path, nargs="+", required=True, help="cleaning.csv of each source")

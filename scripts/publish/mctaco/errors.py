@@ -12,9 +12,9 @@ Reads  metrics.parquet (schema metrics), <train>/<run>/predictions.parquet and r
        <build>/<source>/<dataset>/<split>.parquet (schema answers), resources/sources.yaml and models.yaml
 Writes <output>.csv, .md, .tex: a row for each candidate, quantities in their order
 
-    python -m scripts.publish.mctaco.errors --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.errors --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/mctaco \\
-        --build results/build/mctaco --runs RUN RUN … --output results/publish/tables/mctaco_errors
+        --build results/build/mctaco --runs RUN RUN … --output results/publish/default/tables/mctaco_errors
 """
 
 import argparse

@@ -9,9 +9,9 @@ systems that were run with more than one size; all of them, where none was.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.mctaco.training_size --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.training_size --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/mctaco_training_size
+        --output results/publish/default/figures/mctaco_training_size
 """
 
 import argparse

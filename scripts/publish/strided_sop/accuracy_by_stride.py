@@ -6,9 +6,9 @@ seeds. Grey: controls, which cannot understand time. Light: the best epoch on th
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.strided_sop.accuracy_by_stride --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.strided_sop.accuracy_by_stride --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/accuracy_by_stride
+        --output results/publish/default/figures/accuracy_by_stride
 """
 
 import argparse

@@ -7,9 +7,9 @@ Reads  metrics.parquet (for which corpora are samples), <train>/<run>/prediction
        <build>/<source>/<dataset>/<split>.parquet (schema strided pairs), resources/sources.yaml and models.yaml
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.strided_sop.examples --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.strided_sop.examples --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/strided_sop \\
-        --build results/build/strided_sop --runs RUN RUN … --output results/publish/tables/strided_sop_examples
+        --build results/build/strided_sop --runs RUN RUN … --output results/publish/default/tables/strided_sop_examples
 """
 
 import argparse

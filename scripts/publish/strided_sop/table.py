@@ -8,9 +8,9 @@ Reads  metrics.parquet (schema metrics), <train>/<run>/run.json of each run (for
        resources/sources.yaml and models.yaml for titles
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.strided_sop.table --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.strided_sop.table --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/strided_sop \\
-        --runs RUN RUN … --output results/publish/tables/strided_sop
+        --runs RUN RUN … --output results/publish/default/tables/strided_sop
 """
 
 import argparse

@@ -11,9 +11,9 @@ Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares 
 The last part of --output says which set is drawn: temporal_nli_temp_order, temporal_nli_temp_duration or
 temporal_nli_cross_unit.
 
-    python -m scripts.publish.temporal_nli.accuracy --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.temporal_nli.accuracy --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/temporal_nli_temp_order
+        --output results/publish/default/figures/temporal_nli_temp_order
 """
 
 import argparse

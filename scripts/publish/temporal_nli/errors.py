@@ -9,9 +9,9 @@ Reads  metrics.parquet (for which datasets are reduced), <train>/<run>/predictio
        <build>/<source>/<dataset>/<split>.parquet (schema nli), resources/sources.yaml and models.yaml
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.temporal_nli.errors --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.temporal_nli.errors --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/temporal_nli \\
-        --build results/build/temporal_nli --runs RUN RUN … --output results/publish/tables/temporal_nli_errors
+        --build results/build/temporal_nli --runs RUN RUN … --output results/publish/default/tables/temporal_nli_errors
 """
 
 import argparse

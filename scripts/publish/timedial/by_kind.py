@@ -8,9 +8,9 @@ instances and the other controls are left out of the figure, not of the CSV.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
-    python -m scripts.publish.timedial.by_kind --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.by_kind --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/timedial_by_kind
+        --output results/publish/default/figures/timedial_by_kind
 """
 
 import argparse

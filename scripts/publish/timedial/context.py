@@ -9,9 +9,9 @@ systems that were not run stand in grey.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.timedial.context --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.context --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/timedial_context
+        --output results/publish/default/figures/timedial_context
 """
 
 import argparse

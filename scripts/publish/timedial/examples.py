@@ -15,9 +15,9 @@ Reads  metrics.parquet (schema metrics), <train>/<run>/predictions.parquet and r
        <build>/<source>/<dataset>/<split>.parquet (schema cloze), resources/sources.yaml and models.yaml
 Writes <output>.csv, .md, .tex: a row for each option
 
-    python -m scripts.publish.timedial.examples --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.examples --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/timedial \\
-        --build results/build/timedial --runs RUN RUN … --output results/publish/tables/timedial_examples
+        --build results/build/timedial --runs RUN RUN … --output results/publish/default/tables/timedial_examples
 """
 
 import argparse

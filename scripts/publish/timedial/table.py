@@ -7,8 +7,8 @@ dialog and this study did not run stands below, on the paper's challenge only.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.timedial.table --metrics results/evaluate/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/tables/timedial_table
+    python -m scripts.publish.timedial.table --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/default/tables/timedial_table
 """
 
 import argparse
