@@ -56,6 +56,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scripts.common.files import whole
+from scripts.common.keyed import keyed_uniform
 from scripts.common.program import UserError, cut
 
 CAPTIONS = pa.schema([
@@ -226,6 +227,17 @@ def read_table(path: Path, columns: Iterable[str] | None = None, schema: pa.Sche
         table = opened.read(wanted).select(wanted)
         table.validate(full=True)
         return table
+
+
+def read_sample(path: Path, columns: list[str], key: str, most: int, draw: int) -> pa.Table:
+    """The named columns of about `most` rows of a Parquet file, drawn by hash of the column `key`: a file of any size is streamed."""
+    with parquet_errors(path), pq.ParquetFile(path, page_checksum_verification=True) as opened:
+        check_columns(path, opened.schema_arrow, columns)
+        share, parts = most / max(opened.metadata.num_rows, 1), []
+        for batch in opened.iter_batches(65_536, columns=columns):
+            rows = pa.Table.from_batches([batch]).select(columns)
+            parts.append(rows if share >= 1 else rows.filter(pa.array(keyed_uniform(rows[key].to_pandas(), draw) < share)))
+        return pa.concat_tables(parts) if parts else opened.schema_arrow.empty_table().select(columns)
 
 
 def read_complete(path: Path, schema: pa.Schema, missing: Iterable[str] = ()) -> pa.Table:
