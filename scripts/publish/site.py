@@ -137,7 +137,7 @@ def compared(study: str, published: pd.DataFrame, facts: Facts) -> dict:
                                "found": findings(claim, facts)}
             for _, claim in claims.iterrows()]
     known = {settings_of(setting).get("source") for setting in claims["setting"]}
-    alone = facts.metrics[~facts.metrics["source"].isin(known)]
+    alone = facts.metrics[~facts.metrics["source"].isin(known) & (facts.metrics["slice"] == "all")]
     strided = "stride" in alone and alone["stride"].notna().any()
     return {"claims": rows, "unclaimed": trends(alone, "accuracy", "stride", facts, {}) if strided else []}
 

@@ -40,7 +40,7 @@ def read_history(file: Path) -> pd.DataFrame:
     return read_table(file).to_pandas().assign(
         **{name: settings[name] for name in ("source", "dataset", "model", "seed")},
         stride=settings["data"]["stride"],
-        variant=json.dumps({name: value for name, value in (settings["data"] | settings["training"]).items()
+        variant=json.dumps({name: value for name, value in ({"method": settings["method"]} | settings["data"] | settings["training"]).items()
                             if name != "stride"}, sort_keys=True),
     )
 

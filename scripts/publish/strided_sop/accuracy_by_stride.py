@@ -25,11 +25,11 @@ from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
-from scripts.publish.strided_sop.metrics import strided_metrics
+from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
 from scripts.publish.table import write_points
 
 DODGE = 0.09  # between two series at one stride
-COLUMNS = ["source", "split", "series", "model", "experiment", "stride", "size_matched", "seed", "metric", "value",
+COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "seed", "metric", "value",
            "sd", "ci_low", "ci_high", "n", "groups", "sample"]
 
 

@@ -37,9 +37,9 @@ def interval(row: pd.Series) -> str:
 
 
 def training_pairs(folders: list[Path]) -> dict[tuple, str]:
-    """By source, dataset and model: the pairs that training took steps on."""
+    """By source, dataset, model and method: the pairs that training took steps on; a pair read both ways counts twice."""
     facts = [facts_of(folder / "run.json") for folder in folders]
-    return {(fact["source"], fact["dataset"], fact["model"]): f"{fact['train_examples']:,}" for fact in facts}
+    return {(fact["source"], fact["dataset"], fact["model"], fact["method"]): f"{fact['train_examples']:,}" for fact in facts}
 
 
 def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict) -> pd.DataFrame:
@@ -55,7 +55,7 @@ def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict) -> p
         title = sources.get(source, {}).get("title", source) + (" [sample data]" if honest["sample"] else "")
         rows.append({
             "Corpus": title, "Split": split, "Model": series, "Stride": str(stride),
-            "Training pairs": pairs.get((source, honest["dataset"], honest["model"]), ""),
+            "Training pairs": pairs.get((source, honest["dataset"], honest["model"], honest["method"]), ""),
             "Pairs": f"{honest['n']:,}", "Videos": f"{honest['groups']:,}", "Seeds": str(seeds.get(key, "")),
             "Accuracy (%)": percent(honest["value"]), "SD": percent(honest["sd"]), "95 % interval": interval(honest),
             "Peak (%)": "" if peak is None else percent(peak["value"]), "Peak SD": "" if peak is None else percent(peak["sd"]),
