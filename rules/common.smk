@@ -32,10 +32,11 @@ from scripts.common.handed import argument_file, fields_of, hand_over, presence_
 from scripts.common.manifest import lost_files
 from scripts.common.models import MADE_MODEL, model_files
 from scripts.common.program import UserError
-from scripts.common.schemas import check, read_yaml, schema, sound, sound_figures
+from scripts.common.schemas import check, schema, sound, sound_figures
 from scripts.common.sources import local_hashes
 from scripts.common.summary import summary
 from scripts.common.terminal import use_terminal
+from scripts.common.yaml_files import read_yaml
 
 lock_by_owner()
 

@@ -24,13 +24,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import yaml
 
 from scripts.common.program import UserError, cut, execute
-from scripts.common.tables import read_table
+from scripts.common.runs import read_predictions
 from scripts.evaluate.arguments import evaluation_arguments
 from scripts.evaluate.bootstrap import resampling
-from scripts.evaluate.experiment import Run, runs_by_dataset, seeds_of, write_metrics
+from scripts.evaluate.experiment import Run, read_sources, runs_by_dataset, seeds_of, write_metrics
 from scripts.evaluate.human_answers import read_answers
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share, sums_by_group
 
@@ -44,12 +43,17 @@ SCHEMA = pa.schema([
 
 def judged(run: Run, evaluation: list[str]) -> pd.DataFrame:
     """A run's predictions on the evaluation splits: split, metric, example_id, group_id, label, right."""
-    table = read_table(run.folder / "predictions.parquet")
+    table = read_predictions(run.folder, ["split", "selection", "example_id", "group_id", "label", "score"])
     scores = np.stack(table["score"].to_numpy(zero_copy_only=False))
-    frame = table.select(["split", "selection", "example_id", "group_id", "label"]).to_pandas()
+    frame = table.drop_columns(["score"]).to_pandas()
+    if not frame["label"].between(0, scores.shape[1] - 1).all():
+        raise UserError(f"{run.folder}: a label of its predictions has no score; run it again")
     frame["right"] = scores.argmax(1) == frame["label"]
     frame["metric"] = frame["selection"].map(METRIC)
-    return frame[frame["split"].isin(evaluation)]
+    frame = frame[frame["split"].isin(evaluation)]
+    if frame.duplicated(["split", "metric", "example_id"]).any():
+        raise UserError(f"{run.folder}: its predictions hold a pair twice; run it again")
+    return frame
 
 
 def tally_of(judgements: list[pd.DataFrame], metric: str, where: Path) -> tuple[Tally, pd.Index]:
@@ -89,6 +93,10 @@ def of_system(runs: list[Run], judgements: list[pd.DataFrame], resamples: int) -
     """The rows of one model on one dataset, by split and metric."""
     seeds, rows = seeds_of(runs), []
     by_part = [dict(list(judgement.groupby(["split", "metric"]))) for judgement in judgements]
+    for run, parts in zip(runs, by_part):
+        if not parts or parts.keys() != by_part[0].keys():
+            raise UserError(f"{run.folder}: its predictions are not on the splits that are measured, or not on those of the other "
+                            "seeds; run it again")
     for split, metric in by_part[0]:
         tally, videos = tally_of([parts[split, metric] for parts in by_part], metric, runs[-1].folder)
         rows += [{"split": split} | row for row in metric_rows([tally], seeds, resampling(videos, resamples))]
@@ -116,9 +124,10 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], sources: dict, resamp
 
 
 def main(given: argparse.Namespace) -> None:
-    sources = yaml.safe_load(given.sources.read_text(encoding="utf-8"))
+    datasets = runs_by_dataset(given.trained, given.runs)
+    sources = read_sources(given.sources, {source for source, _ in datasets})
     others = {tuple(name.split("/", 1)) for name in given.others}
-    rows = measure(runs_by_dataset(given.trained, given.runs), sources, given.resamples, given.human, others)
+    rows = measure(datasets, sources, given.resamples, given.human, others)
     write_metrics(rows, SCHEMA, given)
 
 

@@ -35,13 +35,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import yaml
 
 from scripts.common.program import UserError, execute
-from scripts.common.tables import CLOZE, read_table
+from scripts.common.tables import CLOZE
 from scripts.evaluate.arguments import evaluation_arguments, file_or_runs
 from scripts.evaluate.bootstrap import resampling
-from scripts.evaluate.experiment import Run, read_scores, runs_by_dataset, seeds_of, write_metrics
+from scripts.evaluate.experiment import Run, read_examples, read_scores, read_sources, runs_by_dataset, seeds_of, write_metrics
 from scripts.evaluate.tally import MEASURES, metric_rows
 from scripts.evaluate.timedial_files import read_gold, read_scores_file
 from scripts.evaluate.timedial_ranking import checked, outranked, outranked_by_chance, tallies_of
@@ -94,7 +93,7 @@ def of_source(source: str, dataset: str, systems: dict[tuple, list[Run]], build:
     same |= next(iter(systems.values()))[0].facts["data_options"]
     for split in sources[measured_on]["evaluate"]:
         file = folder / f"{split}.parquet"
-        options = read_table(file, CLOZE.names).to_pandas()
+        options = read_examples(file, CLOZE, 2, missing=("rule", "kind"), empty=True)
         if len(options):  # a set may come without extras
             found = of_dataset(checked(options, file), systems, split, domain, resamples)
             rows += [same | {"split": split} | row for row in found]
@@ -129,8 +128,9 @@ def main(given: argparse.Namespace) -> None:
     if given.gold:
         score_file(given.gold, given.scores, given.resamples)
         return
-    sources = yaml.safe_load(given.sources.read_text(encoding="utf-8"))
-    rows = measure(runs_by_dataset(given.trained, given.runs), given.build, sources, given.resamples)
+    datasets = runs_by_dataset(given.trained, given.runs)
+    sources = read_sources(given.sources, {source for source, _ in datasets})
+    rows = measure(datasets, given.build, sources, given.resamples)
     write_metrics(rows, SCHEMA, given)
 
 

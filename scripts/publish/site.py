@@ -29,7 +29,9 @@ import yaml
 from scripts.common.csv_files import read_csv
 from scripts.common.files import sha256_of, whole
 from scripts.common.program import UserError, execute, log, parser
-from scripts.common.tables import read_table
+from scripts.common.runs import facts_of
+from scripts.common.tables import read_metrics
+from scripts.common.yaml_files import read_yaml
 from scripts.publish.comparison import DIFFERENCE, Facts, findings, paper_of, published_claims, settings_of, trends
 from scripts.publish.machines import machine_of, mixture
 from scripts.publish.names import load, model_title
@@ -209,9 +211,9 @@ def main(given: argparse.Namespace) -> None:
     resources, root = given.resources, given.resources.resolve().parent
     sources, models, studies = (load(resources / f"{name}.yaml") for name in ("sources", "models", "studies"))
     published = published_claims(resources / "published.csv")
-    metrics = read_table(given.metrics).to_pandas()
+    metrics = read_metrics(given.metrics).to_pandas()
     means = metrics[metrics["seed"].isna()]
-    runs = sorted((json.loads(file.read_text(encoding="utf-8")) for file in given.runs), key=lambda facts: facts["run"])
+    runs = sorted(map(facts_of, given.runs), key=lambda facts: facts["run"])
     cleaning = pd.concat([pd.read_csv(file, keep_default_na=False) for file in given.cleaning], ignore_index=True)
     configuration, provenance = json.loads(given.configuration), json.loads(given.provenance)
 
@@ -219,7 +221,7 @@ def main(given: argparse.Namespace) -> None:
     for study in [name for name in studies if name in set(metrics["study"])]:
         own = [fact for fact in runs if fact["study"] == study]
         items = [published_item(item, given.publish, root, given.output, provenance)
-                 for item in load(resources / "figures.yaml") if item["study"] == study and is_made(item, own)]
+                 for item in read_yaml(resources / "figures.yaml") if item["study"] == study and is_made(item, own)]
         facts = Facts(means[means["study"] == study], own, cleaning, sources, models)
         sections.append({"name": study, "title": studies[study]["title"], "paper": studies[study]["paper"],
                          "question": paragraphs(root / "report" / f"{study}.rst"), "items": items, "machines": mixture(own),

@@ -1,7 +1,7 @@
 """Fit one control: a model that sees no order, no context or only one text, and so cannot understand time.
 
 What a control reaches, a model's number does not show. A control (resources/models.yaml, kind `control`) is one of
-  features: a logistic regression on features of scripts/train/control_features.py, learnt from the training split
+  features: a logistic regression on features of scripts/common/text_features.py, learnt from the training split
   rank_by:  no learning: candidates for one mask are ranked by the first feature, ties of it by the next; `-` before a name ranks
             the lowest first. `frequency` counts the training split's right candidates
   predicts: most_frequent (the training split's label shares), or random (a hash of the example's id; candidates for a mask tie)
@@ -27,28 +27,30 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from scripts.common.keyed import keyed_hash, keyed_uniform
+from scripts.common.bag_of_words import REGULARIZATION
+from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError, execute, json_object, log, parser
-from scripts.common.tables import HISTORY, PREDICTIONS, content_digest, read_table, write_table
-from scripts.train.control_features import FEATURES, frequency, in_context, shared_numbers
+from scripts.common.tables import HISTORY, PREDICTIONS, content_digest, read_sample, read_table, write_table
+from scripts.common.text_features import FEATURES, frequency, in_context, shared_numbers
 from scripts.train.work import write_json
 
 MOST = 200_000  # examples that a control learns from, drawn by hash: more changes little, and takes minutes
 DRAW, COIN = 23, 29  # mark the draws of these examples, and of random predictions
-REGULARIZATION = 0.3  # C of scikit-learn: of 0.03, 0.1, 0.3, 1 and 3 the best on held-out videos of ActivityNet Captions
 ITERATIONS = 200  # of L-BFGS at most
 LEAST_EXAMPLES = 2  # with a feature, for it to be learnt
 LEAST = -30.0  # the log-probability of a label that the training data does not have
 
 
-def read_examples(file: Path, method: dict) -> pd.DataFrame:
+def read_examples(file: Path, method: dict, most: int | None = None) -> pd.DataFrame:
     """A split: example_id, group_id, label, first and second (the texts), category and choice_id where the study has them.
 
-    Raises UserError when it is empty.
+    most: read about as many examples, drawn by hash. Raises UserError when it is empty.
     """
     columns = {method["columns"][name]: name for name in ("example_id", "group_id", "choice_id") if name in method["columns"]}
     first, second, *others = method["inputs"]
-    table = read_table(file, [*columns, first, second, *others, "label"])
+    names = [*columns, first, second, *others, "label"]
+    key = method["columns"].get("choice_id", method["columns"]["example_id"])  # the candidates for a mask stay together
+    table = read_table(file, names) if most is None else read_sample(file, names, key, most, DRAW)
     if not len(table):
         raise UserError(f"{file}: no examples; the log of its build says why")
     return table.to_pandas().rename(columns=columns | {first: "first", second: "second"})
@@ -60,9 +62,7 @@ def matrix(table: pd.DataFrame, features: list[str], exchangeable: bool) -> csr_
 
 
 def classifier(features: list[str], train: pd.DataFrame, labels: int, exchangeable: bool):
-    """A function from a table to (n, labels) log-probabilities, learnt from the training split; at most MOST examples of it."""
-    if len(train) > MOST:
-        train = train[keyed_uniform(train["example_id"], DRAW) < MOST / len(train)]
+    """A function from a table to (n, labels) log-probabilities, learnt from the training split."""
     known = np.unique(train["label"])
     if len(known) < 2:
         return most_frequent(train, labels)
@@ -74,7 +74,9 @@ def classifier(features: list[str], train: pd.DataFrame, labels: int, exchangeab
 
     def scores(table: pd.DataFrame) -> np.ndarray:
         found = np.full((len(table), labels), LEAST)
-        found[:, model.classes_] = model.predict_log_proba(matrix(table, features, exchangeable)[:, kept])
+        for start in range(0, len(table), MOST):
+            part = slice(start, start + MOST)
+            found[part, model.classes_] = model.predict_log_proba(matrix(table[part], features, exchangeable)[:, kept])
         return np.maximum(found, LEAST)
 
     return scores
@@ -144,7 +146,7 @@ def processor() -> str:
 def main(given: argparse.Namespace) -> None:
     started, method, settings = time.time(), given.method, given.settings
     train_split, *evaluation = given.splits
-    train = read_examples(given.data / f"{train_split}.parquet", method)
+    train = read_examples(given.data / f"{train_split}.parquet", method, MOST)
     control = method["control"]
     score = fit(control, train, len(method["labels"]), method["exchangeable"])
     learns = "features" in control or "frequency" in " ".join(control.get("rank_by", [])) or control.get("predicts") == "most_frequent"
@@ -163,7 +165,7 @@ def main(given: argparse.Namespace) -> None:
         "run": given.run, "splits": given.splits, "control": control,
         "data": {split: content_digest(given.data / f"{split}.parquet", columns) for split in given.splits},
         **{key: settings[key] for key in ("study", "source", "dataset", "model", "method", "seed")},
-        "labels": method["labels"], "label_columns": [], "data_options": settings["data"], "training": settings["training"],
+        "labels": method["labels"][-scores.shape[1]:],  # a rank is that of being right "label_columns": [], "data_options": settings["data"], "training": settings["training"],
         "train_examples": len(train) if learns else 0, "held_out_examples": 0, "truncated_examples": 0, "truncated": {},
         "epochs": 0, "best_epoch": 0, "seconds": round(time.time() - started, 1), "tokens": 0, "tokens_per_second": 0.0,
         "model_files": {}, "micro_batch_tokens": None,

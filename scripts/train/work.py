@@ -32,7 +32,7 @@ def describe(run: str, settings: dict, method: dict, splits: list[str], data: Pa
     (resources/studies.yaml). Raises UserError for a model whose labels are not those of the study.
     """
     head = None
-    if method["paradigm"] in ("classify", "esim"):
+    if method["paradigm"] in ("classify", "symmetric", "esim"):
         head = vars(head_of(model, method["labels"], method["merged_labels"], method["learns"]))
     columns = list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label"]))
     held_out = [method["held_out"]] if method["held_out"] else []

@@ -11,6 +11,7 @@ import pandas as pd
 
 from scripts.common.program import UserError
 from scripts.common.tables import read_metrics
+from scripts.evaluate.mctaco import SCHEMA
 from scripts.publish import style
 from scripts.publish.comparison import settings_of
 from scripts.publish.names import model_title
@@ -30,7 +31,7 @@ def mctaco_metrics(path: Path, models: dict) -> pd.DataFrame:
     other seeds), the system carries the experiment's name. Baselines stand once, since no training set changes them.
     `seed` is missing in rows over all seeds, `train_questions` where all questions were learnt from.
     """
-    metrics = read_metrics(path).to_pandas()
+    metrics = read_metrics(path, SCHEMA).to_pandas()
     metrics = metrics[metrics["study"] == "mctaco"].copy()
     if metrics.empty:
         raise UserError(f"{path}: no rows of study mctaco; run an experiment of it before drawing its figures")

@@ -154,7 +154,7 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
             axes.set_ylabel("accuracy (%)")
     for axes in grid.flat[len(panels):]:
         axes.set_visible(False)
-    shown = metrics[metrics["seed"].isna() & (metrics["metric"] != "peak_accuracy")]
+    shown = metrics[metrics["seed"].isna() & metrics["metric"].isin(["accuracy", "human_accuracy"])]
     grid[0, 0].set_ylim(min(48, shown["ci_low"].min() * 100 - 1.5, metrics["value"].min() * 100 - 1.5),
                         max(54, shown["ci_high"].max() * 100 + 1.5, metrics["value"].max() * 100 + 1.5))
     legend(figure, metrics, known)

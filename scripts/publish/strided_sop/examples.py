@@ -13,7 +13,6 @@ Writes <output>.csv, .md, .tex
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +20,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from scripts.common.program import execute, log
+from scripts.common.runs import facts_of, read_predictions
 from scripts.common.tables import read_table
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, model_title
@@ -33,7 +33,7 @@ CAPTION = ("Pairs in the order of the video, with the probability that the model
 
 def answers(run_folder: Path, build: Path, split: str, facts: dict) -> pd.DataFrame:
     """Every pair of a split: first, second (in true order), right_probability, example_id."""
-    table = read_table(run_folder / "predictions.parquet", ["split", "selection", "example_id", "label", "score"])
+    table = read_predictions(run_folder, ["split", "selection", "example_id", "label", "score"])
     table = table.filter((pc.field("split") == split) & (pc.field("selection") != "peak")).combine_chunks()
     scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
     right = np.exp(scores[np.arange(len(table)), table["label"].to_numpy()])
@@ -59,9 +59,9 @@ def chosen(pairs: pd.DataFrame) -> pd.DataFrame:
 def examples(runs: list[str], train: Path, build: Path, sources: dict, models: dict, samples: set[str]) -> pd.DataFrame:
     """A row of text for each pair to read. A size-matched run is read where there is no other at its stride."""
     tables, seen = [], set()
-    facts_of = {name: json.loads((train / name / "run.json").read_text(encoding="utf-8")) for name in runs}
-    for name in sorted(runs, key=lambda run: (facts_of[run]["data_options"]["size_matched"] is not None, run)):
-        facts = facts_of[name]
+    facts_by_run = {name: facts_of(train / name / "run.json") for name in runs}
+    for name in sorted(runs, key=lambda run: (facts_by_run[run]["data_options"]["size_matched"] is not None, run)):
+        facts = facts_by_run[name]
         point = facts["source"], facts["data_options"]["stride"]
         if point in seen:
             continue

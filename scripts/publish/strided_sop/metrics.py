@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from scripts.evaluate.strided_sop import SCHEMA
 from scripts.publish.names import experiment_if_needed, model_title, study_metrics
 
 
@@ -13,7 +14,7 @@ def strided_metrics(path: Path, models: dict) -> pd.DataFrame:
     What two experiments share stands once; where they measured the same setting differently (other training
     settings, other seeds), the series carries the experiment's name. `seed` is missing in rows over all seeds.
     """
-    metrics = study_metrics(path, "strided_sop")
+    metrics = study_metrics(path, "strided_sop", SCHEMA)
     metrics["stride"] = metrics["stride"].astype(int)
     point = ["source", "split", "model", "size_matched", "stride", "metric", "seed"]
     metrics["series"] = (

@@ -14,12 +14,12 @@ Writes <output>.csv, .md, .tex
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import pandas as pd
 
 from scripts.common.program import execute, log
+from scripts.common.runs import facts_of
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.strided_sop.metrics import strided_metrics
@@ -38,7 +38,7 @@ def interval(row: pd.Series) -> str:
 
 def training_pairs(folders: list[Path]) -> dict[tuple, str]:
     """By source, dataset and model: the pairs that training took steps on."""
-    facts = [json.loads((folder / "run.json").read_text(encoding="utf-8")) for folder in folders]
+    facts = [facts_of(folder / "run.json") for folder in folders]
     return {(fact["source"], fact["dataset"], fact["model"]): f"{fact['train_examples']:,}" for fact in facts}
 
 

@@ -21,13 +21,13 @@ Writes <output>.csv, .md, .tex: a row for each option
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from scripts.common.program import UserError, execute, log
+from scripts.common.runs import facts_of
 from scripts.common.tables import CLOZE, read_table
 from scripts.evaluate.experiment import Run
 from scripts.evaluate.timedial import scores_of
@@ -56,7 +56,7 @@ def best_systems(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def run_of(best: pd.Series, runs: list[str], train: Path) -> dict:
     """run.json of the run with the lowest seed of a system (best_systems)."""
-    every = [json.loads((train / name / "run.json").read_text(encoding="utf-8")) for name in runs]
+    every = [facts_of(train / name / "run.json") for name in runs]
     keys = ["source", "dataset", "model", "method"]
     same = [facts for facts in every if all(facts[key] == best[key] for key in keys)]
     if not same:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from scripts.common.program import UserError
 from scripts.common.tables import read_metrics
+from scripts.evaluate.timedial import SCHEMA
 from scripts.publish.comparison import DIFFERENCE, settings_of
 from scripts.publish.names import model_title
 
@@ -50,7 +51,7 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     stands once; where they measured the same setting differently, the title carries the experiment's name. What did not
     learn, and controls, stand once for each challenge and context, whatever training data they were measured beside.
     """
-    metrics = read_metrics(path).to_pandas()
+    metrics = read_metrics(path, SCHEMA).to_pandas()
     metrics = metrics[metrics["study"] == "timedial"].copy()
     if metrics.empty:
         raise UserError(f"{path}: no rows of study timedial; run an experiment of it before drawing its figures")

@@ -1,6 +1,6 @@
-"""What a control sees of a text: words without their order, or less. Each feature is a function of a table's texts alone.
+"""What a text shows to whoever does not understand it: words without their order, or less.
 
-A feature takes the table (columns first and second, the two texts of an example, and category where the study has one) and
+Each feature is a function of a table's texts alone. It takes the table (columns first and second, the two texts of an example, and category where the study has one) and
 returns an (n, k) matrix; nothing is fitted, so nothing leaks from what is measured. In a study where exchanging the two texts
 exchanges the labels (strided sentence order), a feature is that of the second text less that of the first: with no intercept the
 control cannot prefer a label.
@@ -14,6 +14,7 @@ import pandas as pd
 from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 
+from scripts.common.bag_of_words import words_and_bigrams
 from scripts.build.number_words import CARDINALS, ONES, SCALES, TENS
 
 # Words by which a sentence tells its place among others: connectives, beginnings and ends, and pronouns that look back.
@@ -23,13 +24,8 @@ CUES = ["after", "afterwards", "again", "another", "at last", "before", "begin",
         "the man", "the woman", "their", "them", "then", "they", "third", "title", "until", "when", "while", "a man", "a woman",
         "a person", "credits", "logo", "intro"]
 NUMERAL = re.compile(rf"\d+|\b({'|'.join(TENS)})(?:[\s-]+({'|'.join(ONES)}))?\b|\b(?:{'|'.join(CARDINALS | SCALES)})\b")
-PREPOSITION = re.compile(r"\b(before|after|since|until|by|in|on|at|for|within|from|between|less than|more than|over|under)\b", re.I)
+PREPOSITION = re.compile(r"\b(for less than|for more than|less than|more than|before|after|since|until|by|in|on|at|for|within|from|between|over|under)\b", re.I)
 WORD = r"(?u)\b\w+\b"
-
-
-def word_counts() -> HashingVectorizer:
-    """Words and pairs of neighbouring words in lower case, hashed: no vocabulary is learnt, so memory is bounded."""
-    return HashingVectorizer(ngram_range=(1, 2), token_pattern=WORD, n_features=2**18, alternate_sign=False, norm=None)
 
 
 def numerals(text: str) -> set[int]:
@@ -41,12 +37,12 @@ def numerals(text: str) -> set[int]:
 
 def first_words(table: pd.DataFrame) -> csr_matrix:
     """Words and bigrams of the first text."""
-    return word_counts().transform(table["first"])
+    return words_and_bigrams().transform(table["first"])
 
 
 def second_words(table: pd.DataFrame) -> csr_matrix:
     """Words and bigrams of the second text: the hypothesis, the answer, the candidate."""
-    return word_counts().transform(table["second"])
+    return words_and_bigrams().transform(table["second"])
 
 
 def of_both(of_texts: Callable[[pd.Series], csr_matrix]) -> Callable[[pd.DataFrame, bool], csr_matrix]:
@@ -124,7 +120,7 @@ def frequency(table: pd.DataFrame, learnt: pd.Series) -> np.ndarray:
 
 CATEGORIES = ["duration", "ordering", "typical_time", "frequency", "stationarity"]  # MC-TACO's
 FEATURES = {  # of a classifier; (table, exchangeable) -> (n, k)
-    "words": of_both(word_counts().transform),
+    "words": of_both(lambda texts: words_and_bigrams().transform(texts)),
     "cue_words": of_both(cue_counts),
     "lengths": of_both(length_of),
     "first_words": lambda table, _: first_words(table),
