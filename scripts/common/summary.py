@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pandas as pd
+
 from scripts.common.tables import read_table
 
 COLUMNS = ["study", "model", "source", "dataset", "split", "slice", "metric", "seed", "value", "ci_low", "ci_high", "sample"]
@@ -24,7 +26,8 @@ def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
             continue
         best = of_study.loc[of_study["value"].idxmax()]
         note = ", sample data" if best["sample"] else ""
-        interval = f"{per_cent(best['ci_low'])} to {per_cent(best['ci_high'])}"
+        known = pd.notna(best["ci_low"])
+        interval = f"{per_cent(best['ci_low'])} to {per_cent(best['ci_high'])}" if known else "one group: no interval"
         lines.append(f"{study['title']}: {study['headline'].replace('_', ' ')} at best {per_cent(best['value'])} ({interval}), "
                      f"{best['model']} on {best['source']} {best['dataset']} {best['split']}{note}")
     return lines

@@ -1,6 +1,6 @@
 """Draw accuracy against stride, a panel for each corpus and evaluation split (Jain et al. 2020, figure 3).
 
-Bold: the epoch chosen on held-out training videos, with the 95 % bootstrap interval over videos; dots are single
+Bold: the epoch chosen on held-out training videos, with the 95 % interval over videos and seeds; dots are single
 seeds. Light: the best epoch on the evaluation split itself, as the paper reports. Human answers where there are any.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
@@ -148,8 +148,8 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
     for axes in grid.flat[len(panels):]:
         axes.set_visible(False)
     shown = metrics[metrics["seed"].isna() & (metrics["metric"] != "peak_accuracy")]
-    grid[0, 0].set_ylim(min(48, shown["ci_low"].min() * 100 - 1.5, metrics["value"].min() * 100 - 1.5),
-                        max(54, shown["ci_high"].max() * 100 + 1.5, metrics["value"].max() * 100 + 1.5))
+    grid[0, 0].set_ylim(min(48, shown[["ci_low", "value"]].min().min() * 100 - 1.5, metrics["value"].min() * 100 - 1.5),
+                        max(54, shown[["ci_high", "value"]].max().max() * 100 + 1.5, metrics["value"].max() * 100 + 1.5))
     legend(figure, metrics, known)
     return figure
 
