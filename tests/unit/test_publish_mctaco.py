@@ -132,8 +132,13 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
                    & drawn["seed"].isna()]
     assert len(single) == 5
     at = mean[mean["train_questions"] == 100].iloc[0]
-    for column in ("value", "ci_low", "ci_high", "train_pairs"):
+    for column in ("value", "train_pairs"):
         assert at[column] == pytest.approx(single[column].mean())
+    # Five draws 0.012 apart: t of the questions' and the draws' variance together, as wide as the questions' alone at least.
+    error = np.sqrt(0.0133**2 + single["value"].var() / 5)
+    assert (at["ci_high"] - at["ci_low"]) / 2 == pytest.approx(1.97 * error, rel=0.15) and error > 0.015
+    last = mean[mean["draws"] == 1].iloc[0]
+    assert last["ci_high"] - last["ci_low"] == pytest.approx(0.052), "of one draw, its own"
 
 
 def test_systems_of_one_size_are_drawn_where_there_is_no_curve(tmp_path, program):
