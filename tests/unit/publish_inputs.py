@@ -28,6 +28,11 @@ def with_draws(rows: list[dict], sd: float = 0.015) -> list[dict]:
             for row in rows]
 
 
+def of_one_group(rows: list[dict]) -> list[dict]:
+    """The rows as they are where all examples are of one group: without interval."""
+    return [row | {"ci_low": None, "ci_high": None, "groups": 1, "effective_groups": 1.0} for row in rows]
+
+
 def metric_rows() -> list[dict]:
     """Two corpora, one of them a sample; two seeds and their mean; a human line and a size-matched twin on activitynet."""
     rows = []

@@ -22,7 +22,7 @@ from scripts.publish.machines import mixture
 from scripts.publish.verdicts import beside, trend
 from tests.conftest import ROOT
 from tests.rows import each_row
-from tests.unit.publish_inputs import HOSTILE, Study, metric_rows
+from tests.unit.publish_inputs import HOSTILE, Study, metric_rows, of_one_group
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +103,19 @@ def test_a_run_shared_by_two_experiments_is_drawn_once(study, tmp_path, program)
     metrics = strided_metrics(other.metrics, {})
     assert len(metrics) == len(rows)
     assert set(metrics["series"]) == {"minilm", "minilm, size-matched", "human"}
+
+
+def test_one_group_has_no_interval(study, tmp_path, program):
+    one = Study(tmp_path / "one", program)
+    one.write_metrics(of_one_group(metric_rows()))
+    done = one.make_page()
+    assert done.returncode == 0, done.stderr
+    table = pd.read_csv(one.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False)
+    assert set(table["95 % interval"]) == {"one group"} and set(table["Videos"]) == {"1"}
+    points = pd.read_csv(one.publish / "figures/accuracy_by_stride.csv")
+    assert points["value"].notna().all() and points["ci_low"].isna().all()
+    html = one.page.read_text()
+    assert "56.5 % (one group: no interval) at stride 0" in html and "increases" not in html.split("nothing printed")[1].split("</ul>")[0]
 
 
 def test_other_settings_under_the_same_name_are_told_apart(study, tmp_path, program):

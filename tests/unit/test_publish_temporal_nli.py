@@ -19,7 +19,7 @@ from scripts.publish.style import lines_of
 from scripts.publish.temporal_nli.errors import EACH, chosen, errors
 from scripts.publish.temporal_nli.metrics import METHODS, SCORINGS, SETS, VALUES, nli_metrics
 from tests.conftest import ROOT
-from tests.unit.publish_inputs import HOSTILE, Study
+from tests.unit.publish_inputs import HOSTILE, Study, of_one_group
 from tests.unit.publish_inputs_temporal_nli import CHOICES, NliStudy, metric_rows
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
@@ -135,6 +135,15 @@ def test_no_metrics_of_the_study_is_one_clear_sentence(study, tmp_path, name):
     done = study.call(name, metrics=empty, output=tmp_path / name)
     assert done.returncode == 1 and "no rows of study temporal_nli" in done.stderr and len(done.stderr.splitlines()) == 1
     assert list(tmp_path.iterdir()) == [empty]
+
+
+def test_one_template_has_no_interval(study, tmp_path):
+    one = tmp_path / "metrics.parquet"
+    write_table(pa.Table.from_pylist(of_one_group(metric_rows()), schema=SCHEMA), one, SCHEMA, {})
+    for name in ("temporal_nli_table", "temporal_nli_temp_order"):
+        done = study.call(name, metrics=one, output=tmp_path / name)
+        assert done.returncode == 0, done.stderr
+    assert set(pd.read_csv(tmp_path / "temporal_nli_table.csv", dtype=str, keep_default_na=False)["Accuracy, 95 % interval"]) <= {"one group", ""}
 
 
 def test_an_output_that_names_no_set_is_refused(study, tmp_path):
