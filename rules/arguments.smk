@@ -128,7 +128,9 @@ def evaluation_arguments(wildcards, output):
     """The file of the arguments of an evaluation whose number depends on the experiment."""
     build = ["--build", f"results/build/{wildcards.study}"] if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else []
     human = human_labels(wildcards)
-    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *([f"--human={human}"] if human else []),
+    answered = [f"{dataset.source}/{dataset.name}" for dataset in PLAN.datasets.values() if dataset.study == wildcards.study]
+    options = [f"--human={human}", "--others", *answered] if human else []
+    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *options,
                           "--sources", f"{hand_over({'sources.yaml': evaluated_sources(wildcards)})}/sources.yaml"])
 
 

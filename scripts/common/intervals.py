@@ -77,8 +77,8 @@ def share_interval(value: float, parts: Sequence[Part], groups: float) -> tuple[
     return min(low, value), max(high, value)
 
 
-class Difference(NamedTuple):
-    """A difference (or another sum of weighted values) with its interval, which is missing where there is one group."""
+class Estimate(NamedTuple):
+    """A mean, a difference or a slope with its interval, which is missing where there is one group."""
 
     value: float
     ci_low: float | None
@@ -90,7 +90,7 @@ class Difference(NamedTuple):
         return self.ci_low is not None and (self.ci_low > 0 or self.ci_high < 0)
 
 
-def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Difference:
+def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estimate:
     """The sum of values, each with its coefficient, and its interval; a difference has 1 and -1.
 
     rows: metrics with value, sd, seeds, effective_groups and draws. Their draws pair by the groups that they share, so what
@@ -100,7 +100,7 @@ def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Diffe
     value = float(sum(weight * row["value"] for row, weight in zip(rows, coefficients)))
     groups = min(row["effective_groups"] for row in rows)
     if groups <= 1:
-        return Difference(value, None, None)
+        return Estimate(value, None, None)
     length = min(len(row["draws"]) for row in rows)  # a draw pairs by its number
     draws = sum(weight * np.asarray(row["draws"][:length], float) for row, weight in zip(rows, coefficients))
     parts = [over_groups(draws, groups)]
@@ -110,15 +110,28 @@ def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Diffe
             low, high = wilson(row["value"], row["effective_groups"])
             parts.append(Part((weight * (high - low) / (2 * Z)) ** 2, row["effective_groups"] - 1))
     error, quantile = spread(parts)
-    return Difference(value, value - quantile * error, value + quantile * error)
+    return Estimate(value, value - quantile * error, value + quantile * error)
 
 
-def difference(row: Mapping, other: Mapping) -> Difference:
+def mean_of(rows: Sequence[Mapping]) -> Estimate:
+    """The mean of a share over systems that learnt from several draws of the training data, which vary it as seeds do."""
+    values, groups = [row["value"] for row in rows], rows[0]["effective_groups"]
+    if len(rows) == 1:
+        return Estimate(*(rows[0][name] for name in ("value", "ci_low", "ci_high")))
+    value = float(np.mean(values))
+    if groups <= 1:
+        return Estimate(value, None, None)
+    draws = np.mean([np.asarray(row["draws"], float) for row in rows], 0)
+    return Estimate(value, *share_interval(value, [over_groups(draws, groups),
+                                                     *over_seeds(float(np.std(values, ddof=1)), len(rows))], groups))
+
+
+def difference(row: Mapping, other: Mapping) -> Estimate:
     """How far a row of metrics lies above another one (combination)."""
     return combination([row, other], [1, -1])
 
 
-def slope(rows: Sequence[Mapping], over: Sequence[float]) -> Difference:
+def slope(rows: Sequence[Mapping], over: Sequence[float]) -> Estimate:
     """How much a value rises for each 1 of `over`: the slope of the line of least squares through the rows, on every draw."""
     places = np.asarray(over, float) - np.mean(over)
     return combination(rows, places / (places**2).sum())

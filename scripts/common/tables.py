@@ -185,12 +185,12 @@ def provenance_of(path: Path) -> dict:
     return provenance
 
 
-def read_metrics(path: Path, schema: pa.Schema = METRICS) -> pa.Table:
-    """A table of metrics, with all its columns but the draws, which only comparisons need; schema: of a study's own ones, where
-    its rows are wanted."""
+def read_metrics(path: Path, schema: pa.Schema = METRICS, draws: bool = False) -> pa.Table:
+    """A table of metrics, with all its columns; schema: of a study's own ones, where its rows are wanted; draws: with them, which
+    only comparisons need."""
     found = schema_of(path)
     check_columns(path, found, schema.names, schema)
-    table = read_table(path, [name for name in found.names if name != "draws"])
+    table = read_table(path, [name for name in found.names if draws or name != "draws"])
     check_complete(path, table, set(METRICS.names) - {"seed", "sd", "ci_low", "ci_high"})
     return table
 

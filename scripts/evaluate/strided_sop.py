@@ -16,7 +16,8 @@ Writes a Parquet file (schema metrics: scripts/common/tables.py)
         --trained results/train/strided_sop --build results/build/strided_sop --sources resources/sources.yaml --output /tmp/metrics.parquet
 
 --human names a CSV with the columns source, dataset, split, pair_id, answer (in_order or swapped), as made by
-scripts/build/annotation_sheet.py and filled in by people: one answer a pair, of the datasets that are measured.
+scripts/build/annotation_sheet.py and filled in by people: one answer a pair. Experiments may share one: answers of datasets
+that only others measure (--others) are left to them.
 """
 
 import argparse
@@ -120,13 +121,13 @@ def of_system(runs: list[Run], judgements: list[pd.DataFrame], parts: dict[str, 
     return rows
 
 
-def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict, resamples: int,
-            human: Path | None) -> list[dict]:
-    """Every metric of the runs of an experiment (schema metrics, less the experiment)."""
+def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict, resamples: int, human: Path | None,
+            others: set[tuple]) -> list[dict]:
+    """Every metric of the runs of an experiment (schema metrics, less the experiment); others: datasets of other experiments."""
     rows = []
     if human:
         labels = next(iter(next(iter(datasets.values())).values()))[0].facts["labels"]
-        answers = read_answers(human, set(datasets), labels)
+        answers = read_answers(human, set(datasets) | others, labels)
     for (source, dataset), systems in datasets.items():
         facts, evaluation = next(iter(systems.values()))[0].facts, sources[source]["evaluate"]
         same = {"study": facts["study"], "source": source, "dataset": dataset, "sample": "sample" in sources[source]}
@@ -145,13 +146,16 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, sources:
 def main(given: argparse.Namespace) -> None:
     datasets = runs_by_dataset(given.trained, given.runs)
     sources = read_sources(given.sources, {source for source, _ in datasets})
-    rows = measure(datasets, given.build, sources, given.resamples, given.human)
+    others = {tuple(name.split("/", 1)) for name in given.others}
+    rows = measure(datasets, given.build, sources, given.resamples, given.human, others)
     write_metrics(rows, SCHEMA, given)
 
 
 def arguments() -> argparse.ArgumentParser:
     options = evaluation_arguments(__doc__)
     options.add_argument("--human", type=Path, help="CSV of human answers")
+    options.add_argument("--others", nargs="+", default=[], metavar="SOURCE/DATASET",
+                         help="datasets that it may hold answers of and that are not measured here")
     return options
 
 

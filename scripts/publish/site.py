@@ -211,7 +211,7 @@ def main(given: argparse.Namespace) -> None:
     resources, root = given.resources, given.resources.resolve().parent
     sources, models, studies = (load(resources / f"{name}.yaml") for name in ("sources", "models", "studies"))
     published = published_claims(resources / "published.csv")
-    metrics = read_metrics(given.metrics).to_pandas()
+    metrics = read_metrics(given.metrics, draws=True).to_pandas()
     means = metrics[metrics["seed"].isna()]
     runs = sorted(map(facts_of, given.runs), key=lambda facts: facts["run"])
     cleaning = pd.concat([pd.read_csv(file, keep_default_na=False) for file in given.cleaning], ignore_index=True)

@@ -57,8 +57,14 @@ def mark_sample(axes: Axes, size: float = 17) -> None:
               fontweight="bold", color=PALE, zorder=0.6)
 
 
+def with_ends(points: pd.DataFrame) -> pd.DataFrame:
+    """The points with their value as both ends where they have no interval, since one group allows none."""
+    return points.assign(ci_low=points["ci_low"].fillna(points["value"]), ci_high=points["ci_high"].fillna(points["value"]))
+
+
 def error_bars(points: pd.DataFrame) -> np.ndarray:
     """(2, n) distances from the value down and up to its interval, in per cent."""
+    points = with_ends(points)
     return np.clip([points["value"] - points["ci_low"], points["ci_high"] - points["value"]], 0, None) * 100
 
 

@@ -22,7 +22,7 @@ from scripts.train.labels import head_of
 # What can change a number. Reporting, files and the way of starting cannot.
 REPORTING = frozenset({"scripts.train.progress", "scripts.train.work", "scripts.train.checkpoint", "scripts.train.tokens",
                        "scripts.train.stop", "scripts.train.launch", "scripts.common.devices", "scripts.common.program",
-                       "scripts.common.owner", "scripts.common.files", "scripts.common.tables"})
+                       "scripts.common.owner", "scripts.common.files", "scripts.common.tables", "scripts.common.locks"})
 
 
 def describe(run: str, settings: dict, method: dict, splits: list[str], data: Path, model: Path) -> dict:

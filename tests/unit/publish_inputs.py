@@ -18,6 +18,21 @@ STRIDES = [0, 1, 2, 3]
 SEEDS = [1, 2]
 
 
+def with_draws(rows: list[dict], sd: float = 0.015) -> list[dict]:
+    """Rows with what an evaluation adds of seeds and groups: draws that pair wherever the split is the same, and vary by `sd`."""
+    noise = {place: np.random.default_rng(number).normal(0, sd, 200)
+             for number, place in enumerate(dict.fromkeys((row["source"], row["split"]) for row in rows))}
+    return [row | {"seeds": 2 if row["sd"] is not None else 0, "effective_groups": float(row["groups"]),
+                   "draws": row["value"] + noise[row["source"], row["split"]] * (0.5 + row["value"])}
+            if row.get("seed") is None and row["slice"] == "all" else row | {"seeds": 1, "effective_groups": float(row["groups"])}
+            for row in rows]
+
+
+def of_one_group(rows: list[dict]) -> list[dict]:
+    """The rows as they are where all examples are of one group: without interval."""
+    return [row | {"ci_low": None, "ci_high": None, "groups": 1, "effective_groups": 1.0} for row in rows]
+
+
 def metric_rows() -> list[dict]:
     """Two corpora, one of them a sample; two seeds and their mean; a human line and a size-matched twin on activitynet."""
     rows = []
@@ -38,7 +53,7 @@ def metric_rows() -> list[dict]:
                     if source == "activitynet" and matched is None:
                         rows.append(same | {"model": "human", "method": "human", "metric": "human_accuracy", "seed": None, "value": 0.6, "sd": None,
                                             "ci_low": 0.4, "ci_high": 0.8, "n": 20, "groups": 20})
-    return rows
+    return with_draws(rows)
 
 
 def make_run(results: Path, source: str, stride: int, seed: int) -> str:

@@ -10,6 +10,7 @@ import yaml
 
 from scripts.common.tables import ANSWERS, PREDICTIONS, write_table
 from scripts.evaluate.mctaco import SCHEMA
+from tests.unit.publish_inputs import with_draws
 
 HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x onerror=alert(1)>"
 CATEGORIES = {"duration": 314, "ordering": 263, "typical_time": 266, "frequency": 300, "stationarity": 189}
@@ -86,7 +87,7 @@ def metric_rows(source: str = "mctaco", trained: dict = TRAINED, seeds: list[int
                          "dataset": f"train_questions-{questions}-draw-{draw}"}
         reached = 1 - np.exp(-pairs / 700)
         rows += of_system(same, 0.37 + 0.295 * reached + 0.012 * (draw - 2), 0.1 + 0.3 * reached + 0.009 * (draw - 2), [1], 0.4)
-    return rows
+    return with_draws(rows, 0.0133)
 
 
 def hours(numbers: list[int]) -> list[str]:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.common.intervals import over_groups, share_interval, student_t, wilson
+from benchmarks.intervals import World, comparisons, coverage
+from scripts.common.intervals import difference, mean_of, over_groups, share_interval, slope, student_t, wilson
 from scripts.evaluate.bootstrap import BLOCKS, by_block, resampling
 from scripts.evaluate.tally import Tally, draws_of, effective_groups, metric_rows, share, sums_by_group
 from scripts.evaluate.temporal_nli import METRICS, confusions, weighted_f1
@@ -158,3 +159,59 @@ def test_an_interval_stays_within_a_share_and_around_its_value():
     for value in (0.001, 0.5, 0.999, 0.0, 1.0):
         low, high = share_interval(value, [over_groups(draw.normal(value, 0.3, 100), 3)], 3)
         assert 0 <= low <= value <= high <= 1 and high - low > 0.3
+
+
+@each_row("groups, truth, seeds, f1, below", [
+    (2, 0.5, 1, False, 101), (3, 0.8, 3, False, 101), (5, 0.95, 1, False, 101), (10, 0.5, 1, False, 99.5), (10, 0.8, 2, True, 101),
+    (30, 0.8, 1, True, 99), (30, 0.5, 5, False, 99), (100, 0.95, 3, False, 99)])
+def test_intervals_cover_what_they_say(groups, truth, seeds, f1, below):
+    """By simulation (benchmarks/intervals.py has all of it): with few groups no less, with many no more than 95 of 100."""
+    _, (covered, width) = coverage(World(groups, truth, seeds), 250, 200, f1, before=False)
+    assert 91 <= covered <= below and width < 100
+
+
+def test_the_percentile_interval_covered_less():
+    """What the simulation must be able to see: the intervals of before fail in it."""
+    (covered, _), _ = coverage(World(5, 0.8, 1), 250, 200)
+    assert covered < 88
+
+
+@each_row("world, gain, systems, told", [
+    (World(300, 0.7, 1, 1, 0, 0, own=0.4), 0.0, 2, (0, 6)), (World(300, 0.88, 1, 1, 0, 0, own=1), 0.05, 2, (45, 65)),
+    (World(12, 0.6, 3), 0.05, 2, (0, 60)), (World(60, 0.6, 1, 4), 0.0, 5, (0, 6)), (World(200, 0.6, 1, 4), 0.02, 5, (95, 100))])
+def test_differences_and_slopes_cover_what_they_say(world, gain, systems, told):
+    """Two systems, or five strides, on the same examples; told: how often the better one is found, in per cent."""
+    found = comparisons(world, gain, systems, 250, 200)
+    assert found["covered"] >= 91 and told[0] <= found["paired"] <= told[1] and found["apart"] <= found["paired"]
+
+
+def test_a_difference_of_shares_that_do_not_vary_is_not_certain():
+    """20 of 20 beside 0 of 20, and beside itself."""
+    right, wrong = (rows_of([np.full(20, value)], np.arange(20))[0] for value in (1.0, 0.0))
+    found = difference(right, wrong)
+    assert found.value == 1 and 0.6 < found.ci_low < 0.95 and found.clear
+    assert not difference(right, right).clear and difference(right, right).ci_high > 0.05
+
+
+def test_a_slope_and_a_mean_equal_a_slow_reference():
+    """The line of least squares through each draw; means over two systems."""
+    draw = np.random.default_rng(8)
+    groups = np.arange(400) // 4
+    rows = [rows_of([(draw.random(400) < rate).astype(float) for _ in range(3)], groups, [1, 2, 3])[-1] for rate in (0.5, 0.55, 0.7)]
+    strides = [0, 1, 4]
+    found = slope(rows, strides)
+    slopes = [np.polyfit(strides, [row["draws"][number] for row in rows], 1)[0] for number in range(400)]
+    assert found.value == pytest.approx(np.polyfit(strides, [row["value"] for row in rows], 1)[0])
+    share_of = [(place - 5 / 3) / sum((other - 5 / 3) ** 2 for other in strides) for place in strides]
+    parts = [np.var(slopes) * 101 / 99, *(weight**2 * row["sd"] ** 2 / 3 for weight, row in zip(share_of, rows))]
+    freedom = sum(parts) ** 2 / (parts[0] ** 2 / 99 + sum(part**2 / 2 for part in parts[1:]))
+    half = student_t(round(freedom, 3)) * math.sqrt(sum(parts))
+    assert (found.ci_low, found.ci_high) == pytest.approx((found.value - half, found.value + half), rel=1e-3)
+    mean = mean_of(rows[:2])
+    assert mean.value == pytest.approx((rows[0]["value"] + rows[1]["value"]) / 2) and mean.ci_low < mean.value < mean.ci_high
+    assert mean_of(rows[:1]) == (rows[0]["value"], rows[0]["ci_low"], rows[0]["ci_high"])
+
+
+def test_of_one_group_nothing_is_told():
+    row, = rows_of([np.array([0.0, 1.0, 1.0])], np.zeros(3, int))
+    assert row["groups"] == 1 and row["ci_low"] is None and difference(row, row) == (0, None, None) and not difference(row, row).clear

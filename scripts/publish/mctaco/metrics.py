@@ -24,14 +24,15 @@ POINTS = ["origin", "source", "split", "system", "model", "unit_normalization", 
           "train_pairs", "draw", "seed", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "sample"]
 
 
-def mctaco_metrics(path: Path, models: dict) -> pd.DataFrame:
+def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFrame:
     """The mctaco rows of a metrics table, with a column `system`, baselines first, then models as in models.yaml.
 
     What two experiments share stands once; where they measured the same setting differently (other training settings,
     other seeds), the system carries the experiment's name. Baselines stand once, since no training set changes them.
-    `seed` is missing in rows over all seeds, `train_questions` where all questions were learnt from.
+    `seed` is missing in rows over all seeds, `train_questions` where all questions were learnt from. draws: whether the rows
+    keep their draws over questions.
     """
-    metrics = read_metrics(path, SCHEMA).to_pandas()
+    metrics = read_metrics(path, SCHEMA, draws).to_pandas()
     metrics = metrics[metrics["study"] == "mctaco"].copy()
     if metrics.empty:
         raise UserError(f"{path}: no rows of study mctaco; run an experiment of it before drawing its figures")
@@ -39,7 +40,7 @@ def mctaco_metrics(path: Path, models: dict) -> pd.DataFrame:
     baseline = metrics["model"].isin(BASELINES)
     fixed = metrics[baseline].drop_duplicates(["source", "split", "model", "slice", "metric"])
     fixed = fixed.assign(unit_normalization=False, train_questions=np.nan, train_pairs=np.nan, draw=0)
-    trained = metrics[~baseline].drop_duplicates([name for name in metrics if name != "experiment"])
+    trained = metrics[~baseline].drop_duplicates([name for name in metrics if name not in ("experiment", "draws")])
     point = ["source", "split", "model", "unit_normalization", "train_questions", "draw", "slice", "metric", "seed"]
     twice = trained[trained["seed"].isna()].groupby(point, dropna=False)["experiment"].transform("size") > 1
     ambiguous = set(trained.loc[twice[twice].index, "model"])

@@ -1,8 +1,7 @@
 """Draw F1 and exact match of MC-TACO against the number of training pairs (Zhou et al. 2019, figure 3).
 
 Small marks: single draws of training questions and single seeds. Lines: the mean over the draws of a size, from random
-guessing at no training data on, with the 95 % bootstrap interval over questions (the mean of the draws' intervals, which is
-wider than that of their mean).
+guessing at no training data on, with the 95 % interval over questions and draws.
 Dotted: random. Dashed: where the paper says that the curve goes flat, on the corpus of the paper only. Drawn are the
 systems that were run with more than one size; all of them, where none was.
 
@@ -25,6 +24,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from scripts.common.intervals import mean_of
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
@@ -57,10 +57,10 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
            "metric"]
     # Two experiments may share sizes: their rows are one system's, so that the experiment does not part them.
     trained = trained.assign(experiment=trained.groupby(["source", "split", "system"])["experiment"].transform("first"))
-    points = trained.groupby(key, dropna=False, sort=False).agg(
-        train_pairs=("train_pairs", "mean"), value=("value", "mean"),
-        ci_low=("ci_low", "mean"), ci_high=("ci_high", "mean"),
-        sd=("value", "std"), n=("n", "max"), draws=("draw", "nunique"), sample=("sample", "any")).reset_index()
+    by_size = trained.groupby(key, dropna=False, sort=False)
+    points = by_size.agg(train_pairs=("train_pairs", "mean"), sd=("value", "std"), n=("n", "max"), draws=("draw", "nunique"),
+                         sample=("sample", "any")).reset_index()
+    points[["value", "ci_low", "ci_high"]] = [mean_of(of_size.to_dict("records")) for _, of_size in by_size]
     guessed = rows.loc[rows["model"] == "random", ["source", "split", "slice", "metric", "value", "ci_low", "ci_high", "n"]]
     systems = points.drop_duplicates(["source", "split", "system", "slice", "metric"])
     untrained = systems.drop(columns=["value", "ci_low", "ci_high", "n", "sd"])
@@ -140,12 +140,12 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
 
 
 def main(given: argparse.Namespace) -> None:
-    rows = sized(mctaco_metrics(given.metrics, load(given.models)))
+    rows = sized(mctaco_metrics(given.metrics, load(given.models), draws=True))
     if rows[~rows["model"].isin(BASELINES) & (rows["method"] != "control")].empty:
         raise UserError(f"{given.metrics}: no f1 or exact_match of a model; run an experiment of mctaco with a model")
     style.save(draw(rows, plateau(given.sources.parent / "published.csv"), load(given.sources)), given.output)
     mean = means(rows).assign(origin="mean over draws", draw=np.nan, seed=np.nan)
-    write_points(pd.concat([mean[COLUMNS], rows.assign(origin="one draw").reindex(columns=COLUMNS)]), given.output)
+    write_points(pd.concat([mean[COLUMNS], rows.assign(origin="one draw", draws=np.nan).reindex(columns=COLUMNS)]), given.output)
     log.info("%s: %d sizes", given.output, mean["train_questions"].nunique(dropna=False))
 
 

@@ -139,7 +139,7 @@ def draw_block(figure: Figure, points: pd.DataFrame, title: str, top: float, kno
     across = blended_transform_factory(figure.transFigure, first.transData)
     for panel, y in heads.items():
         first.text(0.08 / style.WIDTH, y, HEADS[panel], transform=across, fontsize=7, fontweight="bold", va="center")
-    for name, panel, part in points.drop_duplicates("slice")[["slice", "panel", "part"]].to_numpy():
+    for name, _, part in points.drop_duplicates("slice")[["slice", "panel", "part"]].to_numpy():
         label = "all pairs" if name == "all" else textwrap.shorten(NAMES.get(part, part), 26, placeholder="…")
         first.text((0.08 if name == "all" else 0.16) / style.WIDTH, rows[name], label, transform=across, fontsize=7, va="center",
                    fontweight="bold" if name == "all" else "normal")

@@ -1,8 +1,8 @@
 """Tabulate strided sentence order prediction: every corpus, split, model and stride, with intervals and sizes.
 
 Accuracy is that of the epoch chosen on held-out training videos; peak accuracy that of the best epoch on the split
-itself, as Jain et al. 2020 report. Both are means over the seeds, with their sd over the seeds and the 95 % bootstrap
-interval over videos.
+itself, as Jain et al. 2020 report. Both are means over the seeds, with their sd over the seeds and the 95 %
+interval over videos and seeds.
 
 Reads  metrics.parquet (schema metrics), <train>/<run>/run.json of each run (for the number of training pairs),
        resources/sources.yaml and models.yaml for titles
@@ -23,17 +23,12 @@ from scripts.common.runs import facts_of
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.strided_sop.metrics import strided_metrics
-from scripts.publish.table import percent, write
+from scripts.publish.table import interval, percent, write
 
 WORDS = ["Corpus", "Split", "Model"]
 CAPTION = ("Strided sentence order prediction. Accuracy: the epoch chosen on held-out training videos; peak: the "
            "best epoch on the split itself, as Jain et al. 2020 report. Means over the seeds, sd over the seeds, "
-           "95 % bootstrap intervals over videos; training pairs without the held-out ones.")
-
-
-def interval(row: pd.Series) -> str:
-    """`52.0–56.1` for a row with ci_low and ci_high."""
-    return f"{percent(row['ci_low'])}–{percent(row['ci_high'])}"
+           "95 % intervals over videos and seeds; training pairs without the held-out ones.")
 
 
 def training_pairs(folders: list[Path]) -> dict[tuple, str]:

@@ -1,7 +1,7 @@
 """Draw 2-best accuracy of every system on TimeDial, with 95 % intervals, beside the published numbers and people.
 
-A row for each system under its paradigm, with the most context it was measured with. Means over the seeds; bootstrap
-intervals over instances. Diamonds are table 5 of Qin et al. 2021, on the paper's challenge only; the line at the left is
+A row for each system under its paradigm, with the most context it was measured with. Means over the seeds; 95 %
+intervals over instances and seeds. Diamonds are table 5 of Qin et al. 2021, on the paper's challenge only; the line at the left is
 chance (two right options of four: 1/6), the one at the right what people reach.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them

@@ -2,7 +2,7 @@
 
 For each challenge two panels, a row for each system and a column for each kind (as the rules of
 scripts/build/temporal_spans.py tell it; other: spans that they do not find) or each number of turns. Means over the
-seeds with 95 % bootstrap intervals over instances; n is the instances. The dotted line is chance. Kinds with fewer than 10
+seeds with 95 % intervals over instances and seeds; n is the instances. The dotted line is chance. Kinds with fewer than 10
 instances and the other controls are left out of the figure, not of the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles

@@ -1,7 +1,7 @@
 """Draw 2-best accuracy on TimeDial by how much of the dialog is seen, beside the published one (Qin et al. 2021, table 7).
 
 A row for each system with a mark for each context: the target turn alone, the local turns (the one before and the one
-after as well), the full dialog. Means over the seeds with 95 % bootstrap intervals over instances. The numbers at the
+after as well), the full dialog. Means over the seeds with 95 % intervals over instances and seeds. The numbers at the
 right are those of table 7: accuracy with the target context, and the change with local and full ones in points; first ours,
 then the paper's. Systems measured with one context only, and controls that never see it, are left out; the paper's
 systems that were not run stand in grey.

@@ -2,7 +2,7 @@
 
 A row for each system, a column for each rule: phrase matching (a time that stands in the dialog), numeral matching (a
 number that stands there), open-ended. The share of the wrong options of the rule that score as high as a right option of
-their instance or higher, mean over the seeds, with 95 % bootstrap intervals over instances; n is the wrong options that it
+their instance or higher, mean over the seeds, with 95 % intervals over instances and seeds; n is the wrong options that it
 is a share of. Diamonds are the numbers behind the paper's figure, whose denominators are others (446, 1,225 and 1,379).
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them

@@ -75,7 +75,8 @@ def marks_of(points: pd.DataFrame, systems: list[dict]) -> list[dict]:
     """The marks of rows of metrics, in per cent; systems: those of the block."""
     place = {(one["paradigm"], one["title"], one["domain"]): number for number, one in enumerate(systems)}
     return [{"system": place[row["paradigm"], row["title"], row["domain"]], "n": row["n"],
-             **{name: row[name] * 100 for name in ("value", "ci_low", "ci_high")}} for row in points.to_dict("records")]
+             **{name: row[name] * 100 for name in ("value", "ci_low", "ci_high")}}
+            for row in style.with_ends(points).to_dict("records")]
 
 
 def paper_marks(published: pd.DataFrame, systems: list[dict]) -> list[dict]:
