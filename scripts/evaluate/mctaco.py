@@ -29,17 +29,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import yaml
 
 from scripts.build.unit_normalization import quantities
 from scripts.clean.columns import mapped
 from scripts.clean.mctaco import CATEGORIES, LABELS, read
 from scripts.common.program import UserError, execute, shown
-from scripts.common.tables import ANSWERS, read_table
+from scripts.common.tables import ANSWERS
 from scripts.common.texts import lines_in, text_of
 from scripts.evaluate.arguments import evaluation_arguments, file_or_runs
 from scripts.evaluate.bootstrap import resampling
-from scripts.evaluate.experiment import Run, read_scores, runs_by_dataset, write_metrics
+from scripts.evaluate.experiment import Run, read_examples, read_scores, read_sources, runs_by_dataset, seeds_of, write_metrics
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share
 
 SCHEMA = pa.schema([
@@ -162,7 +161,7 @@ def of_dataset(answers: pd.DataFrame, split: str, systems: dict[tuple, list[Run]
         facts = runs[0].facts
         accepted = [read_scores(run, split, answers["example_id"], "answers")[0].argmax(1) for run in runs]
         same = {"model": model, "method": method, "train_pairs": facts["train_examples"] + facts["held_out_examples"]}
-        seeds = [run.facts["seed"] for run in runs]
+        seeds = seeds_of(runs)
         rows += [same | row for row in metric_rows(tallies_of(question_values(answers, accepted), parts), seeds, drawn)]
     return rows
 
@@ -173,7 +172,7 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, sources:
     for (source, dataset), systems in datasets.items():
         options = next(iter(systems.values()))[0].facts["data_options"]
         for split in sources[source]["evaluate"]:
-            answers = read_table(build / source / dataset / f"{split}.parquet", ANSWERS.names).to_pandas()
+            answers = read_examples(build / source / dataset / f"{split}.parquet", ANSWERS, 2)
             same = {"study": "mctaco", "source": source, "dataset": dataset, "split": split,
                     "sample": "sample" in sources[source]} | options
             rows += [same | row for row in of_dataset(answers, split, systems, resamples)]
@@ -184,8 +183,9 @@ def main(given: argparse.Namespace) -> None:
     if given.gold:
         score_file(given.gold, given.predictions)
         return
-    sources = yaml.safe_load(given.sources.read_text(encoding="utf-8"))
-    rows = measure(runs_by_dataset(given.trained, given.runs), given.build, sources, given.resamples)
+    datasets = runs_by_dataset(given.trained, given.runs)
+    sources = read_sources(given.sources, {source for source, _ in datasets})
+    rows = measure(datasets, given.build, sources, given.resamples)
     write_metrics(rows, SCHEMA, given)
 
 

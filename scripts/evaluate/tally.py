@@ -17,7 +17,7 @@ from scripts.evaluate.bootstrap import Resampling, by_block, drawn_sums
 Metric = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of (…, cells) sums and (…) counts, which need not be whole
 MEASURES = [("value", pa.float64()), ("sd", pa.float64()), ("seeds", pa.int64()), ("ci_low", pa.float64()),
             ("ci_high", pa.float64()), ("n", pa.int64()), ("groups", pa.int64()), ("effective_groups", pa.float64()),
-            ("draws", pa.list_(pa.float32()))]  # the columns of a schema that metric_rows() fills, beside slice, metric, seed
+            ("draws", pa.list_(pa.float32())), ("control", pa.string())]  # the columns of a schema that metric_rows() fills, beside slice, metric, seed
 
 
 def share(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:

@@ -22,13 +22,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import yaml
 
-from scripts.common.program import execute
-from scripts.common.tables import NLI, read_table
+from scripts.common.program import UserError, execute
+from scripts.common.tables import NLI, VARIED
 from scripts.evaluate.arguments import evaluation_arguments
 from scripts.evaluate.bootstrap import resampling
-from scripts.evaluate.experiment import Run, read_scores, runs_by_dataset, write_metrics
+from scripts.evaluate.experiment import Run, read_examples, read_scores, read_sources, runs_by_dataset, seeds_of, write_metrics
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows
 
 LABELS = ["entailment", "neutral", "contradiction"]
@@ -48,6 +47,14 @@ SCHEMA = pa.schema([
     ("split", pa.string()), ("scoring", pa.string()), ("slice", pa.string()), ("metric", pa.string()),
     *MEASURES, ("sample", pa.bool_()),
 ])
+
+
+def read_pairs(file: Path) -> pd.DataFrame:
+    """A split of a dataset. Raises UserError where it has no pairs, or pairs of several challenge sets."""
+    pairs = read_examples(file, NLI, len(LABELS), missing=VARIED)
+    if len(sets := set(pairs["challenge_set"])) != 1 or not sets <= set(SLICES):
+        raise UserError(f"{file}: its pairs are not those of one challenge set ({', '.join(SLICES)}); build the dataset again")
+    return pairs
 
 
 def accuracy(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
@@ -120,15 +127,14 @@ def of_dataset(pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]],
     for (model, method, scoring), predictions in found.items():
         gold, names = label if scoring == "ternary" else BINARY[label], NAMES[scoring]
         same = {"challenge_set": challenge_set, "model": model, "method": method, "split": split, "scoring": scoring}
-        learns = method not in ("majority", "direct")
-        seeds = [run.facts["seed"] for run in systems[model, method]] if learns else []
+        seeds = seeds_of(systems[model, method]) if (model, method) in systems else []
         tallies = [Tally(name, METRICS,
                          np.stack([confusions(gold[part], predicted[part], group[part], len(names), len(templates))
                                    for predicted in predictions]),
                          np.bincount(group[part], minlength=len(templates))) for name, part in parts.items()]
         rows += [same | row for row in metric_rows(tallies, seeds, drawn)]
         finest = scoring == "ternary" or (model, method, "ternary") not in found
-        if finest and model != "majority":
+        if finest and method not in ("majority", "control"):
             rows += [same | {"groups": len(templates)} | row for row in confusion_rows(gold, predictions, names)]
     return rows
 
@@ -140,15 +146,16 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, sources:
         facts = next(iter(systems.values()))[0].facts
         reduced = facts["data_options"]["test_templates"] is not None
         for split in sources[source]["evaluate"]:
-            pairs = read_table(build / source / dataset / f"{split}.parquet", NLI.names).to_pandas()
+            pairs = read_pairs(build / source / dataset / f"{split}.parquet")
             same = {"study": facts["study"], "source": source, "dataset": dataset, "sample": reduced}
             rows += [same | row for row in of_dataset(pairs, split, systems, resamples)]
     return rows
 
 
 def main(given: argparse.Namespace) -> None:
-    sources = yaml.safe_load(given.sources.read_text(encoding="utf-8"))
-    rows = measure(runs_by_dataset(given.trained, given.runs), given.build, sources, given.resamples)
+    datasets = runs_by_dataset(given.trained, given.runs)
+    sources = read_sources(given.sources, {source for source, _ in datasets})
+    rows = measure(datasets, given.build, sources, given.resamples)
     write_metrics(rows, SCHEMA, given)
 
 

@@ -33,7 +33,7 @@ from scripts.publish.verdicts import COMPARED, beside, share, trend
 # Where a paper reports the best of what it measured on, the honest number stands beside it.
 HONEST = {"peak_accuracy": "accuracy"}
 # What sets two lines of one plot apart; a study has some of these columns.
-SERIES = ["source", "split", "model", "method", "challenge_set", "scoring", "size_matched", "experiment"]
+SERIES = ["source", "split", "model", "method", "challenge_set", "scoring", "size_matched", "same_videos", "hard", "experiment"]
 # The columns that are measured or tell of an example's part; all others are settings.
 MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "slice"]
 DIFFERENCE = "points over "
@@ -116,7 +116,8 @@ def warnings(row: pd.Series, paper: dict[str, list[str]], facts: Facts) -> list[
 
 def who(row: pd.Series, facts: Facts, paper: dict[str, list[str]]) -> tuple[str, list[str]]:
     """The corpus, split, model and method of a row of metrics, and what a reader must be warned of."""
-    matched = ", size-matched" if pd.notna(row.get("size_matched")) else ""
+    matched = (", same videos" * pd.notna(row.get("same_videos")) + ", size-matched" * pd.notna(row.get("size_matched"))
+               + ", hard pairs" * bool(pd.notna(row.get("hard")) and row["hard"]))
     method = row.get("method")
     method = "" if pd.isna(method) or method == row["model"] else f", {method.replace('_', ' ')}"
     data = title_of(row["source"], facts) + details_of(row["dataset"], list(row.index))

@@ -19,6 +19,7 @@ from scripts.common.files import whole
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 MARKERS = ["o", "s", "D", "^", "v", "P"]
 INK, GREY, PALE = "#222222", "#6b6b6b", "#dcdcdc"
+CONTROL, CONTROL_MARKERS = "#9a9a9a", ["x", "+", "1", "2", "3", "4"]  # what no understanding of time reaches
 WIDTH = 7.0  # inches: the text width of a two-column page
 SAMPLE = "SAMPLE DATA"
 

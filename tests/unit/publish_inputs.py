@@ -42,7 +42,7 @@ def metric_rows() -> list[dict]:
                 for stride in STRIDES:
                     same = {"experiment": "tried", "study": "strided_sop", "source": source, "stride": stride,
                             "dataset": f"stride-{stride}" + ("-size_matched-3" if matched else ""), "size_matched": matched,
-                            "split": split, "slice": "all", "n": 2882 - 700 * stride, "groups": 838 - 100 * stride,
+                            "split": split, "slice": "all", "method": "train", "hard": False, "n": 2882 - 700 * stride, "groups": 838 - 100 * stride,
                             "sample": source.startswith("sample")}
                     for metric, lift in (("accuracy", 0), ("peak_accuracy", 0.02)):
                         values = [0.55 + 0.05 * stride + 0.01 * seed + lift for seed in SEEDS]
@@ -51,7 +51,7 @@ def metric_rows() -> list[dict]:
                             rows.append(same | {"model": "minilm", "metric": metric, "seed": seed, "value": value, "sd": sd,
                                                 "ci_low": value - 0.03, "ci_high": value + 0.03})
                     if source == "activitynet" and matched is None:
-                        rows.append(same | {"model": "human", "metric": "human_accuracy", "seed": None, "value": 0.6, "sd": None,
+                        rows.append(same | {"model": "human", "method": "human", "metric": "human_accuracy", "seed": None, "value": 0.6, "sd": None,
                                             "ci_low": 0.4, "ci_high": 0.8, "n": 20, "groups": 20})
     return with_draws(rows)
 
@@ -60,9 +60,9 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
     """One run's outputs and its dataset; every pair reads `HOSTILE` first and `=then(…)` second."""
     name, dataset, draw = f"{source}-stride-{stride}-minilm-seed-{seed}-0", f"stride-{stride}", np.random.default_rng(seed)
     folder = results / "train/strided_sop" / name
-    data = {"stride": stride, "size_matched": None, "max_videos": None, "label_seed": 0}
+    data = {"stride": stride, "size_matched": None, "same_videos": None, "hard": False, "max_videos": None, "label_seed": 0}
     training = {"epochs": 3, "learning_rate": 1e-4, "batch_size": 64}
-    settings = {"study": "strided_sop", "source": source, "dataset": dataset, "data": data, "model": "minilm",
+    settings = {"study": "strided_sop", "source": source, "dataset": dataset, "data": data, "model": "minilm", "method": "train",
                 "training": training, "seed": seed}
     splits = SPLITS[source]
     history = [{"run": name, "epoch": epoch, "split": split, "loss": 0.7 - 0.05 * epoch, "accuracy": 0.5 + 0.05 * epoch, "n": 9}
@@ -85,7 +85,7 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
     draw.shuffle(predictions)
     write_table(pa.Table.from_pylist(predictions, schema=PREDICTIONS), folder / "predictions.parquet", PREDICTIONS, {})
     (folder / "run.json").write_text(json.dumps({
-        "run": name, "study": "strided_sop", "source": source, "dataset": dataset, "model": "minilm", "seed": seed,
+        "run": name, "study": "strided_sop", "source": source, "dataset": dataset, "model": "minilm", "method": "train", "seed": seed,
         "data_options": data, "training": training, "train_examples": 6700 - stride, "held_out_examples": 700, "epochs": 3,
         "best_epoch": 3, "seconds": 90.0, "tokens_per_second": 12000.0, "digest": "d1", "code": "scripts.train.loop 123",
         "data": {"train": f"digest of {source} {dataset}"},

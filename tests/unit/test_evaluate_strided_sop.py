@@ -67,6 +67,10 @@ def test_human_answers(program, trained):
     sheet.to_csv(folder / "human.csv", index=False)
     human = evaluate(program, folder, "--human", folder / "human.csv").query("metric == 'human_accuracy'")
     assert len(human) == 1 and human["value"].item() == pytest.approx(0.9) and human["n"].item() == 20
+    # One file for several experiments: the answers on another one's dataset change nothing here.
+    pd.concat([sheet, sheet.assign(dataset="stride-7")]).to_csv(folder / "human.csv", index=False)
+    shared = evaluate(program, folder, "--human", folder / "human.csv", "--others", "sample_howto100m/stride-7")
+    pd.testing.assert_frame_equal(shared.query("metric == 'human_accuracy'"), human)
 
 
 @pytest.fixture
@@ -109,7 +113,7 @@ def test_human_answers_that_are_no_csv_are_refused(program, trained, content):
 @pytest.mark.parametrize(("change", "said"), [
     ({"answer": "inorder"}, "row 2: answers 'inorder'; write swapped or in_order"),
     ({"pair_id": "v99:0:1"}, "pair v99:0:1 is not in split val"),
-    ({"dataset": "stride-9"}, "row 2: the experiment measures no dataset sample_howto100m stride-9"),
+    ({"dataset": "stride-9"}, "row 2: the study measures no dataset sample_howto100m stride-9"),
 ])
 def test_wrong_human_answers(program, trained, change, said):
     folder, _ = trained

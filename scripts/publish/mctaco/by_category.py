@@ -7,9 +7,9 @@ with unit normalization, from its released predictions, on the corpus of the pap
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.mctaco.by_category --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.by_category --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/mctaco_by_category
+        --output results/publish/default/figures/mctaco_by_category
 """
 
 import argparse

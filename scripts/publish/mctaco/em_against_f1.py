@@ -8,9 +8,9 @@ only, joined to the same system here by a thin line.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.mctaco.em_against_f1 --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.em_against_f1 --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/mctaco_em_against_f1
+        --output results/publish/default/figures/mctaco_em_against_f1
 """
 
 import argparse

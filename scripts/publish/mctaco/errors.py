@@ -12,13 +12,12 @@ Reads  metrics.parquet (schema metrics), <train>/<run>/predictions.parquet and r
        <build>/<source>/<dataset>/<split>.parquet (schema answers), resources/sources.yaml and models.yaml
 Writes <output>.csv, .md, .tex: a row for each candidate, quantities in their order
 
-    python -m scripts.publish.mctaco.errors --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.errors --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/mctaco \\
-        --build results/build/mctaco --runs RUN RUN … --output results/publish/tables/mctaco_errors
+        --build results/build/mctaco --runs RUN RUN … --output results/publish/default/tables/mctaco_errors
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +26,7 @@ import pyarrow.compute as pc
 
 from scripts.build.unit_normalization import quantities
 from scripts.common.program import UserError, execute, log
+from scripts.common.runs import facts_of, read_predictions
 from scripts.common.tables import ANSWERS, read_table
 from scripts.evaluate.mctaco import consistency
 from scripts.publish.arguments import publisher_arguments
@@ -51,7 +51,7 @@ def best_systems(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def run_of(best: pd.Series, runs: list[str], train: Path) -> dict:
     """run.json of the run with the lowest seed of a system (best_systems)."""
-    every = [json.loads((train / name / "run.json").read_text(encoding="utf-8")) for name in runs]
+    every = [facts_of(train / name / "run.json") for name in runs]
     keys = ["source", "dataset", "model", "method"]
     same = [facts for facts in every if all(facts[key] == best[key] for key in keys)]
     if not same:
@@ -66,7 +66,7 @@ def judgements(folder: Path, split: str, answers_file: Path) -> pd.DataFrame:
     The columns of the answers; likely (its probability), accepted, right; seconds (the quantity, where there is one; of
     a range the middle on a log scale), order (in the data).
     """
-    table = read_table(folder / "predictions.parquet", ["split", "selection", "example_id", "score"])
+    table = read_predictions(folder, ["split", "selection", "example_id", "score"])
     table = table.filter((pc.field("split") == split) & (pc.field("selection") != "peak")).combine_chunks()
     scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
     frame = pd.DataFrame({"example_id": table["example_id"].to_pandas(), "likely": np.exp(scores[:, 1]),

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 
 from scripts.common.program import UserError
-from scripts.common.tables import read_metrics, read_table
+from scripts.common.tables import read_metrics
+from scripts.evaluate.mctaco import SCHEMA
 from scripts.publish import style
 from scripts.publish.comparison import settings_of
 from scripts.publish.names import model_title
@@ -31,7 +32,7 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
     `seed` is missing in rows over all seeds, `train_questions` where all questions were learnt from. draws: whether the rows
     keep their draws over questions.
     """
-    metrics = (read_table if draws else read_metrics)(path).to_pandas()
+    metrics = read_metrics(path, SCHEMA, draws).to_pandas()
     metrics = metrics[metrics["study"] == "mctaco"].copy()
     if metrics.empty:
         raise UserError(f"{path}: no rows of study mctaco; run an experiment of it before drawing its figures")
@@ -116,11 +117,14 @@ def published_points(published: pd.DataFrame) -> pd.DataFrame:
 
 
 def looks(metrics: pd.DataFrame) -> dict[str, dict]:
-    """Per trained system its colour and marker, by model; with unit normalization open markers and dashed lines."""
-    trained = metrics[~metrics["model"].isin(BASELINES)].drop_duplicates("system")
+    """Per trained system its colour and marker, by model; with unit normalization open markers and dashed lines; controls grey."""
+    own = metrics[~metrics["model"].isin(BASELINES)].drop_duplicates("system")
+    trained, controls = own[own["method"] != "control"], own[own["method"] == "control"]
     kinds = {kind: number for number, kind in enumerate(dict.fromkeys(trained["kind"]))}
     count = len(style.COLOURS)
-    return {row["system"]: {
+    greys = {kind: style.CONTROL_MARKERS[number % 6] for number, kind in enumerate(dict.fromkeys(controls["kind"]))}
+    return {row["system"]: {"colour": style.CONTROL, "marker": greys[row["kind"]], "face": "white", "line": "-"}
+            for _, row in controls.iterrows()} | {row["system"]: {
         "colour": style.COLOURS[kinds[row["kind"]] % count],
         # One place further on in every round, so that no two models share both colour and marker.
         "marker": style.MARKERS[(kinds[row["kind"]] + kinds[row["kind"]] // count) % count],

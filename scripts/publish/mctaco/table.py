@@ -7,8 +7,8 @@ not run stands below, on the corpus of the paper only.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.mctaco.table --metrics results/evaluate/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/tables/mctaco_table
+    python -m scripts.publish.mctaco.table --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/default/tables/mctaco_table
 """
 
 import argparse

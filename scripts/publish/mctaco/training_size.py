@@ -8,9 +8,9 @@ systems that were run with more than one size; all of them, where none was.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.mctaco.training_size --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.training_size --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/mctaco_training_size
+        --output results/publish/default/figures/mctaco_training_size
 """
 
 import argparse
@@ -39,7 +39,7 @@ COLUMNS = [*POINTS, "draws"]
 def sized(metrics: pd.DataFrame) -> pd.DataFrame:
     """The rows to draw from: models at several sizes (all models, where none has several), and random."""
     rows = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(METRICS)]
-    trained = rows[~rows["model"].isin(BASELINES)]
+    trained = rows[~rows["model"].isin(BASELINES) & (rows["method"] != "control")]
     by_system = trained.groupby(["source", "split", "system"])["train_questions"]
     sizes = by_system.transform(lambda size: size.nunique(dropna=False))
     chosen = trained[sizes > 1] if (sizes > 1).any() else trained
@@ -52,7 +52,7 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
 
     Each system starts from no training data, where it can but guess: with random's expected value (the paper's figure too).
     """
-    trained = rows[rows["seed"].isna() & ~rows["model"].isin(BASELINES)]
+    trained = rows[rows["seed"].isna() & ~rows["model"].isin(BASELINES) & (rows["method"] != "control")]
     key = ["source", "split", "system", "kind", "model", "unit_normalization", "experiment", "train_questions", "slice",
            "metric"]
     # Two experiments may share sizes: their rows are one system's, so that the experiment does not part them.
@@ -141,7 +141,7 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
 
 def main(given: argparse.Namespace) -> None:
     rows = sized(mctaco_metrics(given.metrics, load(given.models), draws=True))
-    if rows[~rows["model"].isin(BASELINES)].empty:
+    if rows[~rows["model"].isin(BASELINES) & (rows["method"] != "control")].empty:
         raise UserError(f"{given.metrics}: no f1 or exact_match of a model; run an experiment of mctaco with a model")
     style.save(draw(rows, plateau(given.sources.parent / "published.csv"), load(given.sources)), given.output)
     mean = means(rows).assign(origin="mean over draws", draw=np.nan, seed=np.nan)

@@ -7,9 +7,9 @@ paper that no run measured is left out.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.temporal_nli.table --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.temporal_nli.table --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/tables/temporal_nli_table
+        --output results/publish/default/tables/temporal_nli_table
 """
 
 import argparse

@@ -7,9 +7,9 @@ chance (two right options of four: 1/6), the one at the right what people reach.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.timedial.accuracy --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.accuracy --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/timedial_accuracy
+        --output results/publish/default/figures/timedial_accuracy
 """
 
 import argparse

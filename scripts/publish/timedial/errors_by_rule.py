@@ -8,9 +8,9 @@ is a share of. Diamonds are the numbers behind the paper's figure, whose denomin
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.timedial.errors_by_rule --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.errors_by_rule --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/timedial_errors_by_rule
+        --output results/publish/default/figures/timedial_errors_by_rule
 """
 
 import argparse

@@ -7,8 +7,8 @@ dialog and this study did not run stands below, on the paper's challenge only.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.timedial.table --metrics results/evaluate/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/tables/timedial_table
+    python -m scripts.publish.timedial.table --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/default/tables/timedial_table
 """
 
 import argparse
@@ -46,11 +46,11 @@ def measured(rows: pd.DataFrame, published: pd.DataFrame, sources: dict) -> list
     for _, of_system in rows.groupby([*SYSTEM, "context_scope"], sort=False):
         by = {row["metric"]: row for _, row in over_seeds(of_system).iterrows()}
         first = next(iter(by.values()))
-        baseline = first["paradigm"] == "baseline"
+        control = first["paradigm"] == "control"
         seeds = of_system["seed"].nunique()
         cells = {"Corpus": title_of(first["measured_on"], sources) + (" [sample data]" if rows["sample"].any() else ""),
                  "Paradigm": paradigm_title(first["paradigm"]), "Model": first["title"],
-                 "Domain": "" if baseline and first["domain"] == "zero_shot" else DOMAINS[first["domain"]],
+                 "Domain": "" if control and first["domain"] == "zero_shot" else DOMAINS[first["domain"]],
                  "Learnt from": "" if first["domain"] == "zero_shot" else title_of(first["source"], sources),
                  "Context": "" if first["model"] in BLIND else first["context_scope"],
                  "Training examples": "" if pd.isna(first["train_examples"]) else f"{first['train_examples']:,.0f}",
