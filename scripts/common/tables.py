@@ -186,8 +186,8 @@ def provenance_of(path: Path) -> dict:
 
 
 def read_metrics(path: Path, schema: pa.Schema = METRICS, draws: bool = False) -> pa.Table:
-    """A table of metrics, with all its columns; draws: with those as well, which only comparisons need; schema: of a study's own
-    columns, where its rows are wanted."""
+    """A table of metrics, with all its columns; schema: of a study's own ones, where its rows are wanted; draws: with them, which
+    only comparisons need."""
     found = schema_of(path)
     check_columns(path, found, schema.names, schema)
     table = read_table(path, [name for name in found.names if draws or name != "draws"])

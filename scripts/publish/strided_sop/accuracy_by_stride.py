@@ -1,8 +1,8 @@
 """Draw accuracy against stride, a panel for each corpus and evaluation split (Jain et al. 2020, figure 3).
 
-Bold: the epoch chosen on held-out training videos, with the 95 % interval over videos and seeds; dots are single
-seeds. Grey: controls, which cannot understand time. Light: the best epoch on the evaluation split itself, as the paper
-reports. Human answers where there are any.
+Bold: the epoch chosen on held-out training videos, with the 95 % interval over videos and seeds; dots are single seeds.
+Grey: controls, which cannot understand time. Light: the best epoch on the evaluation split itself, as the paper reports. Human
+answers where there are any.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -156,8 +156,9 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
     for axes in grid.flat[len(panels):]:
         axes.set_visible(False)
     shown = metrics[metrics["seed"].isna() & metrics["metric"].isin(["accuracy", "human_accuracy"])]
-    grid[0, 0].set_ylim(min(48, shown[["ci_low", "value"]].min().min() * 100 - 1.5, metrics["value"].min() * 100 - 1.5),
-                        max(54, shown[["ci_high", "value"]].max().max() * 100 + 1.5, metrics["value"].max() * 100 + 1.5))
+    drawn = metrics.loc[metrics["metric"].isin(["accuracy", "peak_accuracy", "human_accuracy"]), "value"]
+    grid[0, 0].set_ylim(min(48, shown["ci_low"].min() * 100 - 1.5, drawn.min() * 100 - 1.5),
+                        max(54, shown["ci_high"].max() * 100 + 1.5, drawn.max() * 100 + 1.5))
     legend(figure, metrics, known)
     return figure
 

@@ -1,8 +1,8 @@
 """Draw accuracy on one challenge set by what it varies (Thukral et al. 2021, figure 1 and the text of section 5).
 
-A panel for each source, model and method. Dots: accuracy, mean over the seeds, with the 95 % interval over
-templates and seeds; grey bars: the majority baseline on the same pairs;
-crosses: the control that is best over all pairs. Scoring is ternary, binary for models of two labels.
+A panel for each source, model and method. Dots: accuracy, mean over the seeds, with the 95 % interval over templates and
+seeds; grey bars: the majority baseline on the same pairs; crosses: the control that is best over all pairs. Scoring is
+ternary, binary for models of two labels.
 Set I is shown by the way times are chosen, set II by hypothesis and by the way times are chosen, set III by units.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
