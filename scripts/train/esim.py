@@ -13,7 +13,6 @@ of the encoder's own tokenizer, and the encoder reads premise and hypothesis apa
 Reads  <model>/config.json and <model>/<vectors>, or <model>/encoder/ (config.json, tokenizer.json, model.safetensors)
 """
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -29,8 +28,9 @@ from transformers.modeling_outputs import SequenceClassifierOutput
 
 from scripts.common.keyed import keyed_uniform
 from scripts.common.program import UserError, log
-from scripts.train import classify
+from scripts.train import classify, labels
 from scripts.train.labels import Head
+from scripts.train.paradigm import loading, read_tokenizer
 from scripts.train.vectors import read_vectors
 
 KEYS = {"model_type", "hidden_size", "vectors", "lower_case", "encoder"}
@@ -253,7 +253,7 @@ def average_and_maximum(values: torch.Tensor, lengths: torch.Tensor) -> torch.Te
 def read_config(model: Path) -> dict:
     """config.json of an ESIM model, with lower_case. Raises UserError for what it may not say."""
     file = model / "config.json"
-    config = json.loads(file.read_text(encoding="utf-8"))
+    config = labels.read_config(model)
     if unknown := sorted(set(config) - KEYS):
         raise UserError(f"{file}: unknown key {unknown[0]}; an ESIM model has {', '.join(sorted(KEYS))}")
     hidden = config.get("hidden_size")
@@ -289,23 +289,21 @@ def load(model: Path, head: Head, training: dict, words: set[str] | None):
 
 def load_encoder(folder: Path, max_length: int) -> tuple[PreTrainedTokenizerFast, FrozenEncoder]:
     """A frozen encoder and its tokenizer, which writes a pair as two texts alone."""
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
     if not (folder / "model.safetensors").is_file():
         raise UserError(f"{folder}: has no model.safetensors, but an encoder that stays frozen needs trained weights; "
                         "name a model that has them")
-    tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-    if tokenizer.pad_token_id is None:
-        raise UserError(f"{folder}: the tokenizer has no padding token; choose an encoder that has one")
-    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    tokenizer = read_tokenizer(folder)
+    with loading(folder, "config.json"):
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
     if config.is_encoder_decoder:
         raise UserError(f"{folder}: a {config.model_type} model also decodes; choose one that is an encoder alone")
     longest = min(tokenizer.model_max_length, getattr(config, "max_position_embeddings", max_length))
     if max_length > longest:
         raise UserError(f"{folder}: takes {longest} tokens at most, but max_length is {max_length}; "
                         f"write `training: {{max_length: {longest}}}`")
-    encoder, report = AutoModel.from_pretrained(folder, config=config, use_safetensors=True, trust_remote_code=False,
-                                                output_loading_info=True, dtype=torch.float32)
+    with loading(folder, "config.json and model.safetensors"):
+        encoder, report = AutoModel.from_pretrained(folder, config=config, use_safetensors=True, trust_remote_code=False,
+                                                    output_loading_info=True, dtype=torch.float32)
     if lost := sorted(key for key in report["missing_keys"] if "pooler" not in key):
         raise UserError(f"{folder}/model.safetensors: {len(lost)} weights of the encoder are missing, {lost[0]} first; "
                         "fetch the model again or choose another")
