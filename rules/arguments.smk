@@ -36,9 +36,11 @@ def names_in_model(model):
     return [Path(file).name for file in MADE_MODEL] if "mlm" in MODELS[model] else model_files(MODELS[model])
 
 
-def how_to_train(wildcards, output, threads):
+def how_to_train(wildcards, output, threads, resources):
     """The options of training that are no part of what is learnt: where and how it runs."""
     allotted = os.environ.get("SLURM_CPUS_PER_TASK") if workflow.remote_exec else None  # inside a job that Snakemake sent
+    if allotted and SHARED_GPU and resources.cpus_per_task > 0:
+        allotted = resources.cpus_per_task  # the job's are those of all runs in it
     options = {"device": config["device"], "devices": config["devices_per_run"], "runs-per-gpu": config["runs_per_gpu"],
                "threads": allotted or threads, "checkpoint-seconds": config["checkpoint_seconds"],
                "micro-batch-tokens": config["micro_batch_tokens"], "report-to": config["report_to"], "tokens": "results/train/tokens"}
