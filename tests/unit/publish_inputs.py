@@ -98,7 +98,7 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
     write_table(pa.Table.from_pylist(predictions, schema=PREDICTIONS), folder / "predictions.parquet", PREDICTIONS, {})
     (folder / "run.json").write_text(json.dumps({
         "run": name, "study": "strided_sop", "source": source, "dataset": dataset, "model": "minilm", "method": "train", "seed": seed,
-        "splits": ["train", splits[0]], "data_options": data, "training": training, "train_examples": 6700 - stride,
+        "splits": ["train", *splits], "data_options": data, "training": training, "train_examples": 6700 - stride,
         "held_out_examples": 700, "epochs": 3,
         "best_epoch": 3, "seconds": 90.0, "tokens_per_second": 12000.0, "digest": "d1", "code": "scripts.train.loop 123",
         "data": {"train": f"digest of {source} {dataset}"},
