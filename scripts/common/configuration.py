@@ -81,6 +81,11 @@ def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) 
     return Dataset(study, point["source"], "-".join(parts) or "default", as_json(values))
 
 
+def has_seed(how: dict) -> bool:
+    """Whether a method's runs differ by seed: they learn, or have a head that is drawn."""
+    return how["learns"] or how.get("fresh_head", False)
+
+
 def _settings(training: dict, study: dict, how: dict) -> dict:
     """The settings that have an effect on a run: others must not make another run of it."""
     if not how["learns"]:
@@ -95,13 +100,13 @@ def _settings(training: dict, study: dict, how: dict) -> dict:
 
 def _run(study: str, how: dict, dataset: Dataset, model: str, made_by: str | None, method: str, training: dict,
          seed: int) -> Run:
-    """One run, by the settings that have an effect on it; what does not learn has no seed."""
+    """One run, by the settings that have an effect on it; what neither learns nor has a fresh head has no seed."""
     settings = as_json({
         "study": study, "source": dataset.source, "dataset": dataset.name, "data": json.loads(dataset.options),
         "model": model, "method": method, "training": training, "seed": seed, **({"made_by": made_by} if made_by else {}),
     })
     parts = [dataset.source, dataset.name, model, *([] if method == "train" else [method]),
-             *([f"seed-{seed}"] if how["learns"] else []), hashlib.sha256(settings.encode()).hexdigest()[:8]]
+             *([f"seed-{seed}"] if has_seed(how) else []), hashlib.sha256(settings.encode()).hexdigest()[:8]]
     name = "-".join(parts)
     return Run(study, name, dataset, model, method, settings)
 
@@ -230,7 +235,7 @@ class _Resolver:
             for model, method in itertools.product(experiment["models"], methods):
                 how = study["methods"][method]
                 settings = _settings(training, study, how)
-                for seed in experiment.get("seeds", self.config["seeds"]) if how["learns"] else [0]:
+                for seed in experiment.get("seeds", self.config["seeds"]) if has_seed(how) else [0]:
                     yield _run(experiment["study"], how, dataset, model, makers[model], method, settings, seed)
 
 
