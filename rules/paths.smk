@@ -156,8 +156,9 @@ def dialog_sources(study):
 
 def is_published(item):
     """Whether a figure or table of resources/figures.yaml is made: a run of its study has the options that it needs."""
-    needs = item.get("needs", {}).items()
-    return any(needs <= json.loads(run.dataset.options).items() for run in measured_runs(item["study"]))
+    needs = {name: value if isinstance(value, list) else [value] for name, value in item.get("needs", {}).items()}
+    options = (json.loads(run.dataset.options) for run in measured_runs(item["study"]))
+    return any(all(of_run.get(name) in values for name, values in needs.items()) for of_run in options)
 
 
 SUFFIXES = {"figure": ["svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}

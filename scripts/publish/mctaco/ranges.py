@@ -32,7 +32,7 @@ from scripts.publish.table import write_points
 
 # Of each panel: the slice, the metric, what its axis says.
 PANELS = [("all", "exact_match", "exact match (%)\nall questions"),
-          ("quantities=several", "exact_match", "exact match (%)\nwith several quantities"),
+          ("quantities=several", "exact_match", "exact match (%)\nseveral quantities"),
           ("all", "f1_minus_exact_match", "F1 − exact match (points)\nall questions")]
 RANGE, GAIN = "_range", "exact_match_range_gain"
 SHOWN = {*(metric + decoding for _, metric, _ in PANELS for decoding in ("", RANGE)), GAIN}
