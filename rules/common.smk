@@ -32,10 +32,11 @@ from scripts.common.handed import argument_file, fields_of, hand_over, presence_
 from scripts.common.manifest import lost_files
 from scripts.common.models import MADE_MODEL, model_files
 from scripts.common.program import UserError
-from scripts.common.schemas import check, read_yaml, schema, sound, sound_figures
+from scripts.common.schemas import check, schema, sound, sound_figures
 from scripts.common.sources import local_hashes
 from scripts.common.summary import summary
 from scripts.common.terminal import use_terminal
+from scripts.common.yaml_files import read_yaml
 
 lock_by_owner()
 
@@ -63,6 +64,7 @@ except UserError as error:
 NAME = config["name"]
 MIRROR = config.get("mirror") or os.environ.get("TIMESTRIDE_MIRROR") or ""
 USED_MODELS = sorted({run.model for run in PLAN.runs.values()})
+CONTROLS = {run.name for run in PLAN.runs.values() if run.method == "control"}
 USED_STUDIES = sorted({run.study for run in PLAN.runs.values()})
 
 for name in [*USED_SOURCES, *USED_MODELS]:
@@ -78,7 +80,7 @@ if "gpu" not in workflow.global_resources:
 HAS_GPUS = workflow.global_resources["gpu"].value > 0 and config["device"] != "cpu"
 GPUS_PER_RUN = config["devices_per_run"] if HAS_GPUS else 0
 # Without a GPU the runs share the cores.
-THREADS_PER_RUN = max((workflow.cores or 1) // len(PLAN.runs), 1 if HAS_GPUS else config["devices_per_run"])
+THREADS_PER_RUN = max((workflow.cores or 1) // (len(PLAN.runs) - len(CONTROLS) or 1), 1 if HAS_GPUS else config["devices_per_run"])
 
 
 def one_of(names):

@@ -54,7 +54,9 @@ def model_folder(model):
 
 
 def model_of(model):
-    """What stands for a model's files: the manifest of fetched ones, the files of one that a run made."""
+    """What stands for a model's files: the manifest of fetched ones, the files of one that a run made, nothing for a control."""
+    if "control" in MODELS[model]:
+        return []
     if "mlm" in MODELS[model]:
         return [f"{model_folder(model)}/{Path(name).name}" for name in MADE_MODEL]
     return [f"{model_folder(model)}/manifest.json"]
@@ -148,6 +150,11 @@ def measured_runs(study):
     return [run for run in PLAN.runs.values() if run.study == study and run.name not in PLAN.maker_of.values()]
 
 
+def model_runs(study):
+    """The runs of a study that were measured, of models that may understand: none of a control."""
+    return [run for run in measured_runs(study) if run.name not in CONTROLS]
+
+
 def dialog_sources(study):
     """The dialogs that a study learns from, and the challenges that it is measured on."""
     learnt = sorted({run.dataset.source for run in measured_runs(study)})
@@ -174,14 +181,13 @@ def published_files(item):
 def read_by_item(wildcards):
     """What a figure or table is made from beside the metrics, as its `reads` in resources/figures.yaml says."""
     item = PUBLISHED[wildcards.item]
-    runs, sources = measured_runs(item["study"]), sum(dialog_sources(item["study"]), [])
+    runs, sources = model_runs(item["study"]), sum(dialog_sources(item["study"]), [])
     learnt = sorted({run.dataset.source for run in runs})
     files = {
         "runs": [file for run in runs for file in run_outputs(run.name)],
         "released": [fetched(source) for source in learnt if "predictions" in SOURCES[source]],
         "cleaned": [cleaned(source) for source in learnt],
         "datasets": sorted({built(run.dataset) for run in runs}),
-        "leakage": sorted({built(run.dataset) for run in runs}),
         "spans": [place(source) for source in sources for place in (spans, cleaned) if has_spans(source)],
     }
     return list(dict.fromkeys(file for name, read in files.items() if name in item["reads"] for file in read))
@@ -212,7 +218,7 @@ def not_fetched(names, place):
 def check_places():
     """Say before hours of work what will be missing: a folder, a file, the mirror, room on the disk."""
     sources = not_fetched(USED_SOURCES, fetched)
-    models = not_fetched((name for name in USED_MODELS if "mlm" not in MODELS[name]), lambda name: model_of(name)[0])
+    models = not_fetched((name for name in USED_MODELS if not {"mlm", "control"} & set(MODELS[name])), lambda name: model_of(name)[0])
     wanted = [(f"resources/models.yaml: {name}", MODELS[name]["folder"]) for name in models if "folder" in MODELS[name]]
     wanted += [(f"resources/sources.yaml: {name}", SOURCES[name]["local"]) for name in sources if "local" in SOURCES[name]]
     for where, path in wanted:

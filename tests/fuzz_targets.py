@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 from scripts.common.keyed import keyed_uniform
 from tests.conftest import ROOT
 from tests.fuzz import Target
+from tests.fuzz_targets_made import MADE
+from tests.fuzz_targets_models import MODELS
 
 
 def named(split: int, count: int, draw: tuple = ()) -> list[str]:
@@ -131,4 +133,5 @@ TARGETS = {
         ["--questions", f"{{in}}/{name}", "--events", "{in}/events.txt", "--terms", "{in}/terms.yaml", "--candidates", "6", "--seed", "1",
          "--output", "{out}/candidates.parquet"], ("candidates.parquet",), damaged=(name, name, "events.txt"))
        for name, content in QUESTIONS.items()},
+    **MADE, **MODELS,
 }

@@ -33,7 +33,7 @@ from scripts.build.temporal_nli_sets import SETS
 from scripts.common.files import whole_set
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError, execute, log, parser
-from scripts.common.tables import NLI, provenance_of, read_table, write_table
+from scripts.common.tables import NLI, TEMPLATES, VARIED, provenance_of, read_complete, schema_of, write_table
 
 
 def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFrame:
@@ -56,15 +56,26 @@ def fewer(names: pd.Series, wanted: int | None, where: str) -> set[str]:
 
 
 def read(cleaned: Path, split: str, options: dict) -> pd.DataFrame:
-    """The pairs of one split, of at most `<split>_templates` templates, with what holds them out."""
+    """The pairs of one split, of at most `train_templates` templates where it is train, else `test_templates`, with what holds
+    them out."""
+    most = "train_templates" if split == "train" else "test_templates"
     file = cleaned / f"{split}.parquet"
-    rows = read_table(file).to_pandas()
-    is_generated = "challenge_set" not in rows
+    is_generated = "challenge_set" not in schema_of(file).names
     check(options["challenge_set"], options["held_out"], is_generated)
-    rows = generated(rows, split, options) if is_generated else rows[rows["challenge_set"] == options["challenge_set"]]
+    if not is_generated:
+        rows = read_complete(file, NLI, VARIED).to_pandas()
+        if not rows["label"].between(0, 2).all():
+            raise UserError(f"{file}: a label is none of 0 to 2; clean the source again")
+        rows = rows[rows["challenge_set"] == options["challenge_set"]]
+    else:
+        templates = read_complete(file, TEMPLATES).to_pandas()
+        try:
+            rows = generated(templates, split, options)
+        except UserError as error:
+            raise UserError(f"{file}: {error}") from None
     rows = with_parts(rows)
-    where = f"{file}: {options['challenge_set']}, {split}_templates"
-    return rows[rows["group_id"].isin(fewer(rows["group_id"], options[f"{split}_templates"], where))]
+    where = f"{file}: {options['challenge_set']}, {most}"
+    return rows[rows["group_id"].isin(fewer(rows["group_id"], options[most], where))]
 
 
 def held_out(rows: pd.DataFrame, fraction: float, where: str) -> pd.Series:

@@ -3,9 +3,11 @@
 import json
 from pathlib import Path
 
+import pandas as pd
+
 from scripts.common.tables import read_table
 
-COLUMNS = ["study", "model", "source", "dataset", "split", "slice", "metric", "seed", "value", "ci_low", "ci_high", "sample"]
+COLUMNS = ["study", "control", "model", "source", "dataset", "split", "slice", "metric", "seed", "value", "ci_low", "ci_high", "sample"]
 
 
 def per_cent(share: float) -> str:
@@ -24,8 +26,14 @@ def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
             continue
         best = of_study.loc[of_study["value"].idxmax()]
         note = ", sample data" if best["sample"] else ""
-        interval = f"{per_cent(best['ci_low'])} to {per_cent(best['ci_high'])}"
-        lines.append(f"{study['title']}: {study['headline'].replace('_', ' ')} at best {per_cent(best['value'])} ({interval}), "
+        same = ["study", "model", "source", "dataset", "split"]
+        beside = table[(table[same] == best[same]).all(axis=1) & (table["metric"] == f"{study['headline']}_above_control")]
+        above = ("without a control;" if beside.empty or beside["ci_low"].isna().any() else
+                 f"{beside['value'].iloc[0] * 100:+.1f} points to the control {beside['control'].iloc[0]} "
+                 f"({beside['ci_low'].iloc[0] * 100:+.1f} to {beside['ci_high'].iloc[0] * 100:+.1f});")
+        known = pd.notna(best["ci_low"])
+        interval = f"{per_cent(best['ci_low'])} to {per_cent(best['ci_high'])}" if known else "one group: no interval"
+        lines.append(f"{study['title']}: {study['headline'].replace('_', ' ')} at best {per_cent(best['value'])} ({interval}), {above} "
                      f"{best['model']} on {best['source']} {best['dataset']} {best['split']}{note}")
     return lines
 

@@ -7,7 +7,7 @@
                share in which no quantity between two accepted ones is turned down
   f1_minus_exact_match  the gap between the two: what a system gets right without getting the question right
   …_range      each of these three where the quantities of a question of duration or frequency are judged by one range
-               (scripts/evaluate/mctaco_ranges.py); exact_match_range_gain is what exact match wins by it
+               (scripts/evaluate/mctaco_ranges.py)
 
 On a file of predictions or a folder of them, one yes or no a line, in the order of the gold file; prints per cent, overall, by
 category, and with one range a question:
@@ -15,10 +15,10 @@ category, and with one range a question:
     python -m scripts.evaluate.mctaco --gold test_9442.tsv --predictions FILE
 
 On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, beside always_yes, always_no, random
-(its expected value) and the data's own labels (gold), with 95 % bootstrap intervals over questions, for the
-last epoch, or the one with the lowest loss on held-out training questions where there are any. A row without seed is the mean over the
-seeds; its sd is over the seeds. What the sources name as `predictions` (released by a paper's authors) is a system like any
-other, with the method `released`. A model that was not trained (method untrained) has train_questions 0.
+(its expected value) and the data's own labels (gold), with 95 % intervals over questions, for the last epoch, or the one with the
+lowest loss on held-out training questions where there are any. A row without seed is the mean over the seeds; its sd is over
+the seeds, its interval over questions and seeds. What the sources name as `predictions` (released by a paper's authors) is a
+system like any other, with the method `released`. A model that was not trained (method untrained) has train_questions 0.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run, <build>/<source>/<dataset>/<split>.parquet,
        <fetched>/<source>/<file> of released predictions
@@ -35,26 +35,25 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import yaml
 
 from scripts.build.unit_normalization import quantities
 from scripts.clean.columns import mapped
 from scripts.clean.mctaco import CATEGORIES, LABELS, read
 from scripts.common.program import execute
-from scripts.common.tables import ANSWERS, read_table
+from scripts.common.tables import ANSWERS
 from scripts.evaluate.arguments import evaluation_arguments, file_or_runs
-from scripts.evaluate.experiment import Run, read_scores, runs_by_dataset, write_metrics
-from scripts.evaluate.mctaco_predictions import as_margins, prediction_files, read_predictions
+from scripts.evaluate.bootstrap import resampling
+from scripts.evaluate.experiment import Run, read_examples, read_scores, read_sources, runs_by_dataset, seeds_of, write_metrics
+from scripts.evaluate.mctaco_predictions import as_margins, prediction_files, read_judgements
 from scripts.evaluate.mctaco_ranges import one_range
-from scripts.evaluate.tally import Tally, metric_rows, share
+from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share
 
 RANGED = ["duration", "frequency"]  # what is asked for is one range; in ordering, hours before and hours after can both be right
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("dataset", pa.string()), ("method", pa.string()), ("unit_normalization", pa.bool_()),
     ("train_questions", pa.int64()), ("train_pairs", pa.int64()), ("draw", pa.int64()), ("seed", pa.int64()),
-    ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), ("value", pa.float64()), ("sd", pa.float64()),
-    ("ci_low", pa.float64()), ("ci_high", pa.float64()), ("n", pa.int64()), ("groups", pa.int64()), ("sample", pa.bool_()),
+    ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
 ])
 
 
@@ -94,7 +93,7 @@ def score_files(gold: Path, predictions: Path) -> None:
         "category": mapped(table, "category", CATEGORIES, gold, first_line=1)})
     category = answers.groupby("group_id", sort=False)["category"].first().to_numpy()
     files = prediction_files(predictions)
-    judged = {file: read_predictions(file, len(table), str(gold)) for file in files}
+    judged = {file: read_judgements(file, len(table), str(gold)) for file in files}
     for file, accepted in judged.items():
         found = question_values(answers, [as_margins(accepted)])
         parts = {"overall": np.full(len(category), True)} | {name: category == name for name in CATEGORIES.values()}
@@ -152,8 +151,6 @@ def question_values(answers: pd.DataFrame, margins: list[np.ndarray]) -> dict[st
         both = [by_question(label, accepted, question) for accepted in judgements]
         values |= {f"exact_match{decoding}": [exact for exact, _ in both], f"f1{decoding}": [f1 for _, f1 in both],
                    f"f1_minus_exact_match{decoding}": [f1 - exact for exact, f1 in both]}
-    gained = zip(values["exact_match_range"], values["exact_match"])
-    values["exact_match_range_gain"] = [ranges - single for ranges, single in gained]
     values["consistency"] = [np.where(ranged, consistency(accepted, seconds, question), np.nan) for accepted in judged[""]]
     return values
 
@@ -169,13 +166,14 @@ def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
 
 def of_dataset(answers: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], resamples: int) -> list[dict]:
     """Every metric on one split of one dataset; systems: the runs by model and method."""
-    label, question, parts = answers["label"].to_numpy(), pd.factorize(answers["group_id"])[0], slices(answers)
+    label, (question, questions), parts = answers["label"].to_numpy(), pd.factorize(answers["group_id"]), slices(answers)
+    drawn = resampling(questions, resamples)
     exact, f1 = expected_at_random(label, question)
     baselines = {"random": {"exact_match": [exact], "f1": [f1], "f1_minus_exact_match": [f1 - exact]}} | {
         name: question_values(answers, [as_margins(accepted)]) for name, accepted in (
             ("always_yes", np.ones_like(label)), ("always_no", np.zeros_like(label)), ("gold", label))}
     rows = [{"model": name, "method": "baseline"} | row for name, values in baselines.items()
-            for row in metric_rows(tallies_of(values, parts), [], resamples)]
+            for row in metric_rows(tallies_of(values, parts), [], drawn)]
     for (model, method), runs in systems.items():
         facts = runs[0].facts
         scores = [read_scores(run, split, answers["example_id"], "answers")[0] for run in runs]
@@ -183,8 +181,8 @@ def of_dataset(answers: pd.DataFrame, split: str, systems: dict[tuple, list[Run]
         same = {"model": model, "method": method, "train_pairs": facts["train_examples"] + facts["held_out_examples"]}
         if method == "untrained":
             same |= {"train_questions": 0, "draw": 0}
-        seeds = [run.facts["seed"] for run in runs]
-        rows += [same | row for row in metric_rows(tallies_of(question_values(answers, margins), parts), seeds, resamples)]
+        seeds = seeds_of(runs)
+        rows += [same | row for row in metric_rows(tallies_of(question_values(answers, margins), parts), seeds, drawn)]
     return rows
 
 
@@ -196,7 +194,7 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, fetched:
     for (source, dataset), systems in datasets.items():
         options = next(iter(systems.values()))[0].facts["data_options"]
         for split in sources[source]["evaluate"]:
-            answers = read_table(build / source / dataset / f"{split}.parquet", ANSWERS.names).to_pandas()
+            answers = read_examples(build / source / dataset / f"{split}.parquet", ANSWERS, 2)
             same = {"study": "mctaco", "source": source, "split": split, "sample": "sample" in sources[source]}
             rows += [same | {"dataset": dataset} | options | row for row in of_dataset(answers, split, systems, resamples)]
             if fetched and (source, split) not in released:
@@ -208,13 +206,13 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, fetched:
 
 def of_released(answers: pd.DataFrame, predictions: dict, folder: Path, resamples: int) -> list[dict]:
     """Every metric of released judgements of one split; predictions: their entries of the sources, folder: their files."""
-    rows = []
+    rows, drawn = [], resampling(answers["group_id"].unique(), resamples)
     for name, entry in predictions.items():
         file = folder / entry["file"]
-        margins = [as_margins(read_predictions(file, len(answers), "the split"))]
+        margins = [as_margins(read_judgements(file, len(answers), "the split"))]
         same = {"model": name, "method": "released", "dataset": "released", "draw": 0,
                 "unit_normalization": entry["unit_normalization"]}
-        rows += [same | row for row in metric_rows(tallies_of(question_values(answers, margins), slices(answers)), [], resamples)]
+        rows += [same | row for row in metric_rows(tallies_of(question_values(answers, margins), slices(answers)), [], drawn)]
     return rows
 
 
@@ -222,8 +220,9 @@ def main(given: argparse.Namespace) -> None:
     if given.gold:
         score_files(given.gold, given.predictions)
         return
-    sources = yaml.safe_load(given.sources.read_text(encoding="utf-8"))
-    rows = measure(runs_by_dataset(given.trained, given.runs), given.build, given.fetched, sources, given.resamples)
+    datasets = runs_by_dataset(given.trained, given.runs)
+    sources = read_sources(given.sources, {source for source, _ in datasets})
+    rows = measure(datasets, given.build, given.fetched, sources, given.resamples)
     write_metrics(rows, SCHEMA, given)
 
 

@@ -15,7 +15,7 @@ from scripts.common.texts import lines_in, text_of
 REMEDY = "give the predictions, one yes or no a line"
 
 
-def read_predictions(file: Path, rows: int, gold: str) -> np.ndarray:
+def read_judgements(file: Path, rows: int, gold: str) -> np.ndarray:
     """(rows,) 1 for yes, 0 for no. Raises UserError that names the line that is neither, or where the lengths part.
 
     rows: how many lines there must be; gold: what they are of, for the message.

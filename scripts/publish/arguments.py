@@ -9,7 +9,7 @@ from scripts.common.program import parser
 def publisher_arguments(doc: str, *reads: str) -> argparse.ArgumentParser:
     """The arguments of a program that also reads these: runs, datasets, spans, released, cleaned (resources/figures.yaml explains them)."""
     options = parser(doc)
-    options.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
+    options.add_argument("--metrics", type=Path, required=True, help="results/evaluate/<name>/metrics.parquet")
     options.add_argument("--sources", type=Path, required=True, help="resources/sources.yaml, beside published.csv")
     options.add_argument("--models", type=Path, required=True, help="resources/models.yaml")
     if "runs" in reads:

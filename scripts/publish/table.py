@@ -1,5 +1,6 @@
 """A table in the three forms that are published: CSV, Markdown, LaTeX. The plotted points of a figure as CSV."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -16,6 +17,11 @@ LATEX = str.maketrans({
 def percent(share: float | None, decimals: int = 1) -> str:
     """A share from 0 to 1 as per cent; empty where there is none."""
     return "" if share is None or pd.isna(share) else f"{share * 100:.{decimals}f}"
+
+
+def interval(row: Mapping, decimals: int = 1) -> str:
+    """`52.0–56.1` for a row with ci_low and ci_high; says so where one group allows none."""
+    return "one group" if pd.isna(row["ci_low"]) else f"{percent(row['ci_low'], decimals)}–{percent(row['ci_high'], decimals)}"
 
 
 def latex(text: str) -> str:

@@ -18,8 +18,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
+from scripts.common.locks import flock
 from scripts.common.manifest import changed_file
 from scripts.common.models import DEFAULT_FILES
 from scripts.common.program import UserError, execute, json_object, log, log_to, number, parser, whole_number
@@ -30,14 +29,20 @@ LOCKS = []  # a lock is let go when its object is collected: these are held unti
 
 
 def lock(work: Path) -> None:
-    """Hold the run's lock until this process (or the launcher that it becomes) ends; waits where another one holds it."""
-    held = FileLock(work / "lock", thread_local=False)
+    """Hold the run's lock until this process (or the launcher that it becomes) ends; waits where another one holds it.
+
+    On a file system without locks it goes on with a warning: one Snakemake never starts a run twice.
+    """
+    held = open(work / "lock", "a")
     try:
-        held.acquire(blocking=False)
-    except Timeout:
+        locked = flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
         log.info("waits for another process that works on %s", work)
-        held.acquire()
-    os.set_inheritable(held._context.lock_file_fd, True)  # it lives on in Accelerate's launcher
+        locked = flock(held, fcntl.LOCK_EX)
+    if not locked:
+        log.warning("warning: %s: its file system has no locks, so nothing stops a second process from training this run at the same "
+                    "time; give one command at a time, or put results/ on a disk that has locks", work)
+    os.set_inheritable(held.fileno(), True)  # it lives on in Accelerate's launcher
     LOCKS.append(held)
 
 
@@ -45,10 +50,10 @@ def wait_for_orphans(work: Path) -> None:
     """Wait until no process of a launcher that was killed trains on: each holds work/trainers, shared."""
     with open(work / "trainers", "w") as opened:
         try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             log.info("waits for the processes of a killed launcher to end")
-            fcntl.flock(opened, fcntl.LOCK_EX)
+            flock(opened, fcntl.LOCK_EX)
 
 
 def main(given: argparse.Namespace) -> None:

@@ -22,7 +22,7 @@ from scripts.train.labels import head_of
 # What can change a number. Reporting, files and the way of starting cannot.
 REPORTING = frozenset({"scripts.train.progress", "scripts.train.work", "scripts.train.checkpoint", "scripts.train.tokens",
                        "scripts.train.stop", "scripts.train.launch", "scripts.common.devices", "scripts.common.program",
-                       "scripts.common.owner", "scripts.common.files", "scripts.common.tables"})
+                       "scripts.common.owner", "scripts.common.files", "scripts.common.tables", "scripts.common.locks"})
 
 
 def describe(run: str, settings: dict, method: dict, splits: list[str], data: Path, model: Path) -> dict:
@@ -32,7 +32,7 @@ def describe(run: str, settings: dict, method: dict, splits: list[str], data: Pa
     method (resources/studies.yaml). Raises UserError for a model whose labels are not those of the study.
     """
     head = None
-    if method["paradigm"] in ("classify", "esim"):
+    if method["paradigm"] in ("classify", "symmetric", "esim"):
         head = vars(head_of(model, method["labels"], method["merged_labels"],
                             method["learns"] or method.get("fresh_head", False)))
     columns = list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label"]))

@@ -11,6 +11,7 @@ import yaml
 from scripts.common.tables import ANSWERS, PREDICTIONS, write_table
 from scripts.common.tables import QUESTIONS as QUESTIONS_SCHEMA
 from scripts.evaluate.mctaco import SCHEMA
+from tests.unit.publish_inputs import with_draws
 
 HOSTILE = "<script>alert('x')</script> & 50% \"quotes\" {{ 7 * 7 }} a_b | {x} $x^{ <img src=x onerror=alert(1)>"
 CATEGORIES = {"duration": 314, "ordering": 263, "typical_time": 266, "frequency": 300, "stationarity": 189}
@@ -54,8 +55,7 @@ def of_system(same: dict, f1: float, exact: float, seeds: list[int], coherent: f
     rows = []
     both = {"f1": f1, "exact_match": exact, "f1_minus_exact_match": f1 - exact}
     if same["model"] != "random":
-        both |= {"f1_range": f1, "exact_match_range": exact + 0.02, "f1_minus_exact_match_range": f1 - exact - 0.02,
-                 "exact_match_range_gain": 0.02}
+        both |= {"f1_range": f1, "exact_match_range": exact + 0.02, "f1_minus_exact_match_range": f1 - exact - 0.02}
     for metric, value in both.items():
         if metric not in ("f1", "exact_match"):
             rows += [row for name, n in (("all", 1332), ("quantities=several", 507))
@@ -98,7 +98,7 @@ def metric_rows(source: str = "mctaco", trained: dict = TRAINED, seeds: list[int
                          "dataset": f"train_questions-{questions}-draw-{draw}"}
         reached = 1 - np.exp(-pairs / 700)
         rows += of_system(same, 0.37 + 0.295 * reached + 0.012 * (draw - 2), 0.1 + 0.3 * reached + 0.009 * (draw - 2), [1], 0.4)
-    return rows
+    return with_draws(rows, 0.0133)
 
 
 def untrained_rows() -> list[dict]:

@@ -13,7 +13,7 @@ from scripts.common.tables import NLI, PREDICTIONS, write_table
 from scripts.evaluate.temporal_nli import LABELS, SCHEMA, SLICES
 from scripts.publish.temporal_nli.metrics import VALUES
 from tests.conftest import ROOT
-from tests.unit.publish_inputs import HOSTILE
+from tests.unit.publish_inputs import HOSTILE, with_draws
 
 SETS = ["temp_order", "temp_duration", "cross_unit"]
 SEEDS = [3, 5, 7]
@@ -72,7 +72,7 @@ def metric_rows() -> list[dict]:
             rows += [same | {"slice": f"label={label}; predicted={told}", "metric": "confusion", "seed": None, "n": 6140,
                              "value": share[label] * (0.6 if label == told else 0.4 / (len(labels) - 1))}
                      for label in labels for told in labels]
-    return rows + held_out_rows()
+    return with_draws(rows + held_out_rows())
 
 
 def held_out_rows() -> list[dict]:

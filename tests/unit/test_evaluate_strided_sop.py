@@ -1,4 +1,4 @@
-"""Accuracy against an independent count, intervals against a slow reference and against theory."""
+"""Accuracy against an independent count; answers of people, and sheets for them."""
 
 import json
 
@@ -6,73 +6,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from scripts.common.tables import PREDICTIONS, STRIDED_PAIRS, read_table, write_table
 from scripts.common.csv_files import read_csv
 from scripts.evaluate.human_answers import read_answers
-from scripts.evaluate.tally import Tally, draws_of, metric_rows, share, sums_by_group
-
-
-def grouped_interval(values: np.ndarray, groups: np.ndarray, resamples: int) -> tuple[float, float]:
-    """The interval of the mean of one seed's values, as a study's table has it."""
-    tally = Tally("all", {"accuracy": share}, sums_by_group([values], groups, groups.max() + 1), np.bincount(groups))
-    row, = metric_rows([tally], [], resamples)
-    assert row["value"] == pytest.approx(values.mean()) and (row["n"], row["seed"]) == (len(values), None)
-    return row["ci_low"], row["ci_high"]
-
-
-@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=40))
-@settings(deadline=None, max_examples=50)
-def test_interval_equals_a_slow_reference(examples):
-    """Draw the same groups, then collect their examples one by one."""
-    codes = np.unique([group for group, _ in examples], return_inverse=True)[1]
-    values = np.array([float(right) for _, right in examples])
-    members = [values[codes == group] for group in range(codes.max() + 1)]
-    chosen = np.random.default_rng(0).integers(0, len(members), (150, len(members)))
-    means = [np.concatenate([members[group] for group in row]).mean() for row in chosen]
-    wanted = np.quantile(means, [0.025, 0.975])
-    np.testing.assert_allclose(grouped_interval(values, codes, 150), wanted, atol=1e-12)
-
-
-def test_interval_width_follows_the_groups():
-    """Independent examples: the binomial interval. Wholly dependent ones: as wide as their groups are few."""
-    right = np.random.default_rng(0).random(4000) < 0.7
-    low, high = grouped_interval(right.astype(float), np.arange(4000), 2000)
-    assert (high - low) / 2 == pytest.approx(1.96 * np.sqrt(0.7 * 0.3 / 4000), rel=0.1)
-    low, high = grouped_interval(np.repeat(right[:100], 40).astype(float), np.repeat(np.arange(100), 40), 2000)
-    assert (high - low) / 2 == pytest.approx(1.96 * np.sqrt(0.7 * 0.3 / 100), rel=0.2)
-
-
-def test_interval_of_many_groups_is_the_same_in_chunks(monkeypatch):
-    values, groups = np.random.default_rng(1).random(500), np.arange(500) // 3
-    whole = grouped_interval(values, groups, 300)
-    monkeypatch.setattr("scripts.evaluate.bootstrap.CHUNK", 1000)
-    assert grouped_interval(values, groups, 300) == whole
-
-
-def test_the_mean_over_seeds_and_systems_on_the_same_groups():
-    """Both systems draw the same groups, so that their difference is paired: here it never varies."""
-    right = np.random.default_rng(2).random((3, 200)) < 0.6
-    groups = np.arange(200) // 4
-    counts = np.bincount(groups)
-    one, other = (Tally("all", {"accuracy": share}, sums_by_group(values, groups, 50), counts)
-                  for values in (right.astype(float), right + 0.25))
-    rows = metric_rows([one], [7, 8, 9], 200)
-    assert [row["seed"] for row in rows] == [7, 8, 9, None] and rows[-1]["value"] == pytest.approx(right.mean())
-    assert rows[-1]["sd"] == pytest.approx(np.std([row["value"] for row in rows[:3]], ddof=1))
-    drawn = draws_of(one, 200)["accuracy"].mean(0)
-    assert (rows[-1]["ci_low"], rows[-1]["ci_high"]) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
-    np.testing.assert_allclose(draws_of(other, 200)["accuracy"] - draws_of(one, 200)["accuracy"], 0.25, atol=1e-12)
-
-
-def test_groups_without_examples_take_no_part():
-    sums, counts = np.array([[1.0, 0.0, 2.0]]), np.array([2, 0, 2])
-    with_empty, without = (metric_rows([Tally("kind=date", {"accuracy": share}, *parts)], [1], 100)
-                           for parts in ((sums, counts), (sums[:, [0, 2]], counts[[0, 2]])))
-    assert with_empty == without and with_empty[0]["groups"] == 2 and with_empty[0]["value"] == 0.75
-    assert metric_rows([Tally("none", {"accuracy": share}, sums, np.zeros(3, int))], [1], 100) == []
 
 
 @pytest.fixture
@@ -119,7 +56,7 @@ def test_every_number(program, trained):
         row = metrics[metrics["seed"].isna() & (metrics["metric"] == name)].iloc[0]
         values = [np.mean(right[seed, selection]) for seed in (1, 2)]
         assert row["value"] == pytest.approx(np.mean(values)) and row["sd"] == pytest.approx(np.std(values, ddof=1))
-        assert row["n"] == 120
+        assert row["n"] == 120 and row["seeds"] == 2 and len(row["draws"]) == 300
 
 
 def test_human_answers(program, trained):
@@ -130,6 +67,10 @@ def test_human_answers(program, trained):
     sheet.to_csv(folder / "human.csv", index=False)
     human = evaluate(program, folder, "--human", folder / "human.csv").query("metric == 'human_accuracy'")
     assert len(human) == 1 and human["value"].item() == pytest.approx(0.9) and human["n"].item() == 20
+    # One file for several experiments: the answers on another one's dataset change nothing here.
+    pd.concat([sheet, sheet.assign(dataset="stride-7")]).to_csv(folder / "human.csv", index=False)
+    shared = evaluate(program, folder, "--human", folder / "human.csv", "--others", "sample_howto100m/stride-7")
+    pd.testing.assert_frame_equal(shared.query("metric == 'human_accuracy'"), human)
 
 
 @pytest.fixture
@@ -172,7 +113,7 @@ def test_human_answers_that_are_no_csv_are_refused(program, trained, content):
 @pytest.mark.parametrize(("change", "said"), [
     ({"answer": "inorder"}, "row 2: answers 'inorder'; write swapped or in_order"),
     ({"pair_id": "v99:0:1"}, "pair v99:0:1 is not in split val"),
-    ({"dataset": "stride-9"}, "row 2: the experiment measures no dataset sample_howto100m stride-9"),
+    ({"dataset": "stride-9"}, "row 2: the study measures no dataset sample_howto100m stride-9"),
 ])
 def test_wrong_human_answers(program, trained, change, said):
     folder, _ = trained

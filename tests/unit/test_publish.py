@@ -4,6 +4,7 @@ import csv
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -12,14 +13,16 @@ from hypothesis import strategies as st
 
 from scripts.common.csv_files import read_csv, write_csv
 from scripts.common.tables import read_table
-from scripts.publish.comparison import paper_of, settings_of, trend
+from scripts.publish.comparison import paper_of, settings_of
 from scripts.publish.strided_sop.accuracy_by_stride import COLUMNS
 from scripts.publish.strided_sop.examples import chosen
 from scripts.publish.strided_sop.metrics import strided_metrics
 from scripts.publish.table import latex, markdown, write
 from scripts.publish.machines import mixture
+from scripts.publish.verdicts import beside, trend
 from tests.conftest import ROOT
-from tests.unit.publish_inputs import HOSTILE, Study, metric_rows
+from tests.rows import each_row
+from tests.unit.publish_inputs import HOSTILE, Study, metric_rows, of_one_group
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +103,19 @@ def test_a_run_shared_by_two_experiments_is_drawn_once(study, tmp_path, program)
     metrics = strided_metrics(other.metrics, {})
     assert len(metrics) == len(rows)
     assert set(metrics["series"]) == {"minilm", "minilm, size-matched", "human"}
+
+
+def test_one_group_has_no_interval(study, tmp_path, program):
+    one = Study(tmp_path / "one", program)
+    one.write_metrics(of_one_group(metric_rows()))
+    done = one.make_page()
+    assert done.returncode == 0, done.stderr
+    table = pd.read_csv(one.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False)
+    assert set(table["95 % interval"]) == {"one group"} and set(table["Videos"]) == {"1"}
+    points = pd.read_csv(one.publish / "figures/accuracy_by_stride.csv")
+    assert points["value"].notna().all() and points["ci_low"].isna().all()
+    html = one.page.read_text()
+    assert "56.5 % (one group: no interval) at stride 0" in html and "increases" not in html.split("nothing printed")[1].split("</ul>")[0]
 
 
 def test_other_settings_under_the_same_name_are_told_apart(study, tmp_path, program):
@@ -213,7 +229,7 @@ def test_every_link_of_the_page_leads_somewhere(study, html):
 
 def test_the_page_says_what_it_must(study, html):
     assert "Sample data." in html and "sample data" in html
-    for text in ("increases with stride", "56.5 % (53.5 to 59.5) at stride 0", "MIT", "Krishna et al. 2017", "a machine",
+    for text in ("increases with stride", "56.5 % (53.5 to 59.5) at stride 0", "increases by 5.0 points a stride (4.", "MIT", "Krishna et al. 2017", "a machine",
                  "digest of activitynet stride-0", "25,731", "print 0123", "publish_accuracy_by_stride"):
         assert text in html or text in html.replace("\n", " "), text
     assert "never happened" not in html
@@ -251,14 +267,49 @@ def test_a_missing_caption_is_named(study, html):
     assert study.page.read_text() == html
 
 
-@pytest.mark.parametrize("low, high, word", [
-    ((0.50, 0.52), (0.53, 0.55), "increases"), ((0.53, 0.55), (0.50, 0.52), "decreases"),
-    ((0.50, 0.54), (0.53, 0.57), "no clear change"),
-])
-def test_a_change_is_clear_only_where_intervals_part(low, high, word):
-    points = pd.DataFrame([{"stride": stride, "value": sum(ends) / 2, "ci_low": ends[0], "ci_high": ends[1]}
-                           for stride, ends in ((3, high), (0, low))])
-    assert word in trend(points, "stride")
+def strides(values: list[float], noise: list[np.ndarray], **more) -> pd.DataFrame:
+    """Rows of metrics over strides, the last one first; noise: of each the draws around its value."""
+    rows = [{"stride": stride, "value": value, "sd": None, "seeds": 1, "ci_low": value - 0.04, "ci_high": value + 0.04,
+             "effective_groups": 200.0, "draws": value + around} | more
+            for stride, (value, around) in enumerate(zip(values, noise))]
+    return pd.DataFrame(rows[::-1])
+
+
+@each_row("rise, paired, said", [
+    (0.02, True, r"60\.0 % \(56\.0 to 64\.0\) at stride 0, 68\.0 % .*: increases by 2\.0 points a stride \(1\.[5-9] to 2\.[1-5]\)$"),
+    (-0.02, True, r": decreases by 2\.0 points a stride \(1\.[5-9] to 2\.[1-5]\)$"),
+    (0.0, True, r": no clear change, [+-]0\.0 points a stride \(-0\.[1-5] to 0\.[1-5]\)$"),
+    (0.01, False, r": no clear change, \+1\.0 points a stride \(-0\.\d to 2\.\d\)$")])
+def test_a_trend_is_told_by_the_slope_over_all_strides(rise, paired, said):
+    """Draws that go together over the strides, and such that do not."""
+    draw = np.random.default_rng(0)
+    shared, own = draw.normal(0, 0.03, 500), draw.normal(0, 0.004 if paired else 0.03, (5, 500))
+    assert re.search(said, trend(strides([0.6 + rise * stride for stride in range(5)], [shared * paired + one for one in own]), "stride"))
+
+
+def test_ends_that_do_not_overlap_are_no_rise_where_the_strides_between_fall():
+    """Two ends that part, but no line: 0.50, 0.70, 0.45, 0.40, 0.585."""
+    noise = list(np.random.default_rng(1).normal(0, 0.03, (5, 500)))
+    points = strides([0.50, 0.70, 0.45, 0.40, 0.585], noise)
+    assert points.iloc[0]["ci_low"] > points.iloc[-1]["ci_high"] and "no clear change" in trend(points, "stride")
+
+
+@each_row("other, sign, said", [
+    ({"draws": 0.55}, 1, "+5.0 points (3.2 to 6.8), clearly above"),
+    ({"draws": 0.59}, 0, "+1.0 points (-0.8 to 2.8), no clear difference"),
+    ({"draws": None, "value": 0.55}, 0, "+5.0 points, the intervals overlap"),
+    ({"draws": None, "value": 0.51}, 1, "+9.0 points, above, the intervals do not overlap"),
+    ({"draws": None, "value": 0.69}, -1, "-9.0 points, below, the intervals do not overlap"),
+    ({"draws": None, "value": 0.55, "ci_low": np.nan}, 0, "+5.0 points, without an interval")])
+def test_a_difference_is_told_by_paired_draws_or_by_the_intervals(other, sign, said):
+    """A row of 60 % beside another one; draws: given as the value that they lie around."""
+    draw = np.random.default_rng(2)
+    shared, own = draw.normal(0, 0.03, 2000), draw.normal(0, 1, 2000)
+    row = strides([0.6], [shared]).iloc[0]
+    value = other.get("value", other["draws"])
+    draws = None if other["draws"] is None else value + shared + 0.009 * (own - own.mean()) / own.std()
+    two = strides([value], [0.0]).iloc[0].to_dict() | other | {"value": value, "draws": draws}
+    assert beside(row, two) == (sign, said)
 
 
 def test_published_numbers_name_what_the_project_has():

@@ -13,6 +13,7 @@ from scripts.publish.mctaco.errors import chosen
 from scripts.publish.mctaco.metrics import looks, mctaco_metrics, published_beside, table_2, trained_most
 from scripts.publish.mctaco.training_size import means, sized
 from tests.conftest import ROOT
+from tests.unit.publish_inputs import of_one_group
 from tests.unit.publish_inputs_mctaco import (
     HOSTILE, MODELS, QUESTIONS, Study, make_run, metric_rows, released_rows, untrained_rows)
 
@@ -66,6 +67,14 @@ def test_a_figure_comes_in_every_form_and_says_sample_on_its_face(study, name):
     assert (b"SAMPLE DATA" in files["svg"]) == (name != "mctaco_training_size")
     # Text becomes outlines; what the SVG keeps of it are comments, in which nothing may open a tag.
     assert b"<script" not in files["svg"]
+
+
+def test_one_question_has_no_interval(tmp_path, program):
+    one = Study(tmp_path, program, of_one_group(metric_rows()))
+    for name in ("mctaco_em_against_f1", "mctaco_by_category", "mctaco_training_size", "mctaco_table"):
+        done = one.call(name)
+        assert done.returncode == 0, done.stderr
+    assert "one group" in (one.publish / "tables/mctaco_table.md").read_text()
 
 
 def test_a_figure_again_is_the_same_bytes_and_real_data_carries_no_sample_mark(tmp_path, program):
@@ -133,8 +142,13 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
                    & drawn["seed"].isna()]
     assert len(single) == 5
     at = mean[mean["train_questions"] == 100].iloc[0]
-    for column in ("value", "ci_low", "ci_high", "train_pairs"):
+    for column in ("value", "train_pairs"):
         assert at[column] == pytest.approx(single[column].mean())
+    # Five draws 0.012 apart: t of the questions' and the draws' variance together, as wide as the questions' alone at least.
+    error = np.sqrt(0.0133**2 + single["value"].var() / 5)
+    assert (at["ci_high"] - at["ci_low"]) / 2 == pytest.approx(1.97 * error, rel=0.15) and error > 0.015
+    last = mean[mean["draws"] == 1].iloc[0]
+    assert last["ci_high"] - last["ci_low"] == pytest.approx(0.052), "of one draw, its own"
 
 
 def test_systems_of_one_size_are_drawn_where_there_is_no_curve(tmp_path, program):
@@ -263,7 +277,7 @@ def test_one_range_has_models_and_the_labels(study):
     real = drawn[(drawn["source"] == "mctaco") & (drawn["system"] == "BERT-base")]
     assert not {"random", "always yes"} & set(drawn["system"])
     of = real.set_index(["slice", "metric"])["value"]
-    assert of["all", "exact_match_range"] - of["all", "exact_match"] == pytest.approx(of["all", "exact_match_range_gain"])
+    assert of["all", "exact_match_range"] - of["all", "exact_match"] == pytest.approx(0.02)
 
 
 def test_statistics_stand_beside_table_1(tmp_path, program):

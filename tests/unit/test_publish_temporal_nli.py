@@ -19,7 +19,7 @@ from scripts.publish.style import lines_of
 from scripts.publish.temporal_nli.errors import EACH, chosen, errors
 from scripts.publish.temporal_nli.metrics import METHODS, SCORINGS, SETS, VALUES, nli_metrics
 from tests.conftest import ROOT
-from tests.unit.publish_inputs import HOSTILE, Study
+from tests.unit.publish_inputs import HOSTILE, Study, of_one_group
 from tests.unit.publish_inputs_temporal_nli import CHOICES, NliStudy, metric_rows
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
@@ -158,6 +158,15 @@ def test_no_metrics_of_the_study_is_one_clear_sentence(study, tmp_path, name):
     done = study.call(name, metrics=empty, output=tmp_path / name)
     assert done.returncode == 1 and "no rows of study temporal_nli" in done.stderr and len(done.stderr.splitlines()) == 1
     assert list(tmp_path.iterdir()) == [empty]
+
+
+def test_one_template_has_no_interval(study, tmp_path):
+    one = tmp_path / "metrics.parquet"
+    write_table(pa.Table.from_pylist(of_one_group(metric_rows()), schema=SCHEMA), one, SCHEMA, {})
+    for name in ("temporal_nli_table", "temporal_nli_temp_order"):
+        done = study.call(name, metrics=one, output=tmp_path / name)
+        assert done.returncode == 0, done.stderr
+    assert set(pd.read_csv(tmp_path / "temporal_nli_table.csv", dtype=str, keep_default_na=False)["Accuracy, 95 % interval"]) <= {"one group", ""}
 
 
 def test_an_output_that_names_no_set_is_refused(study, tmp_path):
@@ -304,9 +313,9 @@ def test_differences_sums_and_slices_beside_claims(facts):
     same = "source=event_templates; model=roberta_large_mnli; challenge_set=temp_order; method=direct; scoring=ternary; "
     over = findings(claim(setting=same.replace("model=roberta_large_mnli; ", "") + "slice=all",
                           unit="points over model=majority; method=majority"), facts)
-    assert [found.what for found in over] == ["+10.0 points (50.0 beside 40.0 %): clearly above"]
+    assert re.fullmatch(r"50\.0 beside 40\.0 %: \+10\.0 points \(9\.[67] to 10\.[34]\), clearly above", over[0].what) and len(over) == 1
     parts = findings(claim(setting=same + "slice=premise_type=fixed", unit="points over slice=premise_type=interval"), facts)
-    assert [found.what for found in parts] == ["+16.0 points (58.0 beside 42.0 %): clearly above"]
+    assert [found.what for found in parts] == ["58.0 beside 42.0 %: +16.0 points, above, the intervals do not overlap"]
     several = findings(claim(setting=same + "slice=choice=date_my_*; premise_type=fixed"), facts)
     assert several[0].what.startswith("58.0 % over 3 slices, from 58.0 (choice=date_my_")
     share = findings(claim(setting=same + "slice=premise_type=fixed", metric="weighted_f1", unit=""), facts)

@@ -8,9 +8,9 @@ F1.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.mctaco.consistency --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.consistency --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/mctaco_consistency
+        --output results/publish/default/figures/mctaco_consistency
 """
 
 import argparse

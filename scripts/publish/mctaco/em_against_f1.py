@@ -2,15 +2,15 @@
 
 F1 rewards each right candidate, exact match only a question without any mistake: how far a system lies below the
 diagonal tells how much of its F1 comes from single candidates rather than from whole questions. Means over the seeds
-with 95 % bootstrap intervals over questions; light open marks: table 2 of Zhou et al. 2019, on the corpus of the paper
+with 95 % intervals over questions and seeds; light open marks: table 2 of Zhou et al. 2019, on the corpus of the paper
 only, joined to the same system here by a thin line.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.mctaco.em_against_f1 --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.em_against_f1 --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/mctaco_em_against_f1
+        --output results/publish/default/figures/mctaco_em_against_f1
 """
 
 import argparse
@@ -142,6 +142,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame, known: dic
 def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by systems()."""
     style.apply()
+    points = style.with_ends(points)
     panels, known = list(points.groupby(["source", "split"], sort=False)), looks(points)
     paper = {source: table_2(published, source).dropna() for source in points["source"].unique()}
     top, panel, gap, foot = 0.5, 3.8, 1.0, 0.82

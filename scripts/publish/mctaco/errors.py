@@ -13,13 +13,13 @@ Reads  metrics.parquet (schema metrics), <train>/<run>/predictions.parquet and r
        resources/sources.yaml and models.yaml
 Writes <output>.csv, .md, .tex: a row for each candidate, quantities in their order
 
-    python -m scripts.publish.mctaco.errors --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.errors --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/mctaco \\
-        --build results/build/mctaco --fetched results/fetch --runs RUN RUN … --output results/publish/tables/mctaco_errors
+        --build results/build/mctaco --fetched results/fetch --runs RUN RUN … \\
+        --output results/publish/default/tables/mctaco_errors
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
@@ -27,9 +27,10 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from scripts.common.program import UserError, execute, log
+from scripts.common.runs import facts_of, read_predictions
 from scripts.common.tables import ANSWERS, read_table
 from scripts.evaluate.mctaco import consistency, quantity_of
-from scripts.evaluate.mctaco_predictions import read_predictions
+from scripts.evaluate.mctaco_predictions import read_judgements
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
     BASELINES, CATEGORIES, load_systems, mctaco_metrics, over_seeds, title_of, trained_most)
@@ -49,11 +50,6 @@ def best_systems(metrics: pd.DataFrame) -> pd.DataFrame:
     rows = trained_most(over_seeds(metrics))
     rows = rows[(rows["metric"] == "exact_match") & (rows["slice"] == "all") & ~rows["model"].isin(BASELINES)]
     return rows.loc[rows.groupby(["source", "split"], sort=False)["value"].idxmax()]
-
-
-def facts_of(runs: list[str], train: Path) -> list[dict]:
-    """run.json of every run."""
-    return [json.loads((train / name / "run.json").read_text(encoding="utf-8")) for name in runs]
 
 
 def run_of(best: pd.Series, every: list[dict], train: Path) -> dict:
@@ -82,7 +78,7 @@ def answers_of(file: Path) -> pd.DataFrame:
 
 def judgements(answers: pd.DataFrame, folder: Path, split: str) -> pd.DataFrame:
     """answers_of() a split with what a run judged: likely (its probability), accepted, right."""
-    table = read_table(folder / "predictions.parquet", ["split", "selection", "example_id", "score"])
+    table = read_predictions(folder, ["split", "selection", "example_id", "score"])
     table = table.filter((pc.field("split") == split) & (pc.field("selection") != "peak")).combine_chunks()
     scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
     frame = pd.DataFrame({"example_id": table["example_id"].to_pandas(), "likely": np.exp(scores[:, 1]),
@@ -95,7 +91,7 @@ def judgements(answers: pd.DataFrame, folder: Path, split: str) -> pd.DataFrame:
 
 def judged_by(best: pd.Series, given: argparse.Namespace, sources: dict) -> tuple[str, pd.DataFrame]:
     """Who is shown, and every answer with what that system judged (judgements)."""
-    every = facts_of(given.runs, given.train)
+    every = [facts_of(given.train / name / "run.json") for name in given.runs]
     released = best["method"] == "released"
     facts = {} if released else run_of(best, every, given.train)
     dataset = dataset_like(best, every) if released else best["dataset"]
@@ -103,7 +99,7 @@ def judged_by(best: pd.Series, given: argparse.Namespace, sources: dict) -> tupl
     if not released:
         return f"{best['system']}, seed {facts['seed']}", judgements(answers, given.train / facts["run"], best["split"])
     file = given.fetched / best["source"] / sources[best["source"]]["predictions"][best["model"]]["file"]
-    accepted = read_predictions(file, len(answers), "the split")
+    accepted = read_judgements(file, len(answers), "the split")
     return best["system"], answers.assign(accepted=accepted, likely=accepted.astype(float), right=accepted == answers["label"])
 
 

@@ -4,7 +4,7 @@ Zhou et al. 2019 (section 4): a model "does not infer a range of true answers", 
 associate surface forms". Open marks: each candidate judged for itself; filled ones: the quantities of a question of duration
 or frequency judged by the one interval that the same scores make likeliest. Left of a line of panels: all questions; in the
 middle those with two different quantities or more, where a range can tell something; right: the gap, on all questions.
-Means over the seeds with 95 % bootstrap intervals over questions. The data's own labels show the most that one range
+Means over the seeds with 95 % intervals over questions and seeds; what one range adds is paired by question. The data's own labels show the most that one range
 can reach.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
@@ -23,6 +23,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from scripts.common.intervals import difference
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
@@ -34,18 +35,18 @@ from scripts.publish.table import write_points
 PANELS = [("all", "exact_match", "exact match (%)\nall questions"),
           ("quantities=several", "exact_match", "exact match (%)\nseveral quantities"),
           ("all", "f1_minus_exact_match", "F1 − exact match (points)\nall questions")]
-RANGE, GAIN = "_range", "exact_match_range_gain"
-SHOWN = {*(metric + decoding for _, metric, _ in PANELS for decoding in ("", RANGE)), GAIN}
+RANGE = "_range"
+SHOWN = {metric + decoding for _, metric, _ in PANELS for decoding in ("", RANGE)}
 ROW, LINE, LETTER = 0.3, 0.13, 0.058  # inches a system, a further line of its name, a letter
 WRAP = 32  # letters of a name in a line
 
 
 def decoded(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Every system that has been judged both ways: exact match, the gap, and what one range adds; the labels last."""
+    """Exact match and the gap of every system that was judged both ways; the labels last. metrics: with draws."""
     rows = trained_most(over_seeds(metrics))
     rows = rows[rows["metric"].isin(SHOWN) & rows["slice"].isin([name for name, *_ in PANELS])]
     rows = rows[~rows["model"].isin(set(BASELINES) - {"gold"})].assign(origin="here")
-    ranged = rows.loc[rows["metric"] == GAIN, ["source", "split", "system"]].drop_duplicates()
+    ranged = rows.loc[rows["metric"] == f"exact_match{RANGE}", ["source", "split", "system"]].drop_duplicates()
     rows = rows.merge(ranged, on=["source", "split", "system"]).assign(last=lambda table: table["model"] == "gold")
     return rows.sort_values(["source", "split", "last"], kind="stable", ignore_index=True)
 
@@ -53,7 +54,6 @@ def decoded(metrics: pd.DataFrame) -> pd.DataFrame:
 def draw_panel(axes: Axes, points: pd.DataFrame, place: dict[str, int], metric: str, label: str) -> None:
     """One number of every system, by single decisions and by one range; place: the line of each system."""
     single, ranged = (points[points["metric"] == name].set_index("system", drop=False) for name in (metric, metric + RANGE))
-    gain = points[points["metric"] == GAIN].set_index("system")
     for system, line in place.items():
         before, after = single["value"][system] * 100, ranged["value"][system] * 100
         axes.plot([before, after], [line, line], color=style.COLOURS[0], linewidth=1, alpha=0.6, zorder=3)
@@ -61,8 +61,11 @@ def draw_panel(axes: Axes, points: pd.DataFrame, place: dict[str, int], metric: 
                   markeredgecolor=style.COLOURS[0], markeredgewidth=1.1, zorder=4)
         axes.errorbar(after, line, xerr=style.error_bars(ranged.loc[[system]]), linestyle="", color=style.COLOURS[0],
                       marker="o", markersize=3.2, elinewidth=0.9, capsize=2, zorder=5)
-        if metric == "exact_match":
-            told = f"{gain['value'][system] * 100:+.1f} ({gain['ci_low'][system] * 100:+.1f} to {gain['ci_high'][system] * 100:+.1f})"
+        if points["slice"].iloc[0] == "all" and metric == "exact_match":
+            gain = difference(ranged.loc[system].to_dict(), single.loc[system].to_dict())
+            told = f"{gain.value * 100:+.1f}"
+            if gain.ci_low is not None:
+                told += f" ({gain.ci_low * 100:+.1f} to {gain.ci_high * 100:+.1f})"
             right = after < 50
             axes.annotate(told, (after, line), (0, 8), textcoords="offset points", fontsize=6, color=style.GREY,
                           ha="left" if right else "right", va="center", annotation_clip=False)
@@ -107,9 +110,9 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 
 
 def main(given: argparse.Namespace) -> None:
-    points = decoded(mctaco_metrics(given.metrics, load_systems(given.models, given.sources)))
+    points = decoded(mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws=True))
     if points.empty:
-        raise UserError(f"{given.metrics}: no {GAIN} of mctaco; evaluate its experiments again")
+        raise UserError(f"{given.metrics}: no exact_match{RANGE} of mctaco; evaluate its experiments again")
     style.save(draw(points, load(given.sources)), given.output)
     write_points(points[POINTS], given.output)
     log.info("%s: %d systems", given.output, points["system"].nunique())

@@ -1,14 +1,15 @@
 """Tabulate MC-TACO: F1 and exact match of every system beside the published numbers (Zhou et al. 2019, table 2).
 
 Each model as learnt from the largest training set that was run (all questions, where a run learnt from all). Means over
-the seeds, their sd over the seeds, 95 % bootstrap intervals over questions. Released predictions are scored as they came. What the paper measured and this study did
+the seeds, their sd over the seeds, 95 % intervals over questions and seeds. Released predictions are scored as they came. What
+the paper measured and this study did
 not run stands below, on the corpus of the paper only.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.mctaco.table --metrics results/evaluate/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/tables/mctaco_table
+    python -m scripts.publish.mctaco.table --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/default/tables/mctaco_table
 """
 
 import argparse
@@ -20,12 +21,13 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
     BASELINES, load_systems, mctaco_metrics, over_seeds, published_beside, table_2, title_of, trained_most)
 from scripts.publish.names import load
-from scripts.publish.table import percent, write
+from scripts.publish.table import interval, percent, write
 
 WORDS = ["Corpus", "Split", "System"]
 METRICS = {"F1": "f1", "EM": "exact_match"}
-CAPTION = ("MC-TACO by question: F1 and exact match (EM). Means over the seeds, sd over the seeds, 95 % bootstrap "
-           "intervals over questions. Random: the expected value of a fair coin for each candidate. Released predictions: the authors' own, scored here. Paper: table 2 of "
+CAPTION = ("MC-TACO by question: F1 and exact match (EM). Means over the seeds, sd over the seeds, 95 % "
+           "intervals over questions and seeds. Random: the expected value of a fair coin for each candidate. Released "
+           "predictions: the authors' own, scored here. Paper: table 2 of "
            "Zhou et al. 2019; its human number is of 100 questions, its RoBERTa number stands in a footnote.")
 
 
@@ -43,7 +45,7 @@ def measured(rows: pd.DataFrame, paper: pd.DataFrame, sources: dict) -> list[dic
                  "Seeds": str(seeds.get(system, ""))}
         for name, metric in METRICS.items():
             cells |= {f"{name} (%)": percent(by[metric]["value"]), f"{name} sd": percent(by[metric]["sd"]),
-                      f"{name} 95 % interval": f"{percent(by[metric]['ci_low'])}–{percent(by[metric]['ci_high'])}",
+                      f"{name} 95 % interval": interval(by[metric]),
                       f"{name} in the paper": percent(same[metric].iloc[0]) if len(same) else ""}
         table_rows.append(cells)
     return table_rows

@@ -6,13 +6,14 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.build.temporal_nli_parts import TEMPLATE
+from scripts.evaluate.temporal_nli import SCHEMA
 from scripts.publish.names import details_of, experiment_if_needed, model_title, study_metrics
 
 STUDY = "temporal_nli"
 SETS = {"temp_order": "Set I: Temp-Order", "temp_duration": "Set II: Temp-Duration",
         "cross_unit": "Set III: Cross-Unit"}
 METHODS = {"majority": "baseline", "direct": "direct evaluation", "hypothesis_only": "hypothesis only",
-           "train": "train and evaluate"}
+           "train": "train and evaluate", "control": "control"}
 SCORINGS = ["ternary", "binary"]
 LABELS = ["entailment", "neutral", "contradiction"]
 
@@ -70,7 +71,7 @@ def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,))
     Sets and methods stand in the paper's order, models in that of models.yaml, the baseline first. `seed` is missing in
     rows over all seeds.
     """
-    metrics = study_metrics(path, STUDY)
+    metrics = study_metrics(path, STUDY, SCHEMA)
     metrics = metrics[metrics["held_out"].isin(held_out)].copy()
     point = ["source", "dataset", "split", "model", "method", "scoring", "slice", "metric"]
     titles = metrics["model"].map(lambda name: model_title(name, models))

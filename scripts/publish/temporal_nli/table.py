@@ -1,15 +1,15 @@
 """Tabulate temporal-expression NLI as tables 5 to 7 of Thukral et al. 2021, with the published numbers beside ours.
 
 A row for each source, challenge set, model, method and scoring: accuracy and weighted F1, means ± sd over the seeds,
-with the 95 % bootstrap interval over templates. Published numbers stand where the paper has that row; a row of the
+with the 95 % interval over templates and seeds. Published numbers stand where the paper has that row; a row of the
 paper that no run measured is left out.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.temporal_nli.table --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.temporal_nli.table --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/tables/temporal_nli_table
+        --output results/publish/default/tables/temporal_nli_table
 """
 
 import argparse
@@ -20,13 +20,13 @@ from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import paper_of, published_claims, settings_of
 from scripts.publish.names import load
-from scripts.publish.table import percent, write
+from scripts.publish.table import interval, percent, write
 from scripts.publish.temporal_nli.metrics import METHODS, SETS, STUDY, data_title, nli_metrics
 
 WORDS = ["Source", "Challenge set", "Model", "Method", "Scoring"]
 NAMES = {"accuracy": "Accuracy", "weighted_f1": "F1"}
-CAPTION = ("Temporal-expression NLI. Accuracy and weighted F1 in per cent: means ± sd over the seeds, 95 % bootstrap "
-           "intervals over templates, and what Thukral et al. 2021 print for the same model and method on their own "
+CAPTION = ("Temporal-expression NLI. Accuracy and weighted F1 in per cent: means ± sd over the seeds, 95 % "
+           "intervals over templates and seeds, and what Thukral et al. 2021 print for the same model and method on their own "
            "data (tables 5 to 7). Binary scoring takes neutral and contradiction as one label.")
 
 
@@ -67,7 +67,7 @@ def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict) -> pd.D
         for metric, name in NAMES.items():
             ours = means.loc[metric]
             row |= {f"{name} (%)": spread(ours),
-                    f"{name}, 95 % interval": f"{percent(ours['ci_low'], 2)}–{percent(ours['ci_high'], 2)}",
+                    f"{name}, 95 % interval": interval(ours, 2),
                     f"{name}, published (%)": numbers.get((model, challenge_set, method, scoring, metric), "")}
         rows.append(row)
     return pd.DataFrame(rows)
