@@ -36,9 +36,11 @@ def names_in_model(model):
     return [Path(file).name for file in MADE_MODEL] if "mlm" in MODELS[model] else model_files(MODELS[model])
 
 
-def how_to_train(wildcards, output, threads):
+def how_to_train(wildcards, output, threads, resources):
     """The options of training that are no part of what is learnt: where and how it runs."""
     allotted = os.environ.get("SLURM_CPUS_PER_TASK") if workflow.remote_exec else None  # inside a job that Snakemake sent
+    if allotted and SHARED_GPU and resources.cpus_per_task > 0:
+        allotted = resources.cpus_per_task  # the job's are those of all runs in it
     options = {"device": config["device"], "devices": config["devices_per_run"], "runs-per-gpu": config["runs_per_gpu"],
                "threads": allotted or threads, "checkpoint-seconds": config["checkpoint_seconds"],
                "micro-batch-tokens": config["micro_batch_tokens"], "report-to": config["report_to"], "tokens": "results/train/tokens"}
@@ -159,7 +161,7 @@ def shown_by_item(wildcards):
 def item_arguments(wildcards, output):
     """The file of the arguments of a figure or table."""
     item = PUBLISHED[wildcards.item]
-    folder, runs = hand_over(json.loads(shown_by_item(wildcards))), model_runs(item["study"])
+    folder, runs = hand_over(json.loads(shown_by_item(wildcards))), runs_read(item)
     dialogs, challenges = dialog_sources(item["study"])
     options = {
         "runs": ["--train", f"results/train/{item['study']}", "--runs", *(run.name for run in runs)],
@@ -209,7 +211,7 @@ def page_texts():
             entry["downloads"] = [{"file": file, "sha256": digest} for file, digest in fetched_hashes(source).items()]
     models = fields_of(MODELS, with_base_models(USED_MODELS), (*OF_MODELS, "licence", "hub", "revision", "folder"))
     studies = fields_of(STUDIES, USED_STUDIES, ("title", "paper"))
-    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "caption")
+    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "caption")
     items = [{key: item[key] for key in shown if key in item} for item in PUBLISHED.values()]
     resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
     captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in USED_STUDIES), *(item["caption"] for item in items)]

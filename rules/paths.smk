@@ -155,6 +155,11 @@ def model_runs(study):
     return [run for run in measured_runs(study) if run.name not in CONTROLS]
 
 
+def runs_read(item):
+    """The runs that a figure or table reads."""
+    return measured_runs(item["study"]) if "controls" in item["reads"] else model_runs(item["study"])
+
+
 def dialog_sources(study):
     """The dialogs that a study learns from, and the challenges that it is measured on."""
     learnt = sorted({run.dataset.source for run in measured_runs(study)})
@@ -164,7 +169,8 @@ def dialog_sources(study):
 def is_published(item):
     """Whether a figure or table of resources/figures.yaml is made: a run of its study has the options that it needs."""
     needs = {name: value if isinstance(value, list) else [value] for name, value in item.get("needs", {}).items()}
-    options = (json.loads(run.dataset.options) for run in measured_runs(item["study"]))
+    runs = model_runs(item["study"]) if item.get("needs_model") else measured_runs(item["study"])
+    options = (json.loads(run.dataset.options) for run in runs)
     return any(all(of_run.get(name) in values for name, values in needs.items()) for of_run in options)
 
 
@@ -181,13 +187,13 @@ def published_files(item):
 def read_by_item(wildcards):
     """What a figure or table is made from beside the metrics, as its `reads` in resources/figures.yaml says."""
     item = PUBLISHED[wildcards.item]
-    runs, sources = model_runs(item["study"]), sum(dialog_sources(item["study"]), [])
-    learnt = sorted({run.dataset.source for run in runs})
+    runs, sources = runs_read(item), sum(dialog_sources(item["study"]), [])
+    learnt = sorted({run.dataset.source for run in measured_runs(item["study"])})
     files = {
         "runs": [file for run in runs for file in run_outputs(run.name)],
         "released": [fetched(source) for source in learnt if "predictions" in SOURCES[source]],
         "cleaned": [cleaned(source) for source in learnt],
-        "datasets": sorted({built(run.dataset) for run in runs}),
+        "datasets": sorted({built(run.dataset) for run in measured_runs(item["study"])}),
         "spans": [place(source) for source in sources for place in (spans, cleaned) if has_spans(source)],
     }
     return list(dict.fromkeys(file for name, read in files.items() if name in item["reads"] for file in read))

@@ -43,15 +43,15 @@ rule train_run:
     benchmark: "results/benchmarks/train/{study}/{run}.jsonl"
     message: "{params.state} {wildcards.run}"
     threads: THREADS_PER_RUN
+    group: SHARED_GPU
     # With more memory and time each time; what failed for another reason says so at once, and is not tried again.
     retries: 0 if workflow.remote_exec else 2
     resources:
         attempt=lambda wildcards, attempt: attempt,
-        gpu=GPUS_PER_RUN,
         cpus_per_task=4,
-        nodes=1,
         mem_mb=lambda wildcards, attempt: 16000 * attempt,
         runtime=lambda wildcards, attempt: 240 * attempt,
+        **GPU_REQUEST,
     conda: "../envs/train.yaml"
     shell:
         "python -m scripts.train.run --run {wildcards.run} --settings {params.settings:q} --method {params.method:q}"

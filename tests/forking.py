@@ -3,6 +3,7 @@
 Each call is a process of its own, as with `python -m`: its own arguments, folder, output and exit code.
 """
 
+import gc
 import json
 import os
 import runpy
@@ -56,5 +57,6 @@ if __name__ == "__main__":
     sys.path[0] = os.getcwd()
     for name in sys.argv[1:]:
         __import__(name)
+    gc.freeze()  # else each fork goes through all that was imported at its end, and copies it
     sys.argv = serve()
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

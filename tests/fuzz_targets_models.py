@@ -63,7 +63,7 @@ SETTINGS = {"study": "strided_sop", "source": "s", "dataset": "d", "data": {"str
 MODELS = {
     "fetch source": Target(
         "scripts.fetch.source", {"sources.yaml": as_json({"corpus": {"downloads": DOWNLOADS}}), "a.zip": zipped(), "b.txt": TEXT, "c.txt": TEXT},
-        ["--source", "corpus", "--sources", "{in}/sources.yaml", "--output", "{out}", "--partial", "{in}/partial"], ("a.txt", "b.txt", "c.txt")),
+        ["--source", "corpus", "--sources", "{in}/sources.yaml", "--output", "{out}", "--partial", "{in}/partial"]),
     "fetch model": Target(
         "scripts.fetch.model", {f"m/{name}": content for name, content in (SCRATCH | {"model.safetensors": WEIGHTS}).items()}
         | {"models.yaml": as_json({"m": {"title": "m", "licence": "none", "folder": "{in}/m"}})},

@@ -71,7 +71,8 @@ def kept_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table]
 def videos_of(cleaned: Path) -> pa.Table | None:
     """video_id and category_1 of a source whose cleaner knows categories."""
     file = cleaned / "videos.parquet"
-    return read_table(file, ["video_id", "category_1"]) if file.exists() else None
+    schema = pa.schema([("video_id", pa.string()), ("category_1", pa.string())])
+    return read_complete(file, schema, ["category_1"]) if file.exists() else None
 
 
 def pairs_of(cleaned: Path, split: str, options: dict) -> Iterator[pa.Table]:

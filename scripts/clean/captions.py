@@ -24,6 +24,7 @@ Shape = TypeVar("Shape")
 NO_TIME = "start or end is not a finite number"
 EMPTY = "text is empty"
 UNSORTED = "not in the order of start times: sorted"
+TOGETHER = "starts together with the one in front: in the order of the file"
 NO_SENTENCE = "no sentence is left"
 
 
@@ -119,6 +120,7 @@ def clean_split(videos: dict[str, Captions], source: str, split: str) -> tuple[p
     backwards = kept.groupby("video_id", sort=False)["start_s"].diff() < 0
     unsorted = kept.loc[backwards, "video_id"].nunique()
     kept = kept.sort_values(["video_id", "start_s"], kind="stable")
+    together = kept.groupby("video_id", sort=False)["start_s"].diff() == 0
     left = kept["video_id"].nunique()
     table = pa.table({
         "source": pa.array([source] * len(kept), pa.string()),
@@ -140,6 +142,7 @@ def clean_split(videos: dict[str, Captions], source: str, split: str) -> tuple[p
         (split, "sentences", "kept", "", len(kept)),
         *((split, "sentences", "changed", reason, int(which.sum())) for reason, which in changed_spaces(rows["raw"]).items()),
         *((split, "sentences", "noted", reason, int(which.sum())) for reason, which in noted.items()),
+        (split, "sentences", "noted", TOGETHER, int(together.sum())),
     ]
     return table, counts
 

@@ -133,6 +133,18 @@ def json_object(text: str) -> dict:
     return value
 
 
+def json_object_with(*keys: str) -> Callable[[str], dict]:
+    """The type of an argument that is a JSON object with these keys."""
+
+    def read(text: str) -> dict:
+        value = json_object(text)
+        if missing := [key for key in keys if key not in value]:
+            raise argparse.ArgumentTypeError(f"{shown(text)} has no key {missing[0]}")
+        return value
+
+    return read
+
+
 # ---- A program's errors and its end
 
 def _of_os(error: OSError) -> str:

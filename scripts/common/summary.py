@@ -15,6 +15,13 @@ def per_cent(share: float) -> str:
     return f"{share * 100:.1f} %"
 
 
+def above_control(row: pd.Series) -> str:
+    """How far a model lies above the best control, in words."""
+    known = pd.notna(row["ci_low"])
+    interval = f"{row['ci_low'] * 100:+.1f} to {row['ci_high'] * 100:+.1f}" if known else "one group: no interval"
+    return f"{row['value'] * 100:+.1f} points to the control {row['control']} ({interval});"
+
+
 def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
     """For each study the best value of its headline metric over whole splits, with its interval; models: those that count."""
     table = read_table(metrics, COLUMNS).to_pandas()
@@ -28,9 +35,7 @@ def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
         note = ", sample data" if best["sample"] else ""
         same = ["study", "model", "source", "dataset", "split"]
         beside = table[(table[same] == best[same]).all(axis=1) & (table["metric"] == f"{study['headline']}_above_control")]
-        above = ("without a control;" if beside.empty or beside["ci_low"].isna().any() else
-                 f"{beside['value'].iloc[0] * 100:+.1f} points to the control {beside['control'].iloc[0]} "
-                 f"({beside['ci_low'].iloc[0] * 100:+.1f} to {beside['ci_high'].iloc[0] * 100:+.1f});")
+        above = "without a control;" if beside.empty else above_control(beside.iloc[0])
         known = pd.notna(best["ci_low"])
         interval = f"{per_cent(best['ci_low'])} to {per_cent(best['ci_high'])}" if known else "one group: no interval"
         lines.append(f"{study['title']}: {study['headline'].replace('_', ' ')} at best {per_cent(best['value'])} ({interval}), {above} "

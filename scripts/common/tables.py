@@ -260,6 +260,8 @@ def digest_of(table: pa.Table, columns: list[str], where: str = "the table") -> 
         column = pa.concat_arrays(table[name].chunks) if len(table) else pa.array([], table.schema.field(name).type)
         if column.null_count:
             raise UserError(f"{where}: column {name} has {column.null_count} missing values")
+        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or pa.types.is_primitive(column.type)):
+            raise UserError(f"{where}: column {name} holds {cut(str(column.type))}, not text or numbers; make the file again")
         digest.update(f"{name} {column.type} {len(column)}\n".encode())
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             column = column.cast(pa.large_string())

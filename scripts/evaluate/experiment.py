@@ -29,10 +29,9 @@ class Run(NamedTuple):
 
 
 def seeds_of(runs: list[Run]) -> list[int]:
-    """The seeds of a system's runs; none where it has no seed: a control, or a model that does not learn and has its own head."""
-    facts = runs[0].facts
-    has_none = facts["method"] == "control" or not facts["train_examples"] and facts["method"] != "untrained"
-    return [] if has_none else [run.facts["seed"] for run in runs]
+    """The seeds of a system's runs; none of a control, or of a model that neither learns nor is drawn anew by each seed."""
+    seeded = len(runs) > 1 or runs[0].facts["train_examples"]
+    return [run.facts["seed"] for run in runs] if seeded and runs[0].facts["method"] != "control" else []
 
 
 def runs_by_dataset(trained: Path, names: list[str]) -> dict[tuple[str, str], dict[tuple[str, str], list[Run]]]:

@@ -29,7 +29,7 @@ import pyarrow as pa
 
 from scripts.common.program import UserError, cut, execute
 from scripts.common.runs import read_predictions
-from scripts.common.tables import read_table
+from scripts.common.tables import STRIDED_PAIRS, read_complete
 from scripts.evaluate.arguments import evaluation_arguments
 from scripts.evaluate.bootstrap import resampling
 from scripts.evaluate.experiment import Run, read_sources, runs_by_dataset, seeds_of, write_metrics
@@ -64,7 +64,8 @@ def judged(run: Run, evaluation: list[str]) -> pd.DataFrame:
 
 def parts_by_split(folder: Path, evaluation: list[str]) -> dict[str, pd.DataFrame]:
     """By split of a dataset the part of each pair of every partition (parts_of)."""
-    return {split: parts_of(read_table(folder / f"{split}.parquet", READ).to_pandas()) for split in evaluation}
+    schema = pa.schema([STRIDED_PAIRS.field(name) for name in READ])
+    return {split: parts_of(read_complete(folder / f"{split}.parquet", schema, ["category"]).to_pandas()) for split in evaluation}
 
 
 def tallies_of(judgements: list[pd.DataFrame], metric: str, where: Path,

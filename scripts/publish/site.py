@@ -81,6 +81,7 @@ def example_groups(file: Path) -> list[dict]:
 
 def is_made(item: dict, runs: list[dict]) -> bool:
     """Whether one of the study's runs has the options that a figure or table needs (the rules make no other)."""
+    runs = [fact for fact in runs if fact["method"] != "control" or not item.get("needs_model")]
     return any(item.get("needs", {}).items() <= fact["data_options"].items() for fact in runs)
 
 

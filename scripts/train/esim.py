@@ -13,7 +13,6 @@ of the encoder's own tokenizer, and the encoder reads premise and hypothesis apa
 Reads  <model>/config.json and <model>/<vectors>, or <model>/encoder/ (config.json, tokenizer.json, model.safetensors)
 """
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -24,7 +23,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from transformers.modeling_outputs import SequenceClassifierOutput
 
 from scripts.common.program import UserError
-from scripts.train import classify
+from scripts.train import classify, labels
 from scripts.train.esim_words import (UNKNOWN, FrozenEncoder, WordVectors, build_tokenizer, initial_vectors, load_encoder,
                                       positions, word_level)
 from scripts.train.labels import Head
@@ -127,7 +126,7 @@ def average_and_maximum(values: torch.Tensor, lengths: torch.Tensor) -> torch.Te
 def read_config(model: Path) -> dict:
     """config.json of an ESIM model, with lower_case. Raises UserError for what it may not say."""
     file = model / "config.json"
-    config = json.loads(file.read_text(encoding="utf-8"))
+    config = labels.read_config(model)
     if unknown := sorted(set(config) - KEYS):
         raise UserError(f"{file}: unknown key {unknown[0]}; an ESIM model has {', '.join(sorted(KEYS))}")
     hidden = config.get("hidden_size")

@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import torch
-import transformers
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import AutoConfig, AutoModel, AutoTokenizer, PreTrainedTokenizerFast
+from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
 
 from scripts.common.keyed import keyed_uniform
 from scripts.common.program import UserError, log
+from scripts.train.paradigm import loading, read_tokenizer
 
 PAD, UNKNOWN = "[PAD]", "[UNK]"
 # Tokens as GloVe's corpora have them: abbreviations (a.m.), the number of a clock time (5 pm), other numbers (2.5,
@@ -134,23 +134,21 @@ class FrozenEncoder(torch.nn.Module):
 
 def load_encoder(folder: Path, max_length: int) -> tuple[PreTrainedTokenizerFast, FrozenEncoder]:
     """A frozen encoder and its tokenizer, which writes a pair as two texts alone."""
-    transformers.logging.set_verbosity_error()
-    transformers.logging.disable_progress_bar()
     if not (folder / "model.safetensors").is_file():
         raise UserError(f"{folder}: has no model.safetensors, but an encoder that stays frozen needs trained weights; "
                         "name a model that has them")
-    tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
-    if tokenizer.pad_token_id is None:
-        raise UserError(f"{folder}: the tokenizer has no padding token; choose an encoder that has one")
-    config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    tokenizer = read_tokenizer(folder)
+    with loading(folder, "config.json"):
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
     if config.is_encoder_decoder:
         raise UserError(f"{folder}: a {config.model_type} model also decodes; choose one that is an encoder alone")
     longest = min(tokenizer.model_max_length, getattr(config, "max_position_embeddings", max_length))
     if max_length > longest:
         raise UserError(f"{folder}: takes {longest} tokens at most, but max_length is {max_length}; "
                         f"write `training: {{max_length: {longest}}}`")
-    encoder, report = AutoModel.from_pretrained(folder, config=config, use_safetensors=True, trust_remote_code=False,
-                                                output_loading_info=True, dtype=torch.float32)
+    with loading(folder, "config.json and model.safetensors"):
+        encoder, report = AutoModel.from_pretrained(folder, config=config, use_safetensors=True, trust_remote_code=False,
+                                                    output_loading_info=True, dtype=torch.float32)
     if lost := sorted(key for key in report["missing_keys"] if "pooler" not in key):
         raise UserError(f"{folder}/model.safetensors: {len(lost)} weights of the encoder are missing, {lost[0]} first; "
                         "fetch the model again or choose another")

@@ -21,10 +21,12 @@ from pathlib import Path
 from scripts.common.locks import flock
 from scripts.common.manifest import changed_file
 from scripts.common.models import DEFAULT_FILES
-from scripts.common.program import UserError, execute, json_object, log, log_to, number, parser, whole_number
+from scripts.common.program import UserError, execute, json_object_with, log, log_to, number, parser, whole_number
 from scripts.train.launch import Launch, check_tracker, devices, start
 from scripts.train.work import describe, fail, finished, forget, hand_out, model_view, refuse_again, sweep, write_json
 
+SETTINGS = ("study", "source", "dataset", "data", "model", "method", "training", "seed")
+METHOD = ("columns", "labels", "merged_labels", "held_out", "peak", "paradigm", "learns", "inputs", "makes_model")
 LOCKS = []  # a lock is let go when its object is collected: these are held until the process ends
 
 
@@ -96,8 +98,8 @@ def main(given: argparse.Namespace) -> None:
 def arguments() -> argparse.ArgumentParser:
     training = parser(__doc__)
     training.add_argument("--run", required=True, help="the run's name")
-    training.add_argument("--settings", type=json_object, required=True, help="JSON: study, source, dataset, data, model, method, training, seed")
-    training.add_argument("--method", type=json_object, required=True, help="JSON: columns, labels, merged_labels, held_out, peak of the study, "
+    training.add_argument("--settings", type=json_object_with(*SETTINGS), required=True, help="JSON: study, source, dataset, data, model, method, training, seed")
+    training.add_argument("--method", type=json_object_with(*METHOD), required=True, help="JSON: columns, labels, merged_labels, held_out, peak of the study, "
                           "paradigm, learns, inputs, makes_model of the method (resources/studies.yaml)")
     training.add_argument("--splits", nargs="+", required=True, help="the split to learn from, then those to measure on")
     training.add_argument("--data", type=Path, required=True, help="the folder of the dataset")

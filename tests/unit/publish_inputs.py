@@ -56,6 +56,17 @@ def metric_rows() -> list[dict]:
     return with_draws(rows)
 
 
+def slice_rows() -> list[dict]:
+    """Of the accuracy over all seeds on all pairs a row for each of two slices, one of which is rare at stride 3, and a category."""
+    rows = []
+    for row in metric_rows():
+        if row["metric"] == "accuracy" and row["seed"] is None:
+            rare = 9 if row["stride"] == 3 else 40
+            rows += [row | {"slice": name, "n": n, "value": row["value"] + lift} for name, n, lift in (
+                ("same_start=false", row["n"] - rare, 0.01), ("same_start=true", rare, -0.1), (f"category={HOSTILE}", row["n"], 0))]
+    return rows
+
+
 def make_run(results: Path, source: str, stride: int, seed: int) -> str:
     """One run's outputs and its dataset; every pair reads `HOSTILE` first and `=then(…)` second."""
     name, dataset, draw = f"{source}-stride-{stride}-minilm-seed-{seed}-0", f"stride-{stride}", np.random.default_rng(seed)
@@ -107,7 +118,7 @@ class Study:
             shutil.copytree(ROOT / name, folder / name)
         self.change("models", lambda models: models["minilm"].update(title=HOSTILE))
         self.change("sources", lambda sources: sources["sample_howto100m"].update(title=f"Sample {HOSTILE}"))
-        self.write_metrics(metric_rows())
+        self.write_metrics(metric_rows() + slice_rows())
         self.runs = [make_run(self.results, source, stride, seed) for source in SPLITS for stride in STRIDES for seed in SEEDS]
         for source in SPLITS:
             place = self.results / "clean" / source / "cleaning.csv"

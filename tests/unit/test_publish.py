@@ -17,6 +17,7 @@ from scripts.publish.comparison import paper_of, settings_of
 from scripts.publish.strided_sop.accuracy_by_stride import COLUMNS
 from scripts.publish.strided_sop.examples import chosen
 from scripts.publish.strided_sop.metrics import strided_metrics
+from scripts.publish.strided_sop.slices import blocks_of, sliced_points
 from scripts.publish.table import latex, markdown, write
 from scripts.publish.machines import mixture
 from scripts.publish.verdicts import beside, trend
@@ -64,7 +65,7 @@ def item_of(study: Study, name: str) -> dict:
     return next(item for item in study.items() if item["name"] == name)
 
 
-@pytest.mark.parametrize("name", ["accuracy_by_stride", "strided_sop_training_curves"])
+@pytest.mark.parametrize("name", ["accuracy_by_stride", "strided_sop_training_curves", "strided_sop_slices"])
 def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
     base = study.publish / "figures" / name
     first = study.call(item_of(study, name))
@@ -81,7 +82,7 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
 def test_the_points_beside_the_figure_are_the_metrics(study):
     study.call(item_of(study, "accuracy_by_stride"))
     points = pd.read_csv(study.publish / "figures/accuracy_by_stride.csv")
-    metrics = read_table(study.metrics).to_pandas()
+    metrics = read_table(study.metrics).to_pandas().query("slice == 'all'")
     assert list(points) == COLUMNS
     key = ["source", "split", "model", "size_matched", "stride", "metric", "seed"]
     both = [frame.sort_values(key, ignore_index=True)[[*key, "value", "ci_low", "ci_high", "n", "groups", "sample"]]
@@ -94,6 +95,38 @@ def test_real_data_carries_no_sample_mark(study, tmp_path, program):
     real.write_metrics([row for row in metric_rows() if not row["sample"]])
     assert real.call(item_of(study, "accuracy_by_stride")).returncode == 0
     assert b"SAMPLE DATA" not in (real.publish / "figures/accuracy_by_stride.svg").read_bytes()
+
+
+def test_the_points_of_the_slices_are_the_metrics_and_rare_ones_are_not_drawn(study):
+    done = study.call(item_of(study, "strided_sop_slices"))
+    assert done.returncode == 0, done.stderr
+    points = pd.read_csv(study.publish / "figures/strided_sop_slices.csv")
+    metrics = read_table(study.metrics).to_pandas().query("metric == 'accuracy' and seed.isna()")
+    key = ["source", "split", "model", "size_matched", "stride", "slice"]
+    both = [frame.sort_values(key, ignore_index=True)[[*key, "value", "ci_low", "ci_high", "n"]] for frame in (points, metrics)]
+    pd.testing.assert_frame_equal(*both, check_dtype=False)
+    assert not points.duplicated(key).any() and (points["n"] < 10).any()
+    drawn = blocks_of(sliced_points(strided_metrics(study.metrics, {}, slices=True)), {"activitynet": {"evaluate": ["val_2", "val_1"]}})
+    assert [title for title, _ in drawn] == ["activitynet, val_2", "sample_howto100m, val"]
+    assert all((part["n"] >= 10).all() and set(part["stride"]) == {0, 1, 2, 3} for _, part in drawn)
+
+
+def test_without_slices_the_figure_says_what_to_do(study, tmp_path, program):
+    other = Study(tmp_path / "none", program)
+    other.write_metrics(metric_rows())
+    done = other.call(item_of(study, "strided_sop_slices"))
+    assert done.returncode == 1 and "no accuracy on slices; evaluate" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("changed", "title"), [
+    ({}, "minilm"), ({"same_videos": 3}, "minilm, same videos"), ({"same_videos": 3, "size_matched": 3}, "minilm, same videos, size-matched"),
+    ({"hard": True}, "minilm, hard pairs"), ({"method": "train_symmetric"}, "minilm, both orders"),
+])
+def test_series_tell_how_a_model_was_trained_and_measured(study, tmp_path, program, changed, title):
+    other = Study(tmp_path / "changed", program)
+    plain = [row for row in metric_rows() if row["size_matched"] is None and row["model"] == "minilm"]
+    other.write_metrics(plain + [row | changed for row in plain])
+    assert set(strided_metrics(other.metrics, {})["series"]) == {"minilm", title}
 
 
 def test_a_run_shared_by_two_experiments_is_drawn_once(study, tmp_path, program):

@@ -13,7 +13,9 @@ FIGURE, TABLE, SHOWN = PAGE | {"publish_figure"}, PAGE | {"publish_table"}, PAGE
 MEASURED = SHOWN | {"evaluate_experiment", "evaluate_metrics", "publish_index"}
 TRAINED = MEASURED | {"train_run"}
 FETCHED = TRAINED | {"fetch_model"}
-BUILT = TRAINED | {"build_dataset"}
+CONTROLLED = MEASURED | {"train_control"}
+OF_DATA = TRAINED | {"train_control"}
+BUILT = OF_DATA | {"build_dataset"}
 CLEANED = BUILT | {"clean_corpus"}
 # Of TimeDial: a model of an MLM stage is a run, and expressions of time are looked for in what was cleaned.
 ALL_RUNS = TRAINED | {"train_model"}
@@ -68,7 +70,8 @@ RUN = {"timedial": ["one", "written"]}
 
 def words(study: str) -> list[tuple]:
     """What follows where a study is named or described otherwise; the same in every study."""
-    return [(study, "title", "Order", PAGE), (study, "paper", "Us 2026", PAGE), (study, "headline", "n", NOTHING)]
+    return [(study, "title", "Order", PAGE), (study, "paper", "Us 2026", PAGE), (study, "headline", "n", NOTHING),
+            (study, "controls", ["length_and_overlap" if study != "timedial" else "random"], MEASURED)]
 
 
 FIELDS = {
@@ -86,6 +89,8 @@ FIELDS = {
         "models": [
             ("tiny_bert", "title", "a tiny BERT", SHOWN), ("tiny_bert", "licence", "CC0", PAGE),
             ("tiny_bert", "init.num_hidden_layers", 1, FETCHED), ("tiny_bert", "vocabulary", "resources/templates.csv", FETCHED),
+            ("bag_of_words", "title", "counted", SHOWN), ("bag_of_words", "licence", "CC0", PAGE),
+            ("bag_of_words", "control.features", ["lengths"], CONTROLLED),
         ],
         "figures": [
             ("accuracy_by_stride", "title", "Stride", PAGE), ("accuracy_by_stride", "caption", "report/workflow.rst", PAGE),
@@ -96,10 +101,10 @@ FIELDS = {
         ],
         "studies": [
             *words("strided_sop"), ("strided_sop", "reads", ["captions", "dialogs"], NOTHING),
-            ("strided_sop", "data.stride.description", "how far", NOTHING), ("strided_sop", "labels", ["in_order", "swapped"], TRAINED),
-            ("strided_sop", "peak", False, TRAINED), ("strided_sop", "columns.group_id", "pair_id", TRAINED),
+            ("strided_sop", "data.stride.description", "how far", NOTHING), ("strided_sop", "labels", ["in_order", "swapped"], OF_DATA),
+            ("strided_sop", "peak", False, TRAINED), ("strided_sop", "columns.group_id", "pair_id", OF_DATA),
             ("strided_sop", "methods.train.inputs", ["text_a"], TRAINED), ("strided_sop", "held_out", "dev", BUILT),
-            ("strided_sop", "evaluation_reads", ["datasets"], MEASURED),
+            ("strided_sop", "evaluation_reads", [], MEASURED), ("strided_sop", "exchangeable", False, CONTROLLED),
         ],
     },
     "temporal_nli": {
@@ -128,8 +133,8 @@ FIELDS = {
         ],
         "studies": [
             *words("temporal_nli"), ("temporal_nli", "reads", ["event_templates", "nli", "dialogs"], NOTHING),
-            ("temporal_nli", "source_names", {}, NOTHING), ("temporal_nli", "columns.group_id", "example_id", TRAINED),
-            ("temporal_nli", "labels", ["neutral", "entailment", "contradiction"], TRAINED),
+            ("temporal_nli", "source_names", {}, NOTHING), ("temporal_nli", "columns.group_id", "example_id", OF_DATA),
+            ("temporal_nli", "labels", ["neutral", "entailment", "contradiction"], OF_DATA),
             ("temporal_nli", "merged_labels.entailment", ["entailment", "neutral"], TRAINED),
             ("temporal_nli", "held_out", "validation", BUILT), ("temporal_nli", "methods.direct.inputs", ["text_a"], TRAINED),
             ("temporal_nli", "evaluation_reads", [], MEASURED), ("temporal_nli", "data.iterations.default", 4, BUILT),
@@ -163,8 +168,8 @@ FIELDS = {
             ("mctaco_table", "heads", ["Model"], PAGE), ("mctaco_errors", "show", "table", PAGE),
         ],
         "studies": [
-            *words("mctaco"), ("mctaco", "reads", ["questions", "nli"], NOTHING), ("mctaco", "columns.group_id", "example_id", TRAINED),
-            ("mctaco", "labels", ["likely", "unlikely"], TRAINED), ("mctaco", "methods.train.inputs", ["text_b"], TRAINED),
+            *words("mctaco"), ("mctaco", "reads", ["questions", "nli"], NOTHING), ("mctaco", "columns.group_id", "example_id", OF_DATA),
+            ("mctaco", "labels", ["likely", "unlikely"], OF_DATA), ("mctaco", "methods.train.inputs", ["text_b"], TRAINED),
             ("mctaco", "evaluation_reads", [], MEASURED), ("mctaco", "data.draw.default", 1, BUILT),
             ("mctaco", "data.draw.description", "which", NOTHING),
         ],
@@ -188,7 +193,7 @@ FIELDS = {
             ("base", "title", "before it", SHOWN), ("base", "licence", "CC0", PAGE), ("base", "hub", "someone/other", ALL_RUNS | {"fetch_model"}),
             ("base", "revision", "4567", ALL_RUNS | {"fetch_model"}), ("base", "files.config.json", None, ALL_RUNS | {"fetch_model"}),
             ("small_t5_scratch", "title", "a T5", SHOWN), ("small_t5_scratch", "licence", "CC0", PAGE),
-            ("small_t5_scratch", "init.num_layers", 3, FETCHED), ("small_t5_scratch", "tokenizer.revision", "4567", FETCHED),
+            ("random", "control.predicts", "most_frequent", CONTROLLED), ("small_t5_scratch", "init.num_layers", 3, FETCHED), ("small_t5_scratch", "tokenizer.revision", "4567", FETCHED),
         ],
         "figures": [
             ("timedial_accuracy", "title", "Right", PAGE), ("timedial_accuracy", "caption", "report/workflow.rst", PAGE),
@@ -199,8 +204,8 @@ FIELDS = {
             ("timedial_spans", "reads", ["metrics"], TABLE), ("timedial_leakage", "reads", ["metrics"], TABLE),
         ],
         "studies": [
-            *words("timedial"), ("timedial", "reads", ["dialogs", "nli"], NOTHING), ("timedial", "columns.choice_id", "dialog_id", ALL_RUNS),
-            ("timedial", "labels", ["right", "wrong"], ALL_RUNS), ("timedial", "held_out", "test", BUILT | ALL_RUNS),
+            *words("timedial"), ("timedial", "reads", ["dialogs", "nli"], NOTHING), ("timedial", "columns.choice_id", "dialog_id", OF_DATA | ALL_RUNS),
+            ("timedial", "labels", ["right", "wrong"], OF_DATA | ALL_RUNS), ("timedial", "held_out", "test", BUILT | ALL_RUNS),
             ("timedial", "methods.fill.inputs", ["candidate"], TRAINED), ("timedial", "methods.mlm.inputs", ["context"], ALL_RUNS),
             ("timedial", "evaluation_reads", [], MEASURED), ("timedial", "data.negatives.default", 4, BUILT | ALL_RUNS),
             ("timedial", "data.negatives.description", "wrong ones", NOTHING),
@@ -209,13 +214,13 @@ FIELDS = {
 }
 # The entries of which every field is told: one of a kind may stand for all.
 USED = {
-    "strided_sop": {"sources": ["mini", "sample_howto100m"], "models": ["tiny_bert"], "studies": ["strided_sop"],
+    "strided_sop": {"sources": ["mini", "sample_howto100m"], "models": ["tiny_bert", "bag_of_words"], "studies": ["strided_sop"],
                     "figures": ["accuracy_by_stride", "strided_sop_table", "strided_sop_training_curves", "strided_sop_examples"]},
     "temporal_nli": {"sources": ["event_templates", "of_others"], "models": ["of_hub", "of_folder"], "studies": ["temporal_nli"],
                      "figures": ["temporal_nli_temp_order", "temporal_nli_confusion", "temporal_nli_table", "temporal_nli_errors"]},
     "mctaco": {"sources": ["questions"], "models": ["of_vectors", "of_encoder", "below"], "studies": ["mctaco"],
                "figures": ["mctaco_em_against_f1", "mctaco_training_size", "mctaco_table", "mctaco_errors"]},
-    "timedial": {"sources": ["dialogs", "challenge"], "models": ["of_stage", "base", "small_t5_scratch"], "studies": ["timedial"],
+    "timedial": {"sources": ["dialogs", "challenge"], "models": ["of_stage", "base", "small_t5_scratch", "random"], "studies": ["timedial"],
                  "figures": ["timedial_accuracy", "timedial_context", "timedial_table", "timedial_examples", "timedial_spans",
                              "timedial_leakage"]},
 }

@@ -21,7 +21,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
     BASELINES, load_systems, mctaco_metrics, over_seeds, published_beside, table_2, title_of, trained_most)
 from scripts.publish.names import load
-from scripts.publish.table import interval, percent, write
+from scripts.publish.table import ABOVE, above_control, interval, percent, write
 
 WORDS = ["Corpus", "Split", "System"]
 METRICS = {"F1": "f1", "EM": "exact_match"}
@@ -31,7 +31,7 @@ CAPTION = ("MC-TACO by question: F1 and exact match (EM). Means over the seeds, 
            "Zhou et al. 2019; its human number is of 100 questions, its RoBERTa number stands in a footnote.")
 
 
-def measured(rows: pd.DataFrame, paper: pd.DataFrame, sources: dict) -> list[dict]:
+def measured(rows: pd.DataFrame, paper: pd.DataFrame, sources: dict, models: dict) -> list[dict]:
     """A row of text for each system of one corpus and split; paper: the systems of table 2 on that corpus."""
     table_rows = []
     seeds = rows.dropna(subset="seed").groupby("system")["seed"].nunique()
@@ -47,6 +47,7 @@ def measured(rows: pd.DataFrame, paper: pd.DataFrame, sources: dict) -> list[dic
             cells |= {f"{name} (%)": percent(by[metric]["value"]), f"{name} sd": percent(by[metric]["sd"]),
                       f"{name} 95 % interval": interval(by[metric]),
                       f"{name} in the paper": percent(same[metric].iloc[0]) if len(same) else ""}
+        cells[ABOVE] = above_control(by.get("exact_match_above_control"), models)
         table_rows.append(cells)
     return table_rows
 
@@ -59,22 +60,23 @@ def not_run(rows: pd.DataFrame, paper: pd.DataFrame, like: dict) -> list[dict]:
             for _, row in paper.iterrows() if (row["model"], row["unit_normalization"]) not in run_here]
 
 
-def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, sources: dict) -> pd.DataFrame:
+def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
     """A row of text for each corpus, split and system, from a table made by mctaco_metrics()."""
     rows = trained_most(metrics)
-    rows = rows[(rows["slice"] == "all") & rows["metric"].isin(METRICS.values()) & (rows["model"] != "gold")]
+    rows = rows[(rows["slice"] == "all") & rows["metric"].isin([*METRICS.values(), "exact_match_above_control"]) & (rows["model"] != "gold")]
     table_rows = []
     for (source, _), of_split in rows.groupby(["source", "split"], sort=False):
         paper = table_2(published, source)
-        cells = measured(of_split, paper, sources)
+        cells = measured(of_split, paper, sources, models)
         table_rows += cells + not_run(of_split, paper, cells[0])
     table = pd.DataFrame(table_rows).fillna("")
     return table.loc[:, [name for name in table if name in WORDS or (table[name] != "").any()]]
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
-    table = tabulate(metrics, published_beside(given.sources), load(given.sources))
+    models = load_systems(given.models, given.sources)
+    metrics = mctaco_metrics(given.metrics, models)
+    table = tabulate(metrics, published_beside(given.sources), load(given.sources), models)
     caption = CAPTION
     if metrics["sample"].any():
         caption += " SAMPLE DATA where marked: made-up questions, not a corpus."

@@ -1,15 +1,16 @@
 """Draw accuracy by slice against stride: is it order that is learnt, or what else tells two sentences apart?
 
-A block for each corpus, on its first evaluation split: a row for each slice (scripts/evaluate/strided_slices.py says which),
-a column for each stride, a mark for each series with its 95 % interval, and n, the pairs, at the right. The dotted line is
-chance. Slices with fewer than 10 pairs, and the other splits, are left out of the figure, not of the CSV.
+A block for each corpus and choice of its pairs (all, same videos, hard), on its first evaluation split: a row for each slice
+(scripts/evaluate/strided_slices.py says which), a column for each stride, a mark for each system with its 95 % interval,
+controls in grey, and n, the pairs, at the right. The dotted line is chance. Slices with fewer than 10 pairs, and the other
+splits, are left out of the figure, not of the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
-    python -m scripts.publish.strided_sop.slices --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.strided_sop.slices --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/strided_sop_slices
+        --output results/publish/default/figures/strided_sop_slices
 """
 
 import argparse
@@ -43,8 +44,16 @@ MARK, ROW, HEAD, TOP, UNDER, LABELS, GAP, NUMBERS = 0.085, 0.10, 0.19, 0.44, 0.5
 
 
 def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The accuracy over all seeds on every slice, with its partition (`panel`) and its part there, in the order of the rows."""
+    """The accuracy over all seeds on every slice, in the order of the rows.
+
+    Beside the columns of metrics: the partition (`panel`), the part of it, the choice of pairs that a block is made of, and
+    the `system`, which is the series without that.
+    """
     points = metrics[metrics["seed"].isna() & (metrics["metric"] == "accuracy")]
+    hard = points["hard"].map(lambda value: pd.notna(value) and bool(value))
+    points = points.assign(pairs=points["same_videos"].notna().map({True: ", same videos", False: ""})
+                           + hard.map({True: ", hard pairs", False: ""}))
+    points["system"] = [series.replace(pairs, "") if pairs else series for series, pairs in zip(points["series"], points["pairs"])]
     names = points["slice"].str.partition("=")
     panels, parts = list(HEADS), [part for of_panel in PARTS.values() for part in of_panel]
     places = {part: number for number, part in enumerate(parts)}
@@ -54,15 +63,20 @@ def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def looks(points: pd.DataFrame) -> dict[str, dict]:
-    """Colour, marker and face of each series; faces are empty from the seventh series on."""
-    names = list(dict.fromkeys(points.sort_values("series")["series"]))
-    return {name: {"color": (colour := style.COLOURS[place % 6]), "marker": style.MARKERS[place % 6],
-                   "markerfacecolor": colour if place < 6 else "white"} for place, name in enumerate(names)}
+    """Colour, marker and face of each system: of models, then of controls, which are grey; faces are empty from the seventh on."""
+    systems = points.sort_values("system").drop_duplicates("system")
+    found = {}
+    for is_control, names in systems.groupby(systems["method"] == "control")["system"]:
+        markers = style.CONTROL_MARKERS if is_control else style.MARKERS
+        for place, name in enumerate(names):
+            colour = style.CONTROL if is_control else style.COLOURS[place % 6]
+            found[name] = {"color": colour, "marker": markers[place % 6], "markerfacecolor": colour if place < 6 else "white"}
+    return found
 
 
-def rows_of(points: pd.DataFrame, series: int) -> tuple[dict[str, float], dict[str, float], float]:
+def rows_of(points: pd.DataFrame, systems: int) -> tuple[dict[str, float], dict[str, float], float]:
     """In inches from the top: where each slice's row stands, where each partition's head, and the end."""
-    height = ROW + MARK * series
+    height = ROW + MARK * systems
     rows, heads, y, last = {}, {}, 0.0, "all"
     for name, panel in points.drop_duplicates("slice")[["slice", "panel"]].to_numpy():
         if panel != last:
@@ -74,14 +88,14 @@ def rows_of(points: pd.DataFrame, series: int) -> tuple[dict[str, float], dict[s
 
 
 def draw_column(axes: Axes, points: pd.DataFrame, rows: dict[str, float], known: dict[str, dict]) -> None:
-    """One stride: the marks of every series, and n."""
-    series = list(known)
+    """One stride: the marks of every system, and n."""
+    systems = list(known)
     axes.axvline(50, color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.9, zorder=1)
     across = blended_transform_factory(axes.transAxes, axes.transData)
     for name, of_slice in points.groupby("slice", sort=False):
         for row in of_slice.to_dict("records"):
-            y = rows[name] + MARK * (series.index(row["series"]) - (len(series) - 1) / 2)
-            look = known[row["series"]]
+            y = rows[name] + MARK * (systems.index(row["system"]) - (len(systems) - 1) / 2)
+            look = known[row["system"]]
             value, low, high = row["value"] * 100, row["ci_low"] * 100, row["ci_high"] * 100
             spread = None if np.isnan([low, high]).any() else [[max(value - low, 0)], [max(high - value, 0)]]
             axes.errorbar(value, y, xerr=spread, linestyle="", markersize=3.2, markeredgewidth=0.8, elinewidth=0.8, zorder=4, **look)
@@ -133,9 +147,9 @@ def draw_block(figure: Figure, points: pd.DataFrame, title: str, top: float, kno
 
 
 def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFrame]]:
-    """Title and points of each block: of a corpus the first evaluation split, at most ACROSS strides."""
+    """Title and points of each block: of a corpus and choice of its pairs the first evaluation split, at most ACROSS strides."""
     blocks = []
-    for source, of_source in points.groupby("source", sort=False):
+    for (source, pairs), of_source in points.groupby(["source", "pairs"]):
         entry = sources.get(source, {})
         measured = [name for name in entry.get("evaluate", []) if name in set(of_source["split"])]
         split = measured[0] if measured else of_source["split"].iloc[0]
@@ -143,7 +157,7 @@ def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFra
         strides = sorted(set(shown["stride"]))
         for start in range(0, len(strides), ACROSS):
             part = shown[shown["stride"].isin(strides[start : start + ACROSS])]
-            blocks.append((f"{entry.get('title', source)}, {split}", part))
+            blocks.append((f"{entry.get('title', source)}, {split}{pairs}", part))
     return blocks
 
 
@@ -153,9 +167,8 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     if not blocks:
         return style.nothing(f"No slice has {LEAST} pairs.")
     style.apply()
-    known = [looks(part) for _, part in blocks]
     every = looks(pd.concat([part for _, part in blocks]))
-    known = [{name: every[name] for name in of_block} for of_block in known]
+    known = [{name: look for name, look in every.items() if name in set(part["system"])} for _, part in blocks]
     longest = max(map(len, every))
     wide = max(1, min(len(every), 105 // (longest + 7)))
     foot = 0.2 + 0.155 * -(-len(every) // wide)

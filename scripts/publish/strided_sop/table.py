@@ -23,7 +23,7 @@ from scripts.common.runs import facts_of
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.strided_sop.metrics import strided_metrics
-from scripts.publish.table import interval, percent, write
+from scripts.publish.table import ABOVE, above_control, interval, percent, write
 
 WORDS = ["Corpus", "Split", "Model"]
 CAPTION = ("Strided sentence order prediction. Accuracy: the epoch chosen on held-out training videos; peak: the "
@@ -37,7 +37,7 @@ def training_pairs(folders: list[Path]) -> dict[tuple, str]:
     return {(fact["source"], fact["dataset"], fact["model"], fact["method"]): f"{fact['train_examples']:,}" for fact in facts}
 
 
-def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict) -> pd.DataFrame:
+def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict, models: dict) -> pd.DataFrame:
     """A row of text for each corpus, split, series and stride, from a table made by strided_metrics()."""
     rows = []
     seeds = metrics.dropna(subset="seed").groupby(["source", "split", "series", "stride"])["seed"].nunique()
@@ -52,7 +52,7 @@ def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict) -> p
             "Corpus": title, "Split": split, "Model": series, "Stride": str(stride),
             "Training pairs": pairs.get((source, honest["dataset"], honest["model"], honest["method"]), ""),
             "Pairs": f"{honest['n']:,}", "Videos": f"{honest['groups']:,}", "Seeds": str(seeds.get(key, "")),
-            "Accuracy (%)": percent(honest["value"]), "SD": percent(honest["sd"]), "95 % interval": interval(honest),
+            ABOVE: above_control(by.get("accuracy_above_control"), models), "Accuracy (%)": percent(honest["value"]), "SD": percent(honest["sd"]), "95 % interval": interval(honest),
             "Peak (%)": "" if peak is None else percent(peak["value"]), "Peak SD": "" if peak is None else percent(peak["sd"]),
             "Peak 95 % interval": "" if peak is None else interval(peak),
             "Human (%)": "" if people is None else percent(people["value"]),
@@ -63,8 +63,9 @@ def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict) -> p
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = strided_metrics(given.metrics, load(given.models))
-    table = tabulate(metrics, training_pairs([given.train / name for name in given.runs]), load(given.sources))
+    models = load(given.models)
+    metrics = strided_metrics(given.metrics, models)
+    table = tabulate(metrics, training_pairs([given.train / name for name in given.runs]), load(given.sources), models)
     caption = CAPTION
     if metrics["sample"].any():
         caption += " SAMPLE DATA where marked: made-up sentences, not a corpus."

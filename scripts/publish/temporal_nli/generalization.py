@@ -51,12 +51,18 @@ def without(dataset: str, kind: str) -> str:
 def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
     """A row for each cell, with part (seen, unseen, learnt) and whole (the dataset without what it holds out besides).
 
-    metrics: a table made by nli_metrics() of all datasets. Only systems that were measured with something held out besides.
+    metrics: a table made by nli_metrics() of all datasets. Only systems that were measured with something held out besides, and
+    of the controls the one that is best over all pairs of the datasets of a set.
     """
     rows = metrics[(metrics["metric"] == "accuracy") & metrics["seed"].isna() & (metrics["model"] != "majority")]
     finest = rows.groupby(["source", "dataset", "split", "series", "method"])["scoring"]
     rows = rows[rows["scoring"] == finest.transform(lambda scoring: min(scoring, key=SCORINGS.index))]
     rows = rows.assign(whole=[without(dataset, kind) for dataset, kind in zip(rows["dataset"], rows["held_out"])])
+    place = ["source", "challenge_set", "whole", "split"]
+    controls = rows[(rows["method"] == "control") & (rows["slice"] == "all")].groupby([*place, "model"])["value"].mean()
+    best = set(controls.groupby(place).idxmax())
+    is_best = [at in best for at in rows[[*place, "model"]].itertuples(index=False, name=None)]
+    rows = rows[(rows["method"] != "control") | is_best]
     own = rows[rows["slice"].isin(["part=seen", "part=unseen"])]
     own = own.assign(part=own["slice"].str.removeprefix("part="))
     learnt = rows[rows["slice"].str.startswith("withheld=") & (rows["held_out"] == TEMPLATE)]

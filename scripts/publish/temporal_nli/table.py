@@ -20,7 +20,7 @@ from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import paper_of, published_claims, settings_of
 from scripts.publish.names import load
-from scripts.publish.table import interval, percent, write
+from scripts.publish.table import ABOVE, above_control, interval, percent, write
 from scripts.publish.temporal_nli.metrics import METHODS, SETS, STUDY, data_title, nli_metrics
 
 WORDS = ["Source", "Challenge set", "Model", "Method", "Scoring"]
@@ -48,11 +48,11 @@ def spread(row: pd.Series) -> str:
     return percent(row["value"], 2) + (f" ± {percent(row['sd'], 2)}" if pd.notna(row["sd"]) else "")
 
 
-def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict) -> pd.DataFrame:
+def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
     """A row of text for each source, set, model, method and scoring, from a table made by nli_metrics()."""
     numbers, rows = printed(claims), []
     key = ["source", "dataset", "challenge_set", "split", "series", "model", "method", "scoring"]
-    overall = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(NAMES)]
+    overall = metrics[(metrics["slice"] == "all") & metrics["metric"].isin([*NAMES, "accuracy_above_control"])]
     for names, point in overall.groupby(key, sort=False):
         source, dataset, challenge_set, split, series, model, method, scoring = names
         means = point[point["seed"].isna()].set_index("metric")
@@ -64,6 +64,8 @@ def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict) -> pd.D
             "Pairs": f"{one['n']:,}", "Templates": f"{one['groups']:,.0f}",
             "Seeds": f"{point['seed'].nunique() or ''}",
         }
+        above = means.loc["accuracy_above_control"] if "accuracy_above_control" in means.index else None
+        row[ABOVE] = above_control(above, models)
         for metric, name in NAMES.items():
             ours = means.loc[metric]
             row |= {f"{name} (%)": spread(ours),
@@ -74,8 +76,9 @@ def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict) -> pd.D
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = nli_metrics(given.metrics, load(given.models))
-    table = tabulate(metrics, published_claims(given.sources.with_name("published.csv")), load(given.sources))
+    models = load(given.models)
+    metrics = nli_metrics(given.metrics, models)
+    table = tabulate(metrics, published_claims(given.sources.with_name("published.csv")), load(given.sources), models)
     caption = CAPTION
     if metrics["sample"].any():
         caption += " SAMPLE DATA where marked: sets cut down to few templates, for trying the workflow."
