@@ -272,7 +272,7 @@ def test_the_page_says_what_it_must(study, html):
 
 def test_the_page_says_where_runs_of_a_study_were_not_made_alike(html, tmp_path):
     assert "Not all runs of this study were made alike" not in html
-    alike = {"hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "fp32"},
+    alike = {"method": "train", "hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "fp32"},
              "versions": {"torch": "2.13.0", "transformers": "5.23.0"}}
     other = alike | {"hardware": alike["hardware"] | {"device": "a GPU", "precision": "bf16", "deterministic": False}}
     assert mixture([alike, alike]) == []
