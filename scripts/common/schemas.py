@@ -8,7 +8,6 @@ import math
 import re
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 
 import jsonschema
 
