@@ -40,8 +40,12 @@ OPTIONS = [{"example_id": f"e{place}", "instance_id": f"i{place // 4}", "dialog_
             "context_scope": "full", "candidate": f"{place + 1} hours", "label": int(place % 4 < 2),
             "rule": "" if place % 4 < 2 else "phrase", "is_original": place % 4 == 0, "kind": "duration", "has_numeral": True, "turns": 2}
            for place in range(8)]
+ORDERED = [{"pair_id": f"e{place}", "example_id": f"e{place}", "group_id": f"v{place // 2}", "video_id": f"v{place // 2}", "stride": 0,
+            "first_position": 1, "second_position": 2, "text_a": "She cuts.", "text_b": "She eats.", "label": place % 2, "overlap": 0.5,
+            "same_start": False, "relative_position": 0.3, "sentences": 6, "words_a": 2, "words_b": 2} for place in range(4)]
 STUDIES = {
-    "strided_sop": (None, {"stride": 0, "size_matched": None, "max_videos": None, "label_seed": 0}, ["swapped", "in_order"], ANSWERS),
+    "strided_sop": (tables.STRIDED_PAIRS, {"stride": 0, "size_matched": None, "same_videos": None, "hard": False, "max_videos": None,
+                                           "label_seed": 0}, ["swapped", "in_order"], ORDERED),
     "mctaco": (tables.ANSWERS, {"unit_normalization": False, "train_questions": None, "draw": 0}, ["unlikely", "likely"], ANSWERS),
     "temporal_nli": (tables.NLI, {"challenge_set": "temp_order", "test_templates": None}, ["entailment", "neutral", "contradiction"], PAIRS),
     "timedial": (tables.CLOZE, {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negatives_by": "text",

@@ -4,8 +4,10 @@ captions      one row a sentence: source, split, video_id, position (from 0, in 
               start_s, end_s (seconds)
 cleaning      what a cleaner did: source, split, unit (videos, sentences, …), action (read, kept, changed,
               dropped, noted), reason, count
-strided pairs pair_id, video_id, stride, first_position, second_position, text_a, text_b,
-              label (1: text_a comes first in the video)
+strided pairs pair_id, video_id, stride, first_position, second_position, text_a, text_b, label (1: text_a comes first in
+              the video), overlap (of the two clips: the share of the shorter one), same_start (both start at the same
+              second), relative_position (of the middle of the pair in the video: 0 its first sentence, 1 its last), sentences
+              (of the video), words_a, words_b, category (of the video; missing where the corpus tells none)
 templates     one row an event: source, split, template, past and future forms (fronted: after "In May, …"), their units,
               duration_units, and the forms that tell of a duration; empty text where an event has no such side
 nli           example_id, group_id (the template), text_a (premise), text_b (hypothesis), label (0 entailment,
@@ -13,7 +15,9 @@ nli           example_id, group_id (the template), text_a (premise), text_b (hyp
               tense (past, future), choice (how the times are chosen), premise_type (fixed, interval), prepositions,
               positions (forward, fronted), premise_form (one_clause, two_clauses), next_cycle, hypothesis_type,
               unit_pair, direction (of the hypothesis's duration: lower, higher), difference (of the two times: a share
-              of the list; in set III in higher units)
+              of the list; in set III in higher units), distance (its bin), hypothesis_size (the bin of T2, set III, in
+              higher units), withheld (the kinds of held_out that would hold the pair out, spaces between), part (seen or
+              unseen, by the kind that the dataset holds out)
 questions     one row a candidate answer: source, split, question_id, sentence, question, answer, label (1 likely,
               0 unlikely), category (duration, ordering, typical_time, frequency, stationarity)
 answers       the questions to classify: example_id, group_id (the question), text_a (sentence and question), text_b (the
@@ -37,7 +41,10 @@ predictions   run, split, selection (held_out: the epoch best on the held-out gr
               the mean log-likelihood of the candidate's tokens, where the candidate itself is scored)
 history       run, epoch (from 1), split (train, held_out, or an evaluation split), loss, accuracy, n
 metrics       experiment, study, model, source, the study's own variant columns, seed (missing: over
-              all seeds), split, slice, metric, value, sd (over seeds), ci_low, ci_high, n
+              all seeds), split, slice, metric, value, sd (over seeds), seeds (how many the value is of; 0:
+              it does not learn), ci_low, ci_high (95 %; none where there is one group), n (examples), groups,
+              effective_groups (fewer, where groups are uneven), draws (values over weighted groups, to compare by; of rows
+              over all seeds and slice all), sample
 """
 
 import hashlib
@@ -51,6 +58,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scripts.common.files import whole
+from scripts.common.keyed import keyed_uniform
 from scripts.common.program import UserError, cut
 
 CAPTIONS = pa.schema([
@@ -65,6 +73,8 @@ STRIDED_PAIRS = pa.schema([
     ("pair_id", pa.string()), ("video_id", pa.string()), ("stride", pa.int32()),
     ("first_position", pa.int32()), ("second_position", pa.int32()),
     ("text_a", pa.string()), ("text_b", pa.string()), ("label", pa.int8()),
+    ("overlap", pa.float64()), ("same_start", pa.bool_()), ("relative_position", pa.float64()), ("sentences", pa.int32()),
+    ("words_a", pa.int32()), ("words_b", pa.int32()), ("category", pa.string()),
 ])
 TEMPLATES = pa.schema([
     ("source", pa.string()), ("split", pa.string()), ("template", pa.string()),
@@ -80,6 +90,7 @@ NLI = pa.schema([
     ("premise_position", pa.string()), ("hypothesis_position", pa.string()), ("premise_form", pa.string()),
     ("next_cycle", pa.bool_()), ("hypothesis_type", pa.string()), ("duration_format", pa.string()),
     ("unit_pair", pa.string()), ("direction", pa.string()), ("difference", pa.float64()),
+    ("distance", pa.string()), ("hypothesis_size", pa.string()), ("withheld", pa.string()), ("part", pa.string()),
 ])
 VARIED = NLI.names[6:]  # missing where it does not apply
 QUESTIONS = pa.schema([
@@ -177,10 +188,12 @@ def provenance_of(path: Path) -> dict:
     return provenance
 
 
-def read_metrics(path: Path, schema: pa.Schema = METRICS) -> pa.Table:
-    """A table of metrics, with all its columns; schema: of a study's own ones, where its rows are wanted."""
-    check_columns(path, schema_of(path), schema.names, schema)
-    table = read_table(path)
+def read_metrics(path: Path, schema: pa.Schema = METRICS, draws: bool = False) -> pa.Table:
+    """A table of metrics, with all its columns; schema: of a study's own ones, where its rows are wanted; draws: with them, which
+    only comparisons need."""
+    found = schema_of(path)
+    check_columns(path, found, schema.names, schema)
+    table = read_table(path, [name for name in found.names if draws or name != "draws"])
     check_complete(path, table, set(METRICS.names) - {"seed", "sd", "ci_low", "ci_high"})
     return table
 
@@ -217,6 +230,17 @@ def read_table(path: Path, columns: Iterable[str] | None = None, schema: pa.Sche
         table = opened.read(wanted).select(wanted)
         table.validate(full=True)
         return table
+
+
+def read_sample(path: Path, columns: list[str], key: str, most: int, draw: int) -> pa.Table:
+    """The named columns of about `most` rows of a Parquet file, drawn by hash of the column `key`: a file of any size is streamed."""
+    with parquet_errors(path), pq.ParquetFile(path, page_checksum_verification=True) as opened:
+        check_columns(path, opened.schema_arrow, columns)
+        share, parts = most / max(opened.metadata.num_rows, 1), []
+        for batch in opened.iter_batches(65_536, columns=columns):
+            rows = pa.Table.from_batches([batch]).select(columns)
+            parts.append(rows if share >= 1 else rows.filter(pa.array(keyed_uniform(rows[key].to_pandas(), draw) < share)))
+        return pa.concat_tables(parts) if parts else opened.schema_arrow.empty_table().select(columns)
 
 
 def read_complete(path: Path, schema: pa.Schema, missing: Iterable[str] = ()) -> pa.Table:

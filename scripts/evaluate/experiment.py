@@ -10,10 +10,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scripts.common.intervals import difference
 from scripts.common.program import UserError, cut, log
 from scripts.common.runs import Facts, facts_of, is_name, read_predictions
 from scripts.common.tables import read_complete, write_table
 from scripts.common.yaml_files import entries_of
+
+
+HEADLINES = {"accuracy", "exact_match", "f1", "two_best_accuracy", "one_best_accuracy"}  # shares of which more is better
+CONTROL_METHODS = {"control", "baseline", "majority"}
 
 
 class Run(NamedTuple):
@@ -21,6 +26,12 @@ class Run(NamedTuple):
 
     folder: Path
     facts: Facts
+
+
+def seeds_of(runs: list[Run]) -> list[int]:
+    """The seeds of a system's runs; none of a control, or of a model that neither learns nor is drawn anew by each seed."""
+    seeded = len(runs) > 1 or runs[0].facts["train_examples"]
+    return [run.facts["seed"] for run in runs] if seeded and runs[0].facts["method"] != "control" else []
 
 
 def runs_by_dataset(trained: Path, names: list[str]) -> dict[tuple[str, str], dict[tuple[str, str], list[Run]]]:
@@ -84,8 +95,33 @@ def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tupl
     return label_scores(run, table)[ids.get_indexer(example_ids)], table["selection"][0].as_py()
 
 
+def above_controls(rows: list[dict]) -> list[dict]:
+    """For each model how far it lies above the best control: rows `accuracy_above_control`, `two_best_accuracy_above_control`, …
+
+    The best is that with the highest value on the same split of the same dataset, so the difference errs to the model's
+    disadvantage; it is paired over the groups. `control` names it. Controls are models of that kind, and what the evaluation
+    itself adds as a baseline.
+    """
+    places: dict[tuple, list[dict]] = {}
+    for row in rows:
+        if row["seed"] is None and row["slice"] == "all" and row["metric"] in HEADLINES:
+            key = tuple(row.get(name) for name in ("source", "dataset", "split", "scoring", "metric"))
+            places.setdefault(key, []).append(row)
+    found = []
+    for place in places.values():
+        controls = [row for row in place if row.get("method") in CONTROL_METHODS and row["model"] != "gold"]
+        best = max(controls, key=lambda row: row["value"], default=None)
+        for row in place if best else []:
+            if row.get("method") not in CONTROL_METHODS:
+                above = difference(row, best)
+                found.append(row | above._asdict() | {"metric": f"{row['metric']}_above_control", "control": best["model"], "sd": None,
+                                                      "draws": None})
+    return found
+
+
 def write_metrics(rows: list[dict], schema: pa.Schema, given: argparse.Namespace) -> None:
-    """Write the rows of an experiment; given: the arguments that every evaluation has."""
+    """Write the rows of an experiment, and how far its models lie above its controls; given: the arguments of every evaluation."""
+    rows = rows + above_controls(rows)
     try:
         table = pa.Table.from_pylist([{"experiment": given.experiment} | row for row in rows], schema=schema)
     except (pa.ArrowException, OverflowError) as error:

@@ -1,6 +1,6 @@
 """What the training loop asks of a paradigm, and what paradigms share.
 
-A paradigm is a module scripts/train/<name>.py with a class Paradigm: classify, esim, fill, generate,
+A paradigm is a module scripts/train/<name>.py with a class Paradigm: classify, symmetric, esim, fill, generate,
 pseudo_log_likelihood, mlm. It is made from the model's folder, the job and the tables, after the caller has seeded torch,
 and holds
 

@@ -294,12 +294,12 @@ def own(folder, form, dialogs_said=SAID, speakers=None, order=1):
     """A corpus of one's own in one of the two forms."""
     folder.mkdir(exist_ok=True)
     if form == "jsonl":
-        lines = [json.dumps({"dialog_id": f"d{number}", "dialog": some, "more": 1})
-                 for number, some in enumerate(dialogs_said)]
+        lines = [json.dumps({"dialog_id": f"d{number}", "dialog": turns, "more": 1})
+                 for number, turns in enumerate(dialogs_said)]
         (folder / "own.jsonl").write_text("\n".join(lines) + "\n")
     else:
         rows = [{"dialog_id": f"d{number}", "turn": turn, "text": text, **({"speaker": speakers[turn]} if speakers else {})}
-                for number, some in enumerate(dialogs_said) for turn, text in list(enumerate(some))[::order]]
+                for number, turns in enumerate(dialogs_said) for turn, text in list(enumerate(turns))[::order]]
         pq.write_table(pa.Table.from_pylist(rows), folder / "own.parquet")
     return folder
 
@@ -350,7 +350,7 @@ def test_speakers_are_told_apart(program, tmp_path):
     output = call(program, "dialogs", own(tmp_path / "in", "parquet", speakers=names), tmp_path / "out", NAMED % "parquet")
     train = read_table(output / "train.parquet").to_pandas()
     assert train["speaker"].tolist()[:3] == ["A", "A", "B"], "the fourth turn is empty"
-    crowd = [some[:3] + ["Hi ."] for some in SAID]
+    crowd = [turns[:3] + ["Hi ."] for turns in SAID]
     output = call(program, "dialogs", own(tmp_path / "more", "parquet", crowd, names), tmp_path / "out2", NAMED % "parquet")
     assert read_table(output / "train.parquet").to_pandas()["speaker"].tolist()[:4] == ["A", "A", "B", "A"]
     counts = counted(output)
@@ -425,7 +425,7 @@ def test_the_documentation_holds(program, tmp_path):
     assert set(real) - {"homepage", "downloads"} | {"local", "cleaner"} == set(entry)
     assert entry["splits"] == list(dialogs.SPLITS) and entry["domain"] == "out" and entry["cleaner"] == "dialogs"
     [lines] = re.findall(r"```json\n(.*?)```", text, re.S)
-    more = "".join(json.dumps({"dialog": some}) + "\n" for some in SAID)
+    more = "".join(json.dumps({"dialog": turns}) + "\n" for turns in SAID)
     (tmp_path / "dialogs.jsonl").write_text(lines + more)
     [provenance] = re.findall(r"--provenance '(\{\"sha256\".*)'", text)
     output = call(program, "dialogs", tmp_path, tmp_path / "out", provenance)

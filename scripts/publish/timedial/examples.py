@@ -15,9 +15,9 @@ Reads  metrics.parquet (schema metrics), <train>/<run>/predictions.parquet and r
        <build>/<source>/<dataset>/<split>.parquet (schema cloze), resources/sources.yaml and models.yaml
 Writes <output>.csv, .md, .tex: a row for each option
 
-    python -m scripts.publish.timedial.examples --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.examples --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/timedial \\
-        --build results/build/timedial --runs RUN RUN … --output results/publish/tables/timedial_examples
+        --build results/build/timedial --runs RUN RUN … --output results/publish/default/tables/timedial_examples
 """
 
 import argparse
@@ -49,7 +49,7 @@ CAPTION = ("Dialogs of TimeDial with every option, whether it is right, and the 
 def best_systems(metrics: pd.DataFrame) -> pd.DataFrame:
     """Of each challenge and paradigm the row of the system with the highest 2-best accuracy, highest first."""
     rows = over_seeds(metrics)
-    rows = rows[(rows["metric"] == "two_best_accuracy") & (rows["slice"] == "all") & (rows["paradigm"] != "baseline")]
+    rows = rows[(rows["metric"] == "two_best_accuracy") & (rows["slice"] == "all") & (rows["paradigm"] != "control")]
     rows = widest(rows).sort_values("value", ascending=False, kind="stable")
     return rows.drop_duplicates(["measured_on", "paradigm"])
 

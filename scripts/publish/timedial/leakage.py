@@ -7,9 +7,9 @@ Reads  metrics.parquet (schema metrics: which datasets were measured), <build>/<
        resources/sources.yaml for titles
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.timedial.leakage --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.leakage --metrics results/evaluate/default/metrics.parquet \\
         --build results/build/timedial --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/tables/timedial_leakage
+        --output results/publish/default/tables/timedial_leakage
 """
 
 import argparse
