@@ -96,7 +96,8 @@ def make_dataset(build: Path, source: str, challenge_set: str) -> list[dict]:
         "example_id": f"{challenge_set}:test:{number}", "group_id": f"t{number // 2}", "text_a": HOSTILE, "text_b": f"claim {number}",
         "label": 2 if challenge_set == "temp_duration" else number % 3, "challenge_set": challenge_set,
         kind: names[number % len(names)]} for number in range(12)]
-    write_table(pa.Table.from_pylist(pairs, schema=NLI), build / source / challenge_set / "test.parquet", NLI, {})
+    for split in ("train", "test"):
+        write_table(pa.Table.from_pylist(pairs, schema=NLI), build / source / challenge_set / f"{split}.parquet", NLI, {})
     return pairs
 
 
@@ -119,7 +120,7 @@ def make_run(results: Path, source: str, challenge_set: str, model: str, method:
         training |= {"epochs": 10, "learning_rate": 2e-5, "weight_decay": 0.1, "batch_size": 16, "early_stopping_patience": 2}
     (folder / "run.json").write_text(json.dumps({
         "run": name, "study": "temporal_nli", "source": source, "dataset": challenge_set, "model": model, "method": method,
-        "seed": seed, "labels": labels, "label_columns": [0, 1, 2] if labels is LABELS else [0, 1, 1],
+        "seed": seed, "splits": ["train", "test"], "labels": labels, "label_columns": [0, 1, 2] if labels is LABELS else [0, 1, 1],
         "data_options": {"challenge_set": challenge_set, "test_templates": None, "held_out": "template"}, "training": training,
         "train_examples": 15000, "held_out_examples": 1700, "epochs": 7, "best_epoch": 5, "seconds": 90.0, "tokens_per_second": 9e3,
         "digest": "d1", "code": "scripts.train.loop 123", "data": {"test": f"digest of {source} {challenge_set}"},

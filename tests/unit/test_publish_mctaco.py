@@ -224,7 +224,7 @@ def test_the_largest_training_set_stands_for_a_system(tmp_path, program):
 
 def test_no_two_models_look_alike():
     metrics = pd.DataFrame([{"model": f"m{number}", "kind": f"M{number}", "system": f"M{number}{end}",
-                             "unit_normalization": bool(end)} for number in range(14) for end in ("", " + unit normalization")])
+                             "unit_normalization": bool(end), "method": "train"} for number in range(14) for end in ("", " + unit normalization")])
     seen = [(look["colour"], look["marker"], look["face"]) for look in looks(metrics).values()]
     assert len(seen) == len(set(seen)) == 28
 

@@ -119,7 +119,7 @@ def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
     that is best over all pairs of the dataset) and its place (places)."""
     wanted = (metrics["challenge_set"] == challenge_set) & (metrics["metric"] == "accuracy") & metrics["seed"].isna()
     where = places(list(metrics.loc[wanted, "slice"].unique()), SECTIONS[challenge_set])
-    points = metrics[wanted].merge(where, on="slice")
+    points = metrics[wanted].drop(columns="control").merge(where, on="slice")  # there the name of a control, here its value
     same = ["source", "dataset", "split", "scoring", "slice", "section_place"]
     majority = points[points["model"] == "majority"].drop_duplicates(same).set_index(same)["value"].rename("majority")
     control = points[points["method"] == "control"]
