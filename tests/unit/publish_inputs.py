@@ -91,13 +91,15 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
         score[label], score[1 - label] = np.log(probability), np.log(1 - probability)
         predictions.append({"run": name, "split": splits[0], "selection": "held_out", "epoch": 3, "label": label, "score": score,
                             "example_id": f"v{number}:{stride}:1", "group_id": f"v{number}"})
-    place = results / "build/strided_sop" / source / dataset / f"{splits[0]}.parquet"
-    write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), place, STRIDED_PAIRS, {})
+    for split in ("train", splits[0]):
+        place = results / "build/strided_sop" / source / dataset / f"{split}.parquet"
+        write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), place, STRIDED_PAIRS, {})
     draw.shuffle(predictions)
     write_table(pa.Table.from_pylist(predictions, schema=PREDICTIONS), folder / "predictions.parquet", PREDICTIONS, {})
     (folder / "run.json").write_text(json.dumps({
         "run": name, "study": "strided_sop", "source": source, "dataset": dataset, "model": "minilm", "method": "train", "seed": seed,
-        "data_options": data, "training": training, "train_examples": 6700 - stride, "held_out_examples": 700, "epochs": 3,
+        "splits": ["train", *splits], "data_options": data, "training": training, "train_examples": 6700 - stride,
+        "held_out_examples": 700, "epochs": 3,
         "best_epoch": 3, "seconds": 90.0, "tokens_per_second": 12000.0, "digest": "d1", "code": "scripts.train.loop 123",
         "data": {"train": f"digest of {source} {dataset}"},
         "hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "fp32"},

@@ -23,7 +23,7 @@ from scripts.publish.machines import mixture
 from scripts.publish.verdicts import beside, trend
 from tests.conftest import ROOT
 from tests.rows import each_row
-from tests.unit.publish_inputs import HOSTILE, Study, metric_rows, of_one_group
+from tests.unit.publish_inputs import HOSTILE, Study, metric_rows, slice_rows, of_one_group
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +140,7 @@ def test_a_run_shared_by_two_experiments_is_drawn_once(study, tmp_path, program)
 
 def test_one_group_has_no_interval(study, tmp_path, program):
     one = Study(tmp_path / "one", program)
-    one.write_metrics(of_one_group(metric_rows()))
+    one.write_metrics(of_one_group(metric_rows() + slice_rows()))
     done = one.make_page()
     assert done.returncode == 0, done.stderr
     table = pd.read_csv(one.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False)
@@ -272,7 +272,7 @@ def test_the_page_says_what_it_must(study, html):
 
 def test_the_page_says_where_runs_of_a_study_were_not_made_alike(html, tmp_path):
     assert "Not all runs of this study were made alike" not in html
-    alike = {"hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "fp32"},
+    alike = {"method": "train", "hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "fp32"},
              "versions": {"torch": "2.13.0", "transformers": "5.23.0"}}
     other = alike | {"hardware": alike["hardware"] | {"device": "a GPU", "precision": "bf16", "deterministic": False}}
     assert mixture([alike, alike]) == []

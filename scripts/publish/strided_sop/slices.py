@@ -105,8 +105,9 @@ def draw_column(axes: Axes, points: pd.DataFrame, rows: dict[str, float], known:
 
 def limits_of(points: pd.DataFrame) -> tuple[float, float]:
     """The ends of all axes, in per cent: the values and most of every interval; an interval may run out of the axis."""
-    low, high = points["value"].min() * 100, points["value"].max() * 100
-    return max(0, min(low, points["ci_low"].quantile(0.1) * 100, 48) - 3), min(100, max(high, points["ci_high"].quantile(0.9) * 100, 54) + 3)
+    low, high = (points[name].fillna(points["value"]) * 100 for name in ("ci_low", "ci_high"))
+    return (max(0, min(points["value"].min() * 100, low.quantile(0.1), 48) - 3),
+            min(100, max(points["value"].max() * 100, high.quantile(0.9), 54) + 3))
 
 
 def draw_block(figure: Figure, points: pd.DataFrame, title: str, top: float, known: dict[str, dict]) -> None:
