@@ -55,11 +55,12 @@ def draw_panel(axes: Axes, points: pd.DataFrame, place: dict[str, int], metric: 
     """One number of every system, by single decisions and by one range; place: the line of each system."""
     single, ranged = (points[points["metric"] == name].set_index("system", drop=False) for name in (metric, metric + RANGE))
     for system, line in place.items():
+        colour = style.CONTROL if single["method"][system] == "control" else style.COLOURS[0]
         before, after = single["value"][system] * 100, ranged["value"][system] * 100
-        axes.plot([before, after], [line, line], color=style.COLOURS[0], linewidth=1, alpha=0.6, zorder=3)
+        axes.plot([before, after], [line, line], color=colour, linewidth=1, alpha=0.6, zorder=3)
         axes.plot(before, line, linestyle="", marker="o", markersize=5.5, markerfacecolor="white",
-                  markeredgecolor=style.COLOURS[0], markeredgewidth=1.1, zorder=4)
-        axes.errorbar(after, line, xerr=style.error_bars(ranged.loc[[system]]), linestyle="", color=style.COLOURS[0],
+                  markeredgecolor=colour, markeredgewidth=1.1, zorder=4)
+        axes.errorbar(after, line, xerr=style.error_bars(ranged.loc[[system]]), linestyle="", color=colour,
                       marker="o", markersize=3.2, elinewidth=0.9, capsize=2, zorder=5)
         if points["slice"].iloc[0] == "all" and metric == "exact_match":
             gain = difference(ranged.loc[system].to_dict(), single.loc[system].to_dict())

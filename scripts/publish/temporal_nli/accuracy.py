@@ -130,7 +130,7 @@ def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
     # One scoring for each system: the finest that it has.
     system = points.groupby(["source", "dataset", "split", "series", "method"])["scoring"]
     finest = system.transform(lambda scoring: min(scoring, key=SCORINGS.index))
-    return points[points["scoring"] == finest].drop(columns="control").join(majority, on=same).join(control, on=same)
+    return points[points["scoring"] == finest].join(majority, on=same).join(control, on=same)
 
 
 def rows_of(points: pd.DataFrame) -> pd.DataFrame:

@@ -61,7 +61,7 @@ def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
     place = ["source", "challenge_set", "whole", "split"]
     controls = rows[(rows["method"] == "control") & (rows["slice"] == "all")].groupby([*place, "model"])["value"].mean()
     best = set(controls.groupby(place).idxmax())
-    is_best = [at in best for at in rows[[*place, "model"]].itertuples(index=False, name=None)]
+    is_best = np.array([at in best for at in rows[[*place, "model"]].itertuples(index=False, name=None)], bool)
     rows = rows[(rows["method"] != "control") | is_best]
     own = rows[rows["slice"].isin(["part=seen", "part=unseen"])]
     own = own.assign(part=own["slice"].str.removeprefix("part="))
