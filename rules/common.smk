@@ -79,12 +79,19 @@ if "gpu" not in workflow.global_resources:
     )
 HAS_GPUS = workflow.global_resources["gpu"].value > 0 and config["device"] != "cpu"
 GPUS_PER_RUN = config["devices_per_run"] if HAS_GPUS else 0
-# On a cluster, runs that share a GPU are one job: a group of Snakemake's, of as many as --group-components says. It adds up what its
+# On a cluster, runs that share a GPU are one job: a group of Snakemake's (without a cluster there are none). It adds up what its
 # runs ask for, which is right for memory and cores and wrong for a GPU and for the node, so the GPU is asked for by a text (gres),
 # which is the same for all and stays as it is. How many GPUs there may be at once is counted by a resource of its own then.
 SHARED_GPU = "shared_gpu" if GPUS_PER_RUN and config["runs_per_gpu"] > 1 else None
 if SHARED_GPU and not workflow.remote_exec:
     workflow.register_resource("gpu_runs", workflow.global_resources["gpu"].value * config["runs_per_gpu"])
+
+
+def gpu_group(wildcards):
+    """The group of a run that shares a GPU. How many are in one is said here, as often as a job is made: what stands in the
+    Snakefile is replaced when it has been read, and the plugin does not hand --group-components on to the job on the node."""
+    workflow.group_settings.group_components = {SHARED_GPU: config["runs_per_gpu"]}
+    return SHARED_GPU
 
 
 def gpus_alone(wildcards):

@@ -172,7 +172,7 @@ def test_a_second_call_submits_nothing(study, cluster):
 
 
 def test_runs_share_a_gpu_in_one_job_which_dies_and_resumes(copy, cluster):
-    shared = run_and_kill(cluster, copy, "smaller.yaml", "shared.yaml", options=("train", "--group-components", "shared_gpu=2"), runs=2)
+    shared = run_and_kill(cluster, copy, "smaller.yaml", "shared.yaml", options=("train",), runs=2)
     assert shared["killed"], "no job was caught while both of its runs had a checkpoint and were not at their end"
     first, second = [job for job in shared["jobs"] if "shared_gpu" in job["Comment"]]
     assert (first["JobState"], second["JobState"]) == ("CANCELLED", "COMPLETED")
