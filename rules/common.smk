@@ -28,7 +28,7 @@ from scripts.common.devices import visible_gpus
 from scripts.common.files import sha256_of
 from scripts.common.fingerprint import fingerprint
 from scripts.common.folder_lock import lock_by_owner
-from scripts.common.handed import argument_file, fields_of, hand_over, presence_of, rows_of
+from scripts.common.handed import argument_file, fields_of, hand_over, has_options, presence_of, rows_of
 from scripts.common.manifest import lost_files
 from scripts.common.models import MADE_MODEL, model_files
 from scripts.common.program import UserError

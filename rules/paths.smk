@@ -168,10 +168,8 @@ def dialog_sources(study):
 
 def is_published(item):
     """Whether a figure or table of resources/figures.yaml is made: a run of its study has the options that it needs."""
-    needs = {name: value if isinstance(value, list) else [value] for name, value in item.get("needs", {}).items()}
     runs = model_runs(item["study"]) if item.get("needs_model") else measured_runs(item["study"])
-    options = (json.loads(run.dataset.options) for run in runs)
-    return any(all(of_run.get(name) in values for name, values in needs.items()) for of_run in options)
+    return any(has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs)
 
 
 SUFFIXES = {"figure": ["svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}

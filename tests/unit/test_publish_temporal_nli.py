@@ -328,7 +328,7 @@ def test_differences_sums_and_slices_beside_claims(facts):
 
 
 def test_two_experiments_that_share_rows_stand_once(study, tmp_path):
-    rows = metric_rows()
+    rows = [row for row in metric_rows() if row["held_out"] == "template"]
     two = tmp_path / "two.parquet"
     write_table(pa.Table.from_pylist(rows + [row | {"experiment": "again"} for row in rows], schema=SCHEMA), two, SCHEMA, {})
     assert len(nli_metrics(two, RESOURCES["models"])) == len(rows)

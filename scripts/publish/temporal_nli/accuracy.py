@@ -95,7 +95,7 @@ def place(section: Section, parts: dict[str, str]) -> dict | None:
         return None
     known = [(name, value) for name in section.rows for value in VALUES.get(name, {})]
     at = (column, parts[column]) if column else None
-    dots = list(VALUES.get(section.dots, {"": ""}))
+    dots = list(section.only or VALUES.get(section.dots, {"": ""}))
     return {"section": section.title, "row": value_name(*at) if at else ALL, "dot": dot,
             "series_name": value_name(section.dots, dot) if section.dots else ALL,
             "row_place": -1 if at is None else known.index(at) if at in known else len(known),
