@@ -85,7 +85,13 @@ GPUS_PER_RUN = config["devices_per_run"] if HAS_GPUS else 0
 SHARED_GPU = "shared_gpu" if GPUS_PER_RUN and config["runs_per_gpu"] > 1 else None
 if SHARED_GPU and not workflow.remote_exec:
     workflow.register_resource("gpu_runs", workflow.global_resources["gpu"].value * config["runs_per_gpu"])
-    workflow.group_settings.group_components = {SHARED_GPU: config["runs_per_gpu"]} | dict(workflow.group_settings.group_components)
+
+
+def gpu_group(wildcards):
+    """The group of a run that shares a GPU. How many are in one is said here, as often as a job is made: what stands in the
+    Snakefile is replaced when it has been read, and the plugin does not hand --group-components on to the job on the node."""
+    workflow.group_settings.group_components = {SHARED_GPU: config["runs_per_gpu"]}
+    return SHARED_GPU
 
 
 def gpus_alone(wildcards):
