@@ -106,7 +106,7 @@ def untrained_rows() -> list[dict]:
     same = {"experiment": "untrained", "study": "mctaco", "source": "mctaco", "split": "test", "sample": False, "draw": 0,
             "train_questions": 0, "train_pairs": 0, "model": "bert_base", "method": "untrained", "unit_normalization": False,
             "dataset": "default"}
-    return of_system(same, 0.31, 0.15, SEEDS, None)
+    return with_draws(of_system(same, 0.31, 0.15, SEEDS, None), 0.0133)
 
 
 def released_rows(exact: float = 0.427) -> list[dict]:
@@ -114,7 +114,7 @@ def released_rows(exact: float = 0.427) -> list[dict]:
     same = {"experiment": "tried", "study": "mctaco", "source": "mctaco", "split": "test", "sample": False, "draw": 0,
             "train_questions": None, "train_pairs": None, "model": "told", "method": "released", "unit_normalization": True,
             "dataset": "released"}
-    return of_system(same, 0.699, exact, [], 0.715)
+    return with_draws(of_system(same, 0.699, exact, [], 0.715), 0.0133)
 
 
 def hours(numbers: list[int]) -> list[str]:
