@@ -23,7 +23,7 @@ BASELINES = {"random": "random", "in_context": "stands in the dialog", "most_fre
              "numeral_overlap": "shares most numbers"}
 BLIND = ["random", "most_frequent"]  # these never see the dialog
 RULES = {"phrase": "phrase matching", "numeral": "numeral matching", "open_ended": "open-ended"}
-SETTINGS = {"negatives": "{:.0f} negatives", "negatives_of": "negatives of {}",
+SETTINGS = {"negatives": "{:.0f} negatives", "negatives_from": "negatives from {}", "negatives_of": "negatives of {}",
             "negatives_by": "negatives by {}", "negative_seed": "draw {:.0f}", "max_dialogs": "{:,.0f} dialogs"}
 SYSTEM = ["measured_on", "paradigm", "title", "domain"]
 POINTS = ["origin", "measured_on", "split", "paradigm", "title", "domain", "model", "source", "context_scope", "experiment",
