@@ -24,12 +24,12 @@ PIECE = 250  # cases a process: a crash of a library (a signal) costs no more, a
 
 
 def piece(name: str, seed: int, first: int, last: int, keep: Path) -> None:
-    """Run the cases from first to last in this process; prints `<end> <number> <seconds> <what>`, a line a case."""
+    """Run the cases from first to last in this process; prints `case <end> <number> <seconds> <what>`, a line a case."""
     with tempfile.TemporaryDirectory() as folder:
         for number in range(first, last):
-            print("begun", number, flush=True)
+            print("\ncase begun", number, flush=True)
             outcome = attempt(TARGETS[name], seed, number, Path(folder) / "case")
-            print(f"{outcome.kind.replace(' ', '_')} {number} {outcome.seconds:.3f} {outcome.problem!r}", flush=True)
+            print(f"\ncase {outcome.kind.replace(' ', '_')} {number} {outcome.seconds:.3f} {outcome.problem!r}", flush=True)
             if outcome.problem:
                 place(outcome.files, keep / f"{name}-{seed}-{number}".replace(" ", "_"))
 
@@ -49,7 +49,9 @@ def run_target(name: str, seed: int, cases: int, keep: Path) -> collections.Coun
             code, said, trouble = -1, (error.stdout or b"").decode(), "timed out"
         begun = first
         for line in said.splitlines():
-            end, number, *rest = line.split(" ", 3)
+            if not line.startswith("case "):  # of a library
+                continue
+            end, number, *rest = line.split(" ", 4)[1:]
             begun = int(number)
             if end == "begun":
                 continue

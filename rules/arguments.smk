@@ -17,6 +17,10 @@ def paradigm_of(run):
 def method_of(run):
     """What the training loop must know of a run's study and method, as JSON."""
     study = STUDIES[run.study]
+    if run.method == "control":
+        return as_json({key: study[key] for key in ("columns", "labels")} | {
+            "exchangeable": study.get("exchangeable", False), "inputs": study["methods"]["control"]["inputs"],
+            "control": MODELS[run.model]["control"]})
     known = {key: study.get(key) for key in ("columns", "labels", "merged_labels", "held_out", "peak")}
     return as_json(known | {"makes_model": False} | study["methods"][run.method] | {"paradigm": paradigm_of(run)})
 
@@ -32,9 +36,11 @@ def names_in_model(model):
     return [Path(file).name for file in MADE_MODEL] if "mlm" in MODELS[model] else model_files(MODELS[model])
 
 
-def how_to_train(wildcards, output, threads):
+def how_to_train(wildcards, output, threads, resources):
     """The options of training that are no part of what is learnt: where and how it runs."""
     allotted = os.environ.get("SLURM_CPUS_PER_TASK") if workflow.remote_exec else None  # inside a job that Snakemake sent
+    if allotted and SHARED_GPU and resources.cpus_per_task > 0:
+        allotted = resources.cpus_per_task  # the job's are those of all runs in it
     options = {"device": config["device"], "devices": config["devices_per_run"], "runs-per-gpu": config["runs_per_gpu"],
                "threads": allotted or threads, "checkpoint-seconds": config["checkpoint_seconds"],
                "micro-batch-tokens": config["micro_batch_tokens"], "report-to": config["report_to"], "tokens": "results/train/tokens"}
@@ -53,10 +59,12 @@ def sample_options(wildcards):
 
 
 def model_entry(wildcards):
-    """What decides the files of a model: its entry without the words about it, the hash of its vocabulary."""
+    """What decides the files of a model: its entry without the words about it, the hashes of its vocabulary and vectors."""
     entry = {key: value for key, value in MODELS[wildcards.model].items() if key not in ("licence", "title")}
     if "vocabulary" in entry:
         entry["vocabulary"] = sha256_of(ROOT / entry["vocabulary"])
+    if entry.get("vectors", {}).get("sha256"):  # wherever they come from, it is this file
+        entry["vectors"] = {key: entry["vectors"][key] for key in ("file", "sha256")}
     return as_json(entry)
 
 
@@ -114,7 +122,7 @@ def measured_sources(study):
 
 def evaluated_sources(wildcards):
     """What an evaluation reads of its sources, as JSON."""
-    entries = fields_of(SOURCES, measured_sources(wildcards.study), ("evaluate", "measured_on", "domain", "sample"))
+    entries = fields_of(SOURCES, measured_sources(wildcards.study), ("evaluate", "measured_on", "domain", "sample", "predictions"))
     return as_json(presence_of(entries, ("sample",)))
 
 
@@ -122,15 +130,18 @@ def evaluation_arguments(wildcards, output):
     """The file of the arguments of an evaluation whose number depends on the experiment."""
     build = ["--build", f"results/build/{wildcards.study}"] if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else []
     human = human_labels(wildcards)
-    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *([f"--human={human}"] if human else []),
+    released = ["--fetched", "results/fetch"] if read_released(wildcards) else []
+    answered = [f"{dataset.source}/{dataset.name}" for dataset in PLAN.datasets.values() if dataset.study == wildcards.study]
+    options = [f"--human={human}", "--others", *answered] if human else []
+    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *released, *options,
                           "--sources", f"{hand_over({'sources.yaml': evaluated_sources(wildcards)})}/sources.yaml"])
 
 
 # What figures, tables and the page say of corpora, models and papers: of those entries that are used, the fields shown.
 
 PAPERS = (ROOT / "resources/published.csv").read_text(encoding="utf-8")
-OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample")
-OF_MODELS = ("title", "init", "esim", "mlm")
+OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
+OF_MODELS = ("title", "init", "esim", "mlm", "control")
 
 
 def with_base_models(models):
@@ -143,18 +154,20 @@ def shown_by_item(wildcards):
     study = PUBLISHED[wildcards.item]["study"]
     sources = presence_of(fields_of(SOURCES, measured_sources(study), OF_SOURCES), ("sample",))
     models = fields_of(MODELS, with_base_models({run.model for run in measured_runs(study)}), OF_MODELS)
-    return json.dumps({"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim"))),
+    return json.dumps({"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
                        "published.csv": rows_of(PAPERS, "study", {study})})
 
 
 def item_arguments(wildcards, output):
     """The file of the arguments of a figure or table."""
     item = PUBLISHED[wildcards.item]
-    folder, runs = hand_over(json.loads(shown_by_item(wildcards))), measured_runs(item["study"])
+    folder, runs = hand_over(json.loads(shown_by_item(wildcards))), runs_read(item)
     dialogs, challenges = dialog_sources(item["study"])
     options = {
         "runs": ["--train", f"results/train/{item['study']}", "--runs", *(run.name for run in runs)],
         "datasets": ["--build", f"results/build/{item['study']}"],
+        "released": ["--fetched", "results/fetch"],
+        "cleaned": ["--cleaned", "results/clean"],
         "spans": ["--cleaned", "results/clean", "--spans", "results/build/temporal_spans", "--dialogs", *dialogs,
                   "--challenges", *challenges],
     }
@@ -198,9 +211,9 @@ def page_texts():
             entry["downloads"] = [{"file": file, "sha256": digest} for file, digest in fetched_hashes(source).items()]
     models = fields_of(MODELS, with_base_models(USED_MODELS), (*OF_MODELS, "licence", "hub", "revision", "folder"))
     studies = fields_of(STUDIES, USED_STUDIES, ("title", "paper"))
-    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "caption")
+    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "caption")
     items = [{key: item[key] for key in shown if key in item} for item in PUBLISHED.values()]
-    resources = {"sources": sources, "models": presence_of(models, ("init", "esim")), "studies": studies, "figures": items}
+    resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
     captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in USED_STUDIES), *(item["caption"] for item in items)]
     return {**{f"resources/{name}.yaml": json.dumps(value) for name, value in resources.items()},
             "resources/published.csv": rows_of(PAPERS, "study", {*USED_STUDIES, "study"}),

@@ -54,7 +54,9 @@ def model_folder(model):
 
 
 def model_of(model):
-    """What stands for a model's files: the manifest of fetched ones, the files of one that a run made."""
+    """What stands for a model's files: the manifest of fetched ones, the files of one that a run made, nothing for a control."""
+    if "control" in MODELS[model]:
+        return []
     if "mlm" in MODELS[model]:
         return [f"{model_folder(model)}/{Path(name).name}" for name in MADE_MODEL]
     return [f"{model_folder(model)}/manifest.json"]
@@ -125,11 +127,17 @@ def read_by_dataset(wildcards):
     return [cleaned(wildcards.source), cleaned(challenge), spans(wildcards.source), spans(challenge)]
 
 
+def read_released(wildcards):
+    """The corpora of an experiment that come with judgements which the paper's authors released."""
+    sources = {PLAN.runs[run].dataset.source for run in PLAN.experiments[wildcards.experiment]}
+    return [fetched(source) for source in sorted(sources) if "predictions" in SOURCES[source]]
+
+
 def read_by_evaluation(wildcards):
-    """The runs of an experiment, and the datasets of these where the study's evaluation reads them."""
+    """The runs of an experiment, the datasets of these where the study's evaluation reads them, and released judgements."""
     runs = [PLAN.runs[run] for run in PLAN.experiments[wildcards.experiment]]
     datasets = {built(run.dataset) for run in runs} if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else set()
-    return [*(file for run in runs for file in run_outputs(run.name)), *sorted(datasets)]
+    return [*(file for run in runs for file in run_outputs(run.name)), *sorted(datasets), *read_released(wildcards)]
 
 
 def human_labels(wildcards):
@@ -142,6 +150,16 @@ def measured_runs(study):
     return [run for run in PLAN.runs.values() if run.study == study and run.name not in PLAN.maker_of.values()]
 
 
+def model_runs(study):
+    """The runs of a study that were measured, of models that may understand: none of a control."""
+    return [run for run in measured_runs(study) if run.name not in CONTROLS]
+
+
+def runs_read(item):
+    """The runs that a figure or table reads."""
+    return measured_runs(item["study"]) if "controls" in item["reads"] else model_runs(item["study"])
+
+
 def dialog_sources(study):
     """The dialogs that a study learns from, and the challenges that it is measured on."""
     learnt = sorted({run.dataset.source for run in measured_runs(study)})
@@ -150,8 +168,8 @@ def dialog_sources(study):
 
 def is_published(item):
     """Whether a figure or table of resources/figures.yaml is made: a run of its study has the options that it needs."""
-    needs = item.get("needs", {}).items()
-    return any(needs <= json.loads(run.dataset.options).items() for run in measured_runs(item["study"]))
+    runs = model_runs(item["study"]) if item.get("needs_model") else measured_runs(item["study"])
+    return any(has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs)
 
 
 SUFFIXES = {"figure": ["svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
@@ -167,11 +185,13 @@ def published_files(item):
 def read_by_item(wildcards):
     """What a figure or table is made from beside the metrics, as its `reads` in resources/figures.yaml says."""
     item = PUBLISHED[wildcards.item]
-    runs, sources = measured_runs(item["study"]), sum(dialog_sources(item["study"]), [])
+    runs, sources = runs_read(item), sum(dialog_sources(item["study"]), [])
+    learnt = sorted({run.dataset.source for run in measured_runs(item["study"])})
     files = {
         "runs": [file for run in runs for file in run_outputs(run.name)],
-        "datasets": sorted({built(run.dataset) for run in runs}),
-        "leakage": sorted({built(run.dataset) for run in runs}),
+        "released": [fetched(source) for source in learnt if "predictions" in SOURCES[source]],
+        "cleaned": [cleaned(source) for source in learnt],
+        "datasets": sorted({built(run.dataset) for run in measured_runs(item["study"])}),
         "spans": [place(source) for source in sources for place in (spans, cleaned) if has_spans(source)],
     }
     return list(dict.fromkeys(file for name, read in files.items() if name in item["reads"] for file in read))
@@ -202,7 +222,7 @@ def not_fetched(names, place):
 def check_places():
     """Say before hours of work what will be missing: a folder, a file, the mirror, room on the disk."""
     sources = not_fetched(USED_SOURCES, fetched)
-    models = not_fetched((name for name in USED_MODELS if "mlm" not in MODELS[name]), lambda name: model_of(name)[0])
+    models = not_fetched((name for name in USED_MODELS if not {"mlm", "control"} & set(MODELS[name])), lambda name: model_of(name)[0])
     wanted = [(f"resources/models.yaml: {name}", MODELS[name]["folder"]) for name in models if "folder" in MODELS[name]]
     wanted += [(f"resources/sources.yaml: {name}", SOURCES[name]["local"]) for name in sources if "local" in SOURCES[name]]
     for where, path in wanted:

@@ -26,7 +26,7 @@ rule train_run:
         history="results/train/{study}/{run}/history.parquet",
         facts="results/train/{study}/{run}/run.json",
     wildcard_constraints:
-        run=one_of(set(PLAN.runs) - set(PLAN.maker_of.values())),
+        run=one_of(set(PLAN.runs) - set(PLAN.maker_of.values()) - CONTROLS),
     params:
         code=lambda wildcards: fingerprint(
             "scripts.train.run", "scripts.train.loop", f"scripts.train.{paradigm_of(PLAN.runs[wildcards.run])}"),
@@ -43,15 +43,15 @@ rule train_run:
     benchmark: "results/benchmarks/train/{study}/{run}.jsonl"
     message: "{params.state} {wildcards.run}"
     threads: THREADS_PER_RUN
+    group: gpu_group if SHARED_GPU else None
     # With more memory and time each time; what failed for another reason says so at once, and is not tried again.
     retries: 0 if workflow.remote_exec else 2
     resources:
         attempt=lambda wildcards, attempt: attempt,
-        gpu=GPUS_PER_RUN,
         cpus_per_task=4,
-        nodes=1,
         mem_mb=lambda wildcards, attempt: 16000 * attempt,
         runtime=lambda wildcards, attempt: 240 * attempt,
+        **GPU_REQUEST,
     conda: "../envs/train.yaml"
     shell:
         "python -m scripts.train.run --run {wildcards.run} --settings {params.settings:q} --method {params.method:q}"
@@ -67,3 +67,30 @@ use rule train_run as train_model with:
         facts="results/train/{study}/{run}/run.json",
     wildcard_constraints:
         run=one_of(PLAN.maker_of.values()),
+
+
+rule train_control:
+    """A control: what a model without any understanding of time reaches. Seconds, so nothing is kept to go on from."""
+    input:
+        data=lambda wildcards: built(PLAN.runs[wildcards.run].dataset),
+    output:
+        result="results/train/{study}/{run}/predictions.parquet",
+        history="results/train/{study}/{run}/history.parquet",
+        facts="results/train/{study}/{run}/run.json",
+    wildcard_constraints:
+        run=one_of(CONTROLS),
+    params:
+        code=fingerprint("scripts.train.control"),
+        settings=lambda wildcards: PLAN.runs[wildcards.run].settings,
+        method=lambda wildcards: method_of(PLAN.runs[wildcards.run]),
+        splits=lambda wildcards: splits(PLAN.runs[wildcards.run].dataset.source),
+        data=lambda wildcards, input: Path(input.data).parent,
+        folder=lambda wildcards, output: Path(output.facts).parent,
+    log: "results/logs/train/{study}/{run}.log"
+    benchmark: "results/benchmarks/train/{study}/{run}.jsonl"
+    message: "Control {wildcards.run}"
+    resources: mem_mb=4000
+    conda: "../envs/data.yaml"
+    shell:
+        "python -m scripts.train.control --run {wildcards.run} --settings {params.settings:q} --method {params.method:q}"
+        " --splits {params.splits:q} --data {params.data:q} --output {params.folder:q} --log {log:q}"

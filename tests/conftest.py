@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.forking import ForkServer
+from tests.forking import SHARED, ForkServer
 
 ROOT = Path(__file__).parents[1]
 
@@ -49,11 +49,10 @@ def mirror() -> Path:
     return place.resolve()
 
 
-@pytest.fixture(scope="session")
-def program():
-    """Call `python -m <module> <arguments>` in the project; returns the finished process with its text."""
+def programs(shared: list[str]):
+    """What calls `python -m <module> <arguments>` in the project, after these imports; yields it and ends with its user."""
     environment = dict(os.environ, PYTHONPATH=str(ROOT))
-    server = ForkServer(environment, ROOT)
+    server = ForkServer(environment, ROOT, shared)
 
     def call(module: str, *arguments, cwd: Path = ROOT, **changed) -> subprocess.CompletedProcess:
         command = [module, *map(str, arguments)]
@@ -64,3 +63,9 @@ def program():
 
     yield call
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def program():
+    """Call `python -m <module> <arguments>` in the project; returns the finished process with its text."""
+    yield from programs(SHARED)

@@ -3,6 +3,7 @@
 Each call is a process of its own, as with `python -m`: its own arguments, folder, output and exit code.
 """
 
+import gc
 import json
 import os
 import runpy
@@ -15,12 +16,12 @@ SHARED = ["numpy", "pandas", "pyarrow.parquet", "pyarrow.compute", "matplotlib.p
 
 
 class ForkServer:
-    """A process that forks at each request. `environment` is what the programs see."""
+    """A process in a folder that imports what its programs share and forks at each request. `environment` is what they see."""
 
-    def __init__(self, environment: dict[str, str], folder: Path):
+    def __init__(self, environment: dict[str, str], folder: Path, shared: list[str] = SHARED):
         self.environment = environment
-        self.process = subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        env=environment, cwd=folder)
+        self.process = subprocess.Popen([sys.executable, __file__, *shared], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, env=environment, cwd=folder)
 
     def call(self, command: list[str]) -> subprocess.CompletedProcess:
         """Run `python -m <command>` with its text caught."""
@@ -54,7 +55,8 @@ def serve() -> list[str]:
 
 if __name__ == "__main__":
     sys.path[0] = os.getcwd()
-    for name in SHARED:
+    for name in sys.argv[1:]:
         __import__(name)
+    gc.freeze()  # else each fork goes through all that was imported at its end, and copies it
     sys.argv = serve()
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

@@ -36,6 +36,7 @@ class Target:
     outputs: tuple[str, ...] = ()
     stdin: str | None = None  # the file that it reads as standard input
     damaged: tuple[str, ...] = ()  # the files that a user gives; empty for all
+    keeps: str | None = None  # the folder under {out} where work stays after an error
 
 
 @dataclass
@@ -64,13 +65,13 @@ def _ring(*_) -> None:
 
 
 def place(files: dict, folder: Path) -> None:
-    """Write the files of a case."""
+    """Write the files of a case; {in} in one of them stands for the folder."""
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         if content is FOLDER:
             (folder / name).mkdir()
         elif content is not MISSING:
-            (folder / name).write_bytes(content)
+            (folder / name).write_bytes(content.replace(b"{in}", str(folder).encode()))
 
 
 def called(module: str, arguments: list[str], stdin: bytes) -> tuple[int | None, str, str]:
@@ -101,7 +102,7 @@ def judged(target: Target, output: Path, code: int | None, said: str) -> str:
     """What is wrong with an end, if anything."""
     if "Traceback" in said or "unexpected error" in said:
         return "traceback: " + said.strip().splitlines()[-1][:300]
-    left = [path for path in output.rglob("*") if path.is_file()] if output.exists() else []
+    left = [path for path in output.rglob("*") if path.is_file() and path.relative_to(output).parts[0] != target.keeps]
     if hidden := [path for path in output.parent.rglob("*") if path.name.startswith(".")]:
         return f"left over: {hidden[0].name}"
     if code == 0:

@@ -220,9 +220,14 @@ def damaged_parquet(content: bytes, rng: random.Random, huge: bool) -> bytes:
     return written.getvalue()
 
 
+def damaged_yaml(content: bytes, rng: random.Random, huge: bool) -> bytes:
+    """YAML that is JSON, as which it stands in the targets, damaged as such; other YAML by lines."""
+    return damaged_json(content, rng, huge) if content.startswith(b"{") else damaged_lines(content, rng, huge)
+
+
 STRUCTURED = {
     ".json": damaged_json, ".tsv": lambda *given: damaged_table(*given, "\t"), ".csv": lambda *given: damaged_table(*given, ","),
-    ".jsonl": lambda *given: damaged_lines(*given, damaged_json), ".parquet": damaged_parquet, ".zip": damaged_zip,
+    ".yaml": damaged_yaml, ".jsonl": lambda *given: damaged_lines(*given, damaged_json), ".parquet": damaged_parquet, ".zip": damaged_zip,
 }
 
 

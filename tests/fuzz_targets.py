@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 from scripts.common.keyed import keyed_uniform
 from tests.conftest import ROOT
 from tests.fuzz import Target
+from tests.fuzz_targets_made import MADE
+from tests.fuzz_targets_models import MODELS
 
 
 def named(split: int, count: int, draw: tuple = ()) -> list[str]:
@@ -84,9 +86,12 @@ TERMS = (ROOT / "resources/temporal_terms.yaml").read_bytes()
 TEMPLATES = (ROOT / "resources/templates.csv").read_text(encoding="utf-8").splitlines(keepends=True)
 SHEET = "source,dataset,split,pair_id,text_a,text_b,answer\ncorpus,stride-0,val,p0,\"a, b\",c,in_order\ncorpus,stride-0,val,p1,a,b,\n"
 RUN = {"run": "r", "study": "strided_sop", "source": "corpus", "dataset": "stride-0", "model": "m", "method": "train", "seed": 1,
-       "labels": ["swapped", "in_order"], "data_options": {"stride": 0, "size_matched": None}}
+       "labels": ["swapped", "in_order"], "train_examples": 9, "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}}
 PREDICTIONS = parquet(run=["r", "r"], split=["val"] * 2, selection=["held_out"] * 2, epoch=pa.array([1, 1], pa.int32()), example_id=["p0", "p1"],
                       group_id=["v0", "v1"], label=pa.array([1, 0], pa.int8()), score=pa.array([[0.1, 0.9]] * 2, pa.list_(pa.float32())))
+BUILT = parquet(pair_id=["p0", "p1"], overlap=[0.0, 0.5], same_start=[False, True], relative_position=[0.1, 0.9],
+                sentences=pa.array([5, 9], pa.int32()), words_a=pa.array([3, 4], pa.int32()), words_b=pa.array([5, 6], pa.int32()),
+                category=pa.array([None, "Food"], pa.string()))
 
 TARGETS = {
     "activitynet": cleaner("activitynet", {
@@ -119,8 +124,8 @@ TARGETS = {
             for one in INSTANCES))}, ["--gold", "{in}/test.json", "--scores", "{in}/scores.jsonl", "--resamples", "10"]),
     "human answers": Target(
         "scripts.evaluate.strided_sop", {"human.csv": SHEET.encode(), "r/run.json": as_json(RUN), "r/predictions.parquet": PREDICTIONS,
-                                         "sources.yaml": b"corpus: {evaluate: [val]}\n"},
-        ["--experiment", "e", "--runs", "r", "--trained", "{in}", "--sources", "{in}/sources.yaml", "--human", "{in}/human.csv",
+                                         "corpus/stride-0/val.parquet": BUILT, "sources.yaml": b"corpus: {evaluate: [val]}\n"},
+        ["--experiment", "e", "--runs", "r", "--trained", "{in}", "--build", "{in}", "--sources", "{in}/sources.yaml", "--human", "{in}/human.csv",
          "--output", "{out}/metrics.parquet", "--resamples", "10"], ("metrics.parquet",), damaged=("human.csv",)),
     "unit_normalization": Target("scripts.build.unit_normalization", {"answers.txt": ANSWERS.encode()}, [], stdin="answers.txt"),
     "annotation_sheet": Target(
@@ -131,4 +136,5 @@ TARGETS = {
         ["--questions", f"{{in}}/{name}", "--events", "{in}/events.txt", "--terms", "{in}/terms.yaml", "--candidates", "6", "--seed", "1",
          "--output", "{out}/candidates.parquet"], ("candidates.parquet",), damaged=(name, name, "events.txt"))
        for name, content in QUESTIONS.items()},
+    **MADE, **MODELS,
 }

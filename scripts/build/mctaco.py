@@ -23,7 +23,7 @@ from scripts.build.unit_normalization import normalize_units
 from scripts.common.files import whole_set
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError, execute, log, parser
-from scripts.common.tables import ANSWERS, QUESTIONS, provenance_of, read_table, write_table
+from scripts.common.tables import ANSWERS, QUESTIONS, provenance_of, read_complete, write_table
 
 
 def to_classify(questions: pd.DataFrame, split: str, unit_normalization: bool) -> pd.DataFrame:
@@ -50,7 +50,7 @@ def build(given: argparse.Namespace, folder: Path) -> None:
     options = given.options
     for number, split in enumerate(given.splits):
         file = given.cleaned / f"{split}.parquet"
-        rows = to_classify(read_table(file, QUESTIONS.names).to_pandas(), split, options["unit_normalization"])
+        rows = to_classify(read_complete(file, QUESTIONS).to_pandas(), split, options["unit_normalization"])
         if number == 0 and options["train_questions"] is not None:
             rows = sampled(rows, options["train_questions"], options["draw"], str(file))
         write_table(pa.Table.from_pandas(rows, schema=ANSWERS, preserve_index=False), folder / f"{split}.parquet",

@@ -11,11 +11,16 @@ Writes <output>/<split>.parquet (schema strided pairs), sorted by the videos' or
         --options '{"stride": 2, "size_matched": null, "max_videos": null, "label_seed": 0}' --output /tmp/stride-2
 
 The first split is the one to learn from; size_matched (a stride) cuts it, and only it, to as many pairs as that
-stride has. max_videos keeps that many videos of each split, those with the lowest hash of their id.
+stride has. max_videos keeps that many videos of each split, those with the lowest hash of their id. same_videos (a stride,
+this one or a larger one) keeps in every split only the videos that have a pair of that stride, too: so strides are compared
+on the same videos. hard keeps, of the splits to measure on, only the pairs that a cross-fitted bag of words does not get
+right (scripts/build/hard_pairs.py); what is learnt from stays as it is. On hard pairs a model of words alone is below 50 %.
+Beside each pair stands what it can be told apart by (scripts/build/strided_pairs.py).
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,16 +28,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scripts.build.options import options_of
+from scripts.build.strided_pairs import fewest_sentences, pair_table, spans
 from scripts.common.files import whole_set
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError, execute, log, parser
-from scripts.common.tables import CAPTIONS, STRIDED_PAIRS, provenance_of, read_table, table_writer
+from scripts.common.tables import CAPTIONS, STRIDED_PAIRS, provenance_of, read_complete, read_table, table_writer
 from scripts.common.texts import json_of, text_of
 
-FEWEST_SENTENCES = 5  # section 2: "We discard any videos with fewer than five sentences"
-
 # Separate draws from the same key, so that no choice predicts another.
-LABEL, SIZE, VIDEO = 1, 2, 3
+SIZE, VIDEO = 2, 3
 
 
 def shards(cleaned: Path, split: str) -> list[Path]:
@@ -46,42 +50,6 @@ def shards(cleaned: Path, split: str) -> list[Path]:
     return [cleaned / f"{split}.parquet"]
 
 
-def spans(captions: pa.Table, stride: int) -> tuple[np.ndarray, np.ndarray]:
-    """Row numbers of the first and the last sentence of every span of stride + 2 inner sentences.
-
-    `captions` is sorted by video and position; positions of a video run from 0.
-    """
-    videos = captions["video_id"].combine_chunks().dictionary_encode()
-    video = videos.indices.to_numpy()
-    position = captions["position"].to_numpy()
-    sentences = np.bincount(video, minlength=len(videos.dictionary))[video]
-    inner = np.flatnonzero((sentences >= FEWEST_SENTENCES) & (position > 0) & (position < sentences - 1))
-    first, last = inner[: max(0, len(inner) - stride - 1)], inner[stride + 1 :]
-    same = video[first] == video[last]
-    return first[same], last[same]
-
-
-def pair_table(captions: pa.Table, stride: int, label_seed: int) -> pa.Table:
-    """Every pair of a table of captions (schema strided pairs)."""
-    first, last = spans(captions, stride)
-    first_rows, last_rows = captions.take(first), captions.take(last)
-    video_id = first_rows["video_id"].combine_chunks()
-    position = first_rows["position"].combine_chunks()
-    coin = keyed_hash(video_id.to_pandas(), position.to_numpy(), stride, label_seed, LABEL)
-    in_order = pa.array((coin >> np.uint64(63)) == 1)
-    first_text, last_text = first_rows["text"].combine_chunks(), last_rows["text"].combine_chunks()
-    return pa.table({
-        "pair_id": pc.binary_join_element_wise(video_id, str(stride), position.cast(pa.string()), ":"),
-        "video_id": video_id,
-        "stride": pa.array(np.full(len(first), stride, np.int32)),
-        "first_position": position,
-        "second_position": last_rows["position"],
-        "text_a": pc.if_else(in_order, first_text, last_text),
-        "text_b": pc.if_else(in_order, last_text, first_text),
-        "label": in_order.cast(pa.int8()),
-    })
-
-
 def lowest(hashes: np.ndarray, keep: int) -> np.uint64:
     """The largest of the `keep` lowest hashes: what is at most this is kept."""
     return np.partition(hashes, keep - 1)[keep - 1] if keep < len(hashes) else np.uint64(2**64 - 1)
@@ -90,14 +58,29 @@ def lowest(hashes: np.ndarray, keep: int) -> np.uint64:
 def kept_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table]:
     """The captions of each shard, cut to the `max_videos` videos whose ids hash lowest."""
     if max_videos is None:
-        yield from (read_table(file, CAPTIONS.names) for file in files)
+        yield from (read_complete(file, CAPTIONS) for file in files)
         return
-    ids = [pc.unique(read_table(file, ["video_id"])["video_id"]).to_pandas() for file in files]
+    ids = [pc.unique(read_table(file, ["video_id"], CAPTIONS)["video_id"]).to_pandas() for file in files]
     highest = lowest(np.concatenate([keyed_hash(part, VIDEO) for part in ids]), max_videos)
     for file in files:
-        captions = read_table(file, CAPTIONS.names)
+        captions = read_complete(file, CAPTIONS)
         hashes = keyed_hash(captions["video_id"].to_pandas(), VIDEO)
         yield captions.filter(pa.array(hashes <= highest))
+
+
+def videos_of(cleaned: Path) -> pa.Table | None:
+    """video_id and category_1 of a source whose cleaner knows categories."""
+    file = cleaned / "videos.parquet"
+    schema = pa.schema([("video_id", pa.string()), ("category_1", pa.string())])
+    return read_complete(file, schema, ["category_1"]) if file.exists() else None
+
+
+def pairs_of(cleaned: Path, split: str, options: dict) -> Iterator[pa.Table]:
+    """All pairs of a split (schema strided pairs), shard by shard."""
+    videos = videos_of(cleaned)
+    for captions in kept_videos(shards(cleaned, split), options["max_videos"]):
+        pairs = pair_table(captions, options["stride"], options["label_seed"], options["same_videos"], videos)
+        yield pairs.cast(STRIDED_PAIRS)
 
 
 def size_hashes(pairs: pa.Table) -> np.ndarray:
@@ -105,42 +88,78 @@ def size_hashes(pairs: pa.Table) -> np.ndarray:
     return keyed_hash(pairs["pair_id"].to_pandas(), SIZE)
 
 
-def build_split(cleaned: Path, split: str, options: dict, match: bool, output: Path) -> dict:
-    """Write one split, shard by shard; returns its counts. Raises UserError when no pair is left."""
-    files, stride = shards(cleaned, split), options["stride"]
-    highest = np.uint64(2**64 - 1)
-    if match:
-        hashes, wanted = [], 0
-        for captions in kept_videos(files, options["max_videos"]):
-            wanted += len(spans(captions, options["size_matched"])[0])
-            hashes.append(size_hashes(pair_table(captions, stride, options["label_seed"])))
-        if wanted == 0:
-            raise UserError(f"{output.name}: size_matched names stride {options['size_matched']}, which has no pairs in "
-                            f"{cleaned} split {split}; name a smaller stride")
-        highest = lowest(np.concatenate(hashes), wanted)
-    counts = {"videos": 0, "pairs": 0, "in_order": 0}
-    provenance = provenance_of(files[0]) | {"split": split, "options": options}
+def all_of(pairs: pa.Table) -> np.ndarray:
+    """(n,) True."""
+    return np.ones(len(pairs), bool)
+
+
+def are_lowest(pairs: pa.Table, highest: np.uint64) -> np.ndarray:
+    """(n,) whether each pair stays when the size is cut."""
+    return size_hashes(pairs) <= highest
+
+
+def size_limit(cleaned: Path, split: str, options: dict) -> np.uint64:
+    """The highest hash of a pair that stays, so that as many do as stride size_matched has. Raises UserError for none."""
+    captions = kept_videos(shards(cleaned, split), options["max_videos"])
+    wanted = sum(len(spans(part, options["size_matched"], options["same_videos"])[0]) for part in captions)
+    if wanted == 0:
+        raise UserError(f"{split}.parquet: size_matched names stride {options['size_matched']}, which has no pairs in "
+                        f"{cleaned} split {split}; name a smaller stride")
+    return lowest(np.concatenate([size_hashes(pairs) for pairs in pairs_of(cleaned, split, options)]), wanted)
+
+
+def none_left(cleaned: Path, split: str, options: dict, all_pairs: int) -> UserError:
+    """The error that a split has no pair."""
+    if all_pairs:
+        return UserError(f"{split}.parquet: no pair is left: the bag of words gets all {all_pairs} pairs of {cleaned} split "
+                         f"{split} right; set hard: false, or use a larger source")
+    stride, same_videos = options["stride"], options["same_videos"]
+    reach = f"stride {stride}" if same_videos is None else f"same_videos {same_videos}"
+    return UserError(f"{split}.parquet: no pair is left: no video of {cleaned} split {split} has "
+                     f"{fewest_sentences(stride if same_videos is None else same_videos)} sentences or more, which {reach} "
+                     "needs; use a smaller stride or another source")
+
+
+def build_split(cleaned: Path, split: str, options: dict, keep: Callable[[pa.Table], np.ndarray], output: Path) -> dict:
+    """Write the pairs of one split that are to be kept, shard by shard; returns its counts. Raises UserError for none."""
+    counts, all_pairs = {"videos": 0, "pairs": 0, "in_order": 0}, 0
+    provenance = provenance_of(shards(cleaned, split)[0]) | {"split": split, "options": options}
     with table_writer(output, STRIDED_PAIRS, provenance) as writer:
-        for captions in kept_videos(files, options["max_videos"]):
-            pairs = pair_table(captions, stride, options["label_seed"])
-            if match:
-                pairs = pairs.filter(pa.array(size_hashes(pairs) <= highest))
+        for pairs in pairs_of(cleaned, split, options):
+            all_pairs += len(pairs)
+            pairs = pairs.filter(pa.array(keep(pairs)))
             counts["videos"] += pc.count_distinct(pairs["video_id"]).as_py()
             counts["pairs"] += len(pairs)
             counts["in_order"] += pc.sum(pairs["label"]).as_py() or 0
-            writer.write_table(pairs.cast(STRIDED_PAIRS.with_metadata(writer.schema.metadata)))
+            writer.write_table(pairs.cast(writer.schema))
         if counts["pairs"] == 0:
-            fewest = max(FEWEST_SENTENCES, stride + 4)
-            raise UserError(f"{output.name}: no pair is left: no video of {cleaned} split {split} has {fewest} sentences "
-                            f"or more, which stride {stride} needs; use a smaller stride or another source")
+            raise none_left(cleaned, split, options, all_pairs)
     return counts
 
 
+def kept_of(cleaned: Path, splits: list[str], options: dict) -> tuple[Callable, Callable]:
+    """Which of a table of pairs are kept (n,), as functions: to learn from, and to measure on."""
+    learn = measure = all_of
+    if options["size_matched"] is not None:
+        learn = partial(are_lowest, highest=size_limit(cleaned, splits[0], options))
+    if options["hard"]:
+        from scripts.build.hard_pairs import are_hard, learnt_weights  # scikit-learn, which takes a second to load
+
+        weights = learnt_weights(pairs for split in splits for pairs in pairs_of(cleaned, split, options))
+        measure = partial(are_hard, weights=weights)
+    return learn, measure
+
+
 def main(given: argparse.Namespace) -> None:
+    options = given.options
+    if options["same_videos"] is not None and options["same_videos"] < options["stride"]:
+        raise UserError(f"same_videos is {options['same_videos']}, but videos that reach it may have no pair of stride "
+                        f"{options['stride']}; set same_videos to the largest stride that you compare, or to null")
     with whole_set(given.output) as folder:
+        learn, measure = kept_of(given.cleaned, given.splits, options)
         for number, split in enumerate(given.splits):
-            match = number == 0 and given.options["size_matched"] is not None
-            counts = build_split(given.cleaned, split, given.options, match, folder / f"{split}.parquet")
+            keep = measure if number else learn
+            counts = build_split(given.cleaned, split, options, keep, folder / f"{split}.parquet")
             log.info("%s %s: %d pairs of %d videos, %d in order", given.output, split,
                      counts["pairs"], counts["videos"], counts["in_order"])
 

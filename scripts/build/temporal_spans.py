@@ -43,8 +43,8 @@ from scripts.build.temporal_words import RULES, Piece, Rules, pieces, rules_of
 from scripts.common.files import whole_set
 from scripts.common.owner import end_forks_with_this
 from scripts.common.program import UserError, execute, log, parser, whole_number
-from scripts.common.tables import (CHALLENGE, DIALOGS, SPANS, parquet_errors, provenance_of, read_table, schema_of,
-                                   table_writer)
+from scripts.common.tables import (CHALLENGE, DIALOGS, SPANS, check_columns, check_complete, parquet_errors, provenance_of,
+                                   read_complete, read_table, schema_of, table_writer)
 
 KINDS = ["date", "time", "duration", "set", "age"]
 TURNS = ["source", "split", "dialog_id", "turn", "text"]
@@ -214,11 +214,15 @@ def turns_in(file: Path) -> Iterator[pd.DataFrame]:
     """The turns of a cleaned table in chunks. Raises UserError when it holds neither dialogs nor a challenge."""
     present = set(schema_of(file).names)
     if set(CHALLENGE.names) <= present:
-        turns = restored_turns(read_table(file, CHALLENGE.names).to_pandas(), str(file))
+        turns = restored_turns(read_complete(file, CHALLENGE, ["rule"]).to_pandas(), str(file))
         yield from (turns[start : start + CHUNK] for start in range(0, len(turns), CHUNK))
     elif set(DIALOGS.names) <= present:
         with parquet_errors(file), pq.ParquetFile(file, page_checksum_verification=True) as opened:
-            yield from (batch.to_pandas() for batch in opened.iter_batches(CHUNK, columns=TURNS))
+            check_columns(file, opened.schema_arrow, TURNS, DIALOGS)
+            for batch in opened.iter_batches(CHUNK, columns=TURNS):
+                batch.validate(full=True)
+                check_complete(file, batch, TURNS)
+                yield batch.to_pandas()
     else:
         raise UserError(f"{file}: neither dialogs (one row a turn) nor a challenge (one row an option): no column "
                         f"{', '.join(name for name in TURNS if name not in present)}; clean the source again")

@@ -48,7 +48,7 @@ from scripts.build.word_overlap import filled_in, leaks, overlaps
 from scripts.common.files import whole, whole_set
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError, execute, log, parser
-from scripts.common.tables import CHALLENGE, CLOZE, DIALOGS, SPANS, provenance_of, read_table, write_table
+from scripts.common.tables import CHALLENGE, CLOZE, DIALOGS, SPANS, provenance_of, read_complete, write_table
 
 LEARNT = ("train", "validation")
 EXACT, NEAR, DUPLICATE = "exact source of the challenge", "near source of the challenge", "occurs before"
@@ -139,16 +139,18 @@ def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame,
 def build(given: argparse.Namespace, output: Path) -> None:
     """Write every split and leakage.csv to the folder `output`."""
     options = given.options
-    measured = {split: read_table(given.challenge / f"{split}.parquet", CHALLENGE.names).to_pandas()
+    measured = {split: read_complete(given.challenge / f"{split}.parquet", CHALLENGE, ["rule"]).to_pandas()
                 for split in given.measured}
+    if not any(map(len, measured.values())):
+        raise UserError(f"{given.challenge}: no instance in {' or '.join(given.measured)}.parquet; clean the challenge again")
     challenges = pd.concat(measured.values(), ignore_index=True)
     asked = challenge_turns(challenges, str(given.challenge))
     filled = filled_in(challenges, asked)
     most, rows, learnt = options["max_dialogs"], [], None
     for name, split in zip(LEARNT, given.splits):
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.cleaned, given.spans))
-        dialogs = ordered(read_table(file, DIALOGS.names).to_pandas(), str(file))
-        spans = placed(read_table(spans_file, SPANS.names).to_pandas(), dialogs, str(spans_file))
+        dialogs = ordered(read_complete(file, DIALOGS).to_pandas(), str(file))
+        spans = placed(read_complete(spans_file, SPANS).to_pandas(), dialogs, str(spans_file))
         built, counts, learnt = build_split(dialogs, spans, asked, filled, options, most, str(spans_file), learnt)
         most = None if most is None else -(-most // HELD_OUT)
         write_table(built, output / f"{name}.parquet", CLOZE,
@@ -161,7 +163,7 @@ def build(given: argparse.Namespace, output: Path) -> None:
                      ["candidates", "mask_instances", "dialogs_kept", "pool"]], 100 * counts["right_by_frequency"].iloc[-1])
     for split, challenge in measured.items():
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.challenge, given.challenge_spans))
-        built, found = challenge_cloze(challenge, read_table(spans_file, SPANS.names).to_pandas(), options["context_scope"],
+        built, found = challenge_cloze(challenge, read_complete(spans_file, SPANS).to_pandas(), options["context_scope"],
                                        str(file))
         write_table(built, output / f"{split}.parquet", CLOZE,
                     provenance_of(file) | {"split": split, "options": options})

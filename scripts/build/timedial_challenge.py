@@ -10,6 +10,7 @@ import pyarrow as pa
 from scripts.build.dialog_leakage import MASK, challenge_turns
 from scripts.build.timedial_instances import contexts, with_columns
 from scripts.common.program import UserError
+from scripts.common.tables import CLOZE
 
 NUMERAL = (r"(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)"
            r"teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|dozen|half)\b")
@@ -46,6 +47,8 @@ def span_behind_mask(challenge: pd.DataFrame, asked: pd.DataFrame, spans: pd.Dat
 
 def challenge_cloze(challenge: pd.DataFrame, spans: pd.DataFrame, scope: str, where: str) -> tuple[pa.Table, pd.Series]:
     """The instances of a challenge split (schema cloze), and how many masks were found among its spans."""
+    if challenge.empty:  # a split of a challenge may be
+        return CLOZE.empty_table(), pd.Series(dtype=int)
     asked = challenge_turns(challenge, where)
     behind = span_behind_mask(challenge, asked, spans, where)
     masked = np.flatnonzero(asked["masked"])

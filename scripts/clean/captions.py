@@ -24,6 +24,7 @@ Shape = TypeVar("Shape")
 NO_TIME = "start or end is not a finite number"
 EMPTY = "text is empty"
 UNSORTED = "not in the order of start times: sorted"
+TOGETHER = "starts together with the one in front: in the order of the file"
 NO_SENTENCE = "no sentence is left"
 
 
@@ -75,40 +76,51 @@ def joined(texts: pd.Series) -> pd.Series:
     return pd.Series([" ".join(text.split()) for text in texts], index=texts.index, dtype=object)
 
 
+def sentences_of(videos: dict[str, Captions]) -> pd.DataFrame:
+    """A row a sentence, in the order of the file: video_id, duration, start_s, end_s, raw (as it was read) and text."""
+    sizes = np.array([len(video.sentences) for video in videos.values()], dtype=np.int64)
+    times = np.array([span for video in videos.values() for span in video.timestamps], dtype=float).reshape(-1, 2)
+    raw = pd.Series([text for video in videos.values() for text in video.sentences], dtype=object)
+    return pd.DataFrame({
+        "video_id": np.repeat(np.array(list(videos), dtype=object), sizes),
+        "duration": np.repeat(np.array([video.duration for video in videos.values()], dtype=float), sizes),
+        "start_s": times[:, 0],
+        "end_s": times[:, 1],
+        "raw": raw,
+        "text": joined(raw),
+    })
+
+
+def changed_spaces(raw: pd.Series) -> dict[str, pd.Series]:
+    """By what `joined` does, which texts it does it to."""
+    stripped = raw.str.strip()
+    return {
+        "white space at an end of the text: removed": raw.str.len() > stripped.str.len(),
+        "line break in the text: made a space": raw.str.contains("[\n\r]"),
+        "several spaces in a row in the text: made one": stripped.str.contains("  ", regex=False),
+    }
+
+
 def clean_split(videos: dict[str, Captions], source: str, split: str) -> tuple[pa.Table, list[Count]]:
     """One split (of thousands of videos, not of millions) as a table of captions, and what was found and done.
 
     Sorted by video_id and start time; equal times keep the order of the file. Sentences go only for an empty text
     or a time that is not a finite number. Odd times are counted and stay as they are.
     """
-    sizes = np.array([len(video.sentences) for video in videos.values()], dtype=np.int64)
-    times = np.array([span for video in videos.values() for span in video.timestamps], dtype=float).reshape(-1, 2)
-    rows = pd.DataFrame({
-        "video_id": np.repeat(np.array(list(videos), dtype=object), sizes),
-        "start_s": times[:, 0],
-        "end_s": times[:, 1],
-        "raw": pd.Series([text for video in videos.values() for text in video.sentences], dtype=object),
-    })
-    rows["text"] = joined(rows["raw"])
-    stripped = rows["raw"].str.strip()
-    duration = np.repeat(np.array([video.duration for video in videos.values()], dtype=float), sizes)
-    changed = {
-        "white space at an end of the text: removed": rows["raw"].str.len() > stripped.str.len(),
-        "line break in the text: made a space": rows["raw"].str.contains("[\n\r]"),
-        "several spaces in a row in the text: made one": stripped.str.contains("  ", regex=False),
-    }
+    rows = sentences_of(videos)
     noted = {
         "start is after end": rows["start_s"] > rows["end_s"],
         "start equals end": rows["start_s"] == rows["end_s"],
-        "end is past the duration of the video": rows["end_s"] > duration,
+        "end is past the duration of the video": rows["end_s"] > rows["duration"],
         "start is before the video": rows["start_s"] < 0,
     }
-    timed = np.isfinite(times).all(axis=1)
+    timed = np.isfinite(rows[["start_s", "end_s"]].to_numpy()).all(axis=1)
     empty = timed & (rows["text"] == "").to_numpy()
     kept = rows[timed & ~empty]
     backwards = kept.groupby("video_id", sort=False)["start_s"].diff() < 0
     unsorted = kept.loc[backwards, "video_id"].nunique()
     kept = kept.sort_values(["video_id", "start_s"], kind="stable")
+    together = kept.groupby("video_id", sort=False)["start_s"].diff() == 0
     left = kept["video_id"].nunique()
     table = pa.table({
         "source": pa.array([source] * len(kept), pa.string()),
@@ -128,8 +140,9 @@ def clean_split(videos: dict[str, Captions], source: str, split: str) -> tuple[p
         (split, "sentences", "dropped", NO_TIME, int((~timed).sum())),
         (split, "sentences", "dropped", EMPTY, int(empty.sum())),
         (split, "sentences", "kept", "", len(kept)),
-        *((split, "sentences", "changed", reason, int(which.sum())) for reason, which in changed.items()),
+        *((split, "sentences", "changed", reason, int(which.sum())) for reason, which in changed_spaces(rows["raw"]).items()),
         *((split, "sentences", "noted", reason, int(which.sum())) for reason, which in noted.items()),
+        (split, "sentences", "noted", TOGETHER, int(together.sum())),
     ]
     return table, counts
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scripts.clean.captions import EMPTY, NO_SENTENCE, NO_TIME, UNSORTED
+from scripts.clean.captions import EMPTY, NO_SENTENCE, NO_TIME, TOGETHER, UNSORTED
 from scripts.clean.howto100m_videos import Video
 from scripts.common.keyed import keyed_uniform
 
@@ -143,6 +143,8 @@ def clean_batch(names: list[str], videos: list[Video], source: str) -> tuple[pa.
     counts.captions("kept", "", video[rows])
     overlapping = (start[rows[1:]] < end[rows[:-1]]) & (video[rows[1:]] == video[rows[:-1]])
     counts.captions("noted", "begins before the one in front ends", video[rows[1:][overlapping]])
+    together = (np.diff(start[rows]) == 0) & (np.diff(video[rows]) == 0)
+    counts.captions("noted", TOGETHER, video[rows[1:][together]])
     counts.videos("dropped", NO_SENTENCE, kept == 0)
     counts.videos("kept", "", kept > 0)
     ids, splits = pa.array(names, pa.string()), pa.array(SPLITS).take(pa.array(counts.split_of))

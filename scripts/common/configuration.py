@@ -11,6 +11,7 @@ from scripts.common.program import UserError
 from scripts.common.schemas import VALIDATOR, check, check_entry, closest, shown
 
 MOST_LEVELS, MOST_RUNS = 1000, 50_000  # of a factor, of one experiment: more is a slip
+CONTROL = "control"  # the method of models of this kind
 SCORING = {"max_length", "precision"}  # the training settings that a run without learning has as well
 
 
@@ -81,8 +82,15 @@ def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) 
     return Dataset(study, point["source"], "-".join(parts) or "default", as_json(values))
 
 
+def has_seed(how: dict, method: str) -> bool:
+    """Whether a method's runs differ by seed: they learn, and are no controls, or have a head that is drawn."""
+    return how["learns"] and method != CONTROL or how.get("fresh_head", False)
+
+
 def _settings(training: dict, study: dict, how: dict) -> dict:
     """The settings that have an effect on a run: others must not make another run of it."""
+    if how.get("paradigm") == CONTROL:
+        return {}
     if not how["learns"]:
         return {key: value for key, value in training.items() if key in SCORING}
     without = set()
@@ -95,13 +103,13 @@ def _settings(training: dict, study: dict, how: dict) -> dict:
 
 def _run(study: str, how: dict, dataset: Dataset, model: str, made_by: str | None, method: str, training: dict,
          seed: int) -> Run:
-    """One run, by the settings that have an effect on it; what does not learn has no seed."""
+    """One run, by the settings that have an effect on it; what neither learns nor has a fresh head has no seed."""
     settings = as_json({
         "study": study, "source": dataset.source, "dataset": dataset.name, "data": json.loads(dataset.options),
         "model": model, "method": method, "training": training, "seed": seed, **({"made_by": made_by} if made_by else {}),
     })
     parts = [dataset.source, dataset.name, model, *([] if method == "train" else [method]),
-             *([f"seed-{seed}"] if how["learns"] else []), hashlib.sha256(settings.encode()).hexdigest()[:8]]
+             *([f"seed-{seed}"] if has_seed(how, method) else []), hashlib.sha256(settings.encode()).hexdigest()[:8]]
     name = "-".join(parts)
     return Run(study, name, dataset, model, method, settings)
 
@@ -221,17 +229,35 @@ class _Resolver:
         study = self.entry("studies", experiment["study"], f"{where}.study: no study")
         methods = experiment.get("methods", list(study["methods"])[:1])
         for method in methods:
-            if method not in study["methods"]:
+            if method not in study["methods"] or method == CONTROL:
                 raise UserError(f"{where}.methods: {experiment['study']} has no method {shown(method)}"
-                                f"{closest(method, study['methods'])}")
+                                f"{closest(method, [name for name in study['methods'] if name != CONTROL])}")
         makers = {model: self.made_by(model, where) for model in experiment["models"]}
         training = self.config["training"] | experiment.get("training", {})
+        systems = self.systems(experiment, methods, study, where)
         for dataset in self.datasets(experiment, where, study):
-            for model, method in itertools.product(experiment["models"], methods):
+            for model, method in systems:
                 how = study["methods"][method]
                 settings = _settings(training, study, how)
-                for seed in experiment.get("seeds", self.config["seeds"]) if how["learns"] else [0]:
-                    yield _run(experiment["study"], how, dataset, model, makers[model], method, settings, seed)
+                seeds = experiment.get("seeds", self.config["seeds"]) if has_seed(how, method) else [0]
+                for seed in seeds:
+                    yield _run(experiment["study"], how, dataset, model, makers.get(model), method, settings, seed)
+
+    def systems(self, experiment: dict, methods: list[str], study: dict, where: str) -> list[tuple[str, str]]:
+        """The (model, method) of an experiment: its models by its methods, then the controls, which have a method of their own.
+
+        Where an experiment makes a model, nothing is measured, so it has no controls.
+        """
+        asked = experiment.get("controls", True)
+        controls = study.get("controls", []) if asked is True else asked or []
+        measures = not any(study["methods"][method].get("makes_model") for method in methods)
+        found = [(model, method) for model in experiment["models"]
+                 for method in ([CONTROL] if CONTROL in self.model(model, where) else methods)]
+        for control in controls if measures else []:
+            if CONTROL not in self.model(control, where):
+                raise UserError(f"{where}.controls: {control} is no model of kind control; name it under models, or another one here")
+            found.append((control, CONTROL))
+        return list(dict.fromkeys(found))
 
 
 def resolve(config: dict, sources: dict, models: dict, studies: dict) -> Plan:

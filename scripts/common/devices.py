@@ -166,7 +166,7 @@ def claim_gpus(visible: list[str], wanted: int, runs_per_gpu: int = 1) -> list[s
                 os.close(descriptor)
     if not enough:
         names = ", ".join(map(str, sorted(refused)))
-        hindered = f" ({names} cannot be locked: remove it if no run uses it)" if refused else ""
+        hindered = f" ({names} cannot be locked: remove it if no run uses it, or set TMPDIR to a folder on a disk that has locks)" if refused else ""
         raise UserError(f"{wanted} free GPUs were needed, but of {len(visible)}{within} only {len(emptiest)} are unclaimed"
                         f"{hindered}; wait for the other runs, or give Snakemake `--resources gpu=N`")
     return emptiest

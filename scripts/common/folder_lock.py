@@ -7,7 +7,6 @@ the files that it left. An owner on another machine cannot be known to be dead w
 its files stay, and the message says what to type.
 """
 
-import errno
 import fcntl
 import json
 import os
@@ -23,10 +22,10 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 from snakemake.persistence import PersistenceBase
 
+from scripts.common.locks import flock
 from scripts.common.owner import SECONDS, boot, name_owner
 
 UNLOCK = "if you are sure that no Snakemake works in this folder, type `snakemake --unlock`, then the same command again"
-NO_FLOCK = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL)
 
 
 def this_process() -> dict:
@@ -54,15 +53,10 @@ def described(owner: dict | None) -> str:
 def take(descriptor: int, file: Path) -> bool:
     """Take the flock; False where the file system has none. Raises WorkflowError when a living process holds it."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise WorkflowError(f"{described(owner_in(file))} works in {file.parents[1]}; wait until it ends, or stop it, "
                             "then give this command again") from None
-    except OSError as error:
-        if error.errno not in NO_FLOCK:
-            raise
-        return False
-    return True
 
 
 def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:

@@ -44,8 +44,11 @@ def changed_file(manifest: Path, hashes: dict[str, str]) -> str | None:
     """The first of the files, by their sha256 now, that is not as the manifest says; None where all are, or there is no manifest."""
     if not manifest.exists():
         return None
-    listed = json.loads(manifest.read_text(encoding="utf-8"))["files"]
-    return next((name for name, sha256 in hashes.items() if name in listed and listed[name]["sha256"] != sha256), None)
+    try:
+        listed = json.loads(manifest.read_text(encoding="utf-8"))["files"]
+        return next((name for name, sha256 in hashes.items() if name in listed and listed[name]["sha256"] != sha256), None)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise UserError(f"{manifest}: is damaged; remove it, and the same command writes it again") from None
 
 
 def main(given: argparse.Namespace) -> None:

@@ -5,11 +5,11 @@ from scripts.common.schemas import check_entry
 DEFAULT_FILES = ["config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json"]
 SCRATCH_FILES = ["config.json", "tokenizer.json", "tokenizer_config.json"]
 MADE_MODEL = [f"model/{file}" for file in DEFAULT_FILES]  # in the folder of the run that made it
-KINDS = ("hub", "folder", "init", "esim", "mlm")
+KINDS = ("hub", "folder", "init", "esim", "mlm", "control")
 
 
 def kind_of(entry: dict) -> str:
-    """`hub`, `folder`, `init`, `esim` or `mlm`: where a model of a checked entry comes from."""
+    """`hub`, `folder`, `init`, `esim`, `mlm` or `control`: where a model of a checked entry comes from."""
     return next(kind for kind in KINDS if kind in entry)
 
 
@@ -22,9 +22,11 @@ def model_files(entry: dict) -> list[str]:
     """The names of the files that results/fetch/models/<name>/ holds for an entry of resources/models.yaml.
 
     A model trained from scratch (`init:`) has no weights: training draws them from the run's seed. A model of an MLM stage
-    (`mlm:`) is no fetched one: the run that makes it holds its files.
+    (`mlm:`) is no fetched one: the run that makes it holds its files. A control has none.
     """
     kind = kind_of(entry)
+    if kind == "control":
+        return []
     if kind == "init":
         return list(SCRATCH_FILES)
     if kind == "esim":

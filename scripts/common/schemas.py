@@ -8,13 +8,12 @@ import math
 import re
 from contextlib import suppress
 from functools import cache
-from pathlib import Path
 
 import jsonschema
-import yaml
 
 from scripts.common.fingerprint import ROOT, file_of
 from scripts.common.program import UserError
+from scripts.common.yaml_files import read_yaml
 
 LONGEST_VALUE = 80  # of a value that a message repeats
 DEEPEST = 40
@@ -34,19 +33,6 @@ def closest(name: str, known) -> str:
     """`; did you mean X?` where a known name is near, else the known names."""
     near = difflib.get_close_matches(str(name)[:LONGEST_VALUE], list(known), 1)
     return f"; did you mean {near[0]}?" if near else f"; known: {', '.join(sorted(known))}"
-
-
-def read_yaml(file: Path):
-    """The value of a YAML file. Raises UserError for one that cannot be read, with the line."""
-    try:
-        return yaml.load(file.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except OSError as error:
-        raise UserError(f"{file}: cannot be read ({error.strerror}); put it there, or check out the project anew") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" in line {mark.line + 1}" if mark else ""
-        raise UserError(f"{file}: is no YAML{where} ({getattr(error, 'problem', None) or type(error).__name__}); "
-                        "correct it there") from None
 
 
 @cache

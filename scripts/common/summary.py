@@ -3,14 +3,23 @@
 import json
 from pathlib import Path
 
+import pandas as pd
+
 from scripts.common.tables import read_table
 
-COLUMNS = ["study", "model", "source", "dataset", "split", "slice", "metric", "seed", "value", "ci_low", "ci_high", "sample"]
+COLUMNS = ["study", "control", "model", "source", "dataset", "split", "slice", "metric", "seed", "value", "ci_low", "ci_high", "sample"]
 
 
 def per_cent(share: float) -> str:
     """A share as `55.1 %`."""
     return f"{share * 100:.1f} %"
+
+
+def above_control(row: pd.Series) -> str:
+    """How far a model lies above the best control, in words."""
+    known = pd.notna(row["ci_low"])
+    interval = f"{row['ci_low'] * 100:+.1f} to {row['ci_high'] * 100:+.1f}" if known else "one group: no interval"
+    return f"{row['value'] * 100:+.1f} points to the control {row['control']} ({interval});"
 
 
 def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
@@ -24,8 +33,12 @@ def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
             continue
         best = of_study.loc[of_study["value"].idxmax()]
         note = ", sample data" if best["sample"] else ""
-        interval = f"{per_cent(best['ci_low'])} to {per_cent(best['ci_high'])}"
-        lines.append(f"{study['title']}: {study['headline'].replace('_', ' ')} at best {per_cent(best['value'])} ({interval}), "
+        same = ["study", "model", "source", "dataset", "split"]
+        beside = table[(table[same] == best[same]).all(axis=1) & (table["metric"] == f"{study['headline']}_above_control")]
+        above = "without a control;" if beside.empty else above_control(beside.iloc[0])
+        known = pd.notna(best["ci_low"])
+        interval = f"{per_cent(best['ci_low'])} to {per_cent(best['ci_high'])}" if known else "one group: no interval"
+        lines.append(f"{study['title']}: {study['headline'].replace('_', ' ')} at best {per_cent(best['value'])} ({interval}), {above} "
                      f"{best['model']} on {best['source']} {best['dataset']} {best['split']}{note}")
     return lines
 

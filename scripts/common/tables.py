@@ -4,8 +4,10 @@ captions      one row a sentence: source, split, video_id, position (from 0, in 
               start_s, end_s (seconds)
 cleaning      what a cleaner did: source, split, unit (videos, sentences, …), action (read, kept, changed,
               dropped, noted), reason, count
-strided pairs pair_id, video_id, stride, first_position, second_position, text_a, text_b,
-              label (1: text_a comes first in the video)
+strided pairs pair_id, video_id, stride, first_position, second_position, text_a, text_b, label (1: text_a comes first in
+              the video), overlap (of the two clips: the share of the shorter one), same_start (both start at the same
+              second), relative_position (of the middle of the pair in the video: 0 its first sentence, 1 its last), sentences
+              (of the video), words_a, words_b, category (of the video; missing where the corpus tells none)
 templates     one row an event: source, split, template, past and future forms (fronted: after "In May, …"), their units,
               duration_units, and the forms that tell of a duration; empty text where an event has no such side
 nli           example_id, group_id (the template), text_a (premise), text_b (hypothesis), label (0 entailment,
@@ -13,7 +15,9 @@ nli           example_id, group_id (the template), text_a (premise), text_b (hyp
               tense (past, future), choice (how the times are chosen), premise_type (fixed, interval), prepositions,
               positions (forward, fronted), premise_form (one_clause, two_clauses), next_cycle, hypothesis_type,
               unit_pair, direction (of the hypothesis's duration: lower, higher), difference (of the two times: a share
-              of the list; in set III in higher units)
+              of the list; in set III in higher units), distance (its bin), hypothesis_size (the bin of T2, set III, in
+              higher units), withheld (the kinds of held_out that would hold the pair out, spaces between), part (seen or
+              unseen, by the kind that the dataset holds out)
 questions     one row a candidate answer: source, split, question_id, sentence, question, answer, label (1 likely,
               0 unlikely), category (duration, ordering, typical_time, frequency, stationarity)
 answers       the questions to classify: example_id, group_id (the question), text_a (sentence and question), text_b (the
@@ -37,7 +41,10 @@ predictions   run, split, selection (held_out: the epoch best on the held-out gr
               the mean log-likelihood of the candidate's tokens, where the candidate itself is scored)
 history       run, epoch (from 1), split (train, held_out, or an evaluation split), loss, accuracy, n
 metrics       experiment, study, model, source, the study's own variant columns, seed (missing: over
-              all seeds), split, slice, metric, value, sd (over seeds), ci_low, ci_high, n
+              all seeds), split, slice, metric, value, sd (over seeds), seeds (how many the value is of; 0:
+              it does not learn), ci_low, ci_high (95 %; none where there is one group), n (examples), groups,
+              effective_groups (fewer, where groups are uneven), draws (values over weighted groups, to compare by; of rows
+              over all seeds and slice all), sample
 """
 
 import hashlib
@@ -51,6 +58,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scripts.common.files import whole
+from scripts.common.keyed import keyed_uniform
 from scripts.common.program import UserError, cut
 
 CAPTIONS = pa.schema([
@@ -65,6 +73,8 @@ STRIDED_PAIRS = pa.schema([
     ("pair_id", pa.string()), ("video_id", pa.string()), ("stride", pa.int32()),
     ("first_position", pa.int32()), ("second_position", pa.int32()),
     ("text_a", pa.string()), ("text_b", pa.string()), ("label", pa.int8()),
+    ("overlap", pa.float64()), ("same_start", pa.bool_()), ("relative_position", pa.float64()), ("sentences", pa.int32()),
+    ("words_a", pa.int32()), ("words_b", pa.int32()), ("category", pa.string()),
 ])
 TEMPLATES = pa.schema([
     ("source", pa.string()), ("split", pa.string()), ("template", pa.string()),
@@ -80,7 +90,9 @@ NLI = pa.schema([
     ("premise_position", pa.string()), ("hypothesis_position", pa.string()), ("premise_form", pa.string()),
     ("next_cycle", pa.bool_()), ("hypothesis_type", pa.string()), ("duration_format", pa.string()),
     ("unit_pair", pa.string()), ("direction", pa.string()), ("difference", pa.float64()),
+    ("distance", pa.string()), ("hypothesis_size", pa.string()), ("withheld", pa.string()), ("part", pa.string()),
 ])
+VARIED = NLI.names[6:]  # missing where it does not apply
 QUESTIONS = pa.schema([
     ("source", pa.string()), ("split", pa.string()), ("question_id", pa.string()), ("sentence", pa.string()),
     ("question", pa.string()), ("answer", pa.string()), ("label", pa.int8()), ("category", pa.string()),
@@ -115,6 +127,12 @@ PREDICTIONS = pa.schema([
 HISTORY = pa.schema([
     ("run", pa.string()), ("epoch", pa.int32()), ("split", pa.string()),
     ("loss", pa.float64()), ("accuracy", pa.float64()), ("n", pa.int64()),
+])
+
+METRICS = pa.schema([  # of every study; each has columns of its own besides
+    ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()), ("dataset", pa.string()),
+    ("seed", pa.int64()), ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), ("value", pa.float64()),
+    ("sd", pa.float64()), ("ci_low", pa.float64()), ("ci_high", pa.float64()), ("n", pa.int64()), ("sample", pa.bool_()),
 ])
 
 
@@ -162,9 +180,42 @@ def schema_of(path: Path) -> pa.Schema:
 def provenance_of(path: Path) -> dict:
     """The provenance that a Parquet file carries."""
     try:
-        return json.loads((schema_of(path).metadata or {}).get(b"timestride", b"{}"))
-    except ValueError:
-        raise UserError(f"{path}: what its metadata says of where it comes from is no JSON; remove it and run again") from None
+        provenance = json.loads((schema_of(path).metadata or {}).get(b"timestride", b"{}"))
+    except (ValueError, RecursionError):
+        provenance = None
+    if not isinstance(provenance, dict):
+        raise UserError(f"{path}: what its metadata says of where it comes from is no JSON object; remove it and run again")
+    return provenance
+
+
+def read_metrics(path: Path, schema: pa.Schema = METRICS, draws: bool = False) -> pa.Table:
+    """A table of metrics, with all its columns; schema: of a study's own ones, where its rows are wanted; draws: with them, which
+    only comparisons need."""
+    found = schema_of(path)
+    check_columns(path, found, schema.names, schema)
+    table = read_table(path, [name for name in found.names if draws or name != "draws"])
+    check_complete(path, table, set(METRICS.names) - {"seed", "sd", "ci_low", "ci_high"})
+    return table
+
+
+def check_columns(path: Path, found: pa.Schema, wanted: list[str], schema: pa.Schema | None = None) -> None:
+    """Raises UserError where a wanted column is not in a file, stands twice, or is of another type than in `schema`."""
+    present = found.names
+    if missing := [name for name in wanted if name not in present]:
+        raise UserError(f"{path}: no column {', '.join(missing)}; it has {cut(', '.join(present), 400)}")
+    if twice := [name for name in wanted if present.count(name) > 1]:
+        raise UserError(f"{path}: the column {cut(twice[0])} stands {present.count(twice[0])} times; keep one of them")
+    for name in wanted:
+        if schema and name in schema.names and found.field(name).type != schema.field(name).type:
+            raise UserError(f"{path}: column {name} holds {cut(str(found.field(name).type))}, not {schema.field(name).type}; make "
+                            "the file again")
+
+
+def check_complete(path: Path, table: pa.Table | pa.RecordBatch, columns: Iterable[str]) -> None:
+    """Raises UserError where a value is missing in one of the columns."""
+    for name in columns:
+        if table[name].null_count:
+            raise UserError(f"{path}: column {name} has {table[name].null_count} missing values; make the file again")
 
 
 def read_table(path: Path, columns: Iterable[str] | None = None, schema: pa.Schema | None = None) -> pa.Table:
@@ -175,17 +226,28 @@ def read_table(path: Path, columns: Iterable[str] | None = None, schema: pa.Sche
     with parquet_errors(path), pq.ParquetFile(path, page_checksum_verification=True) as opened:
         present = opened.schema_arrow.names
         wanted = list(columns) if columns is not None else present
-        if missing := [name for name in wanted if name not in present]:
-            raise UserError(f"{path}: no column {', '.join(missing)}; it has {cut(', '.join(present), 400)}")
-        if twice := [name for name in wanted if present.count(name) > 1]:
-            raise UserError(f"{path}: the column {cut(twice[0])} stands {present.count(twice[0])} times; keep one of them")
-        for name in set(wanted) & set(schema.names if schema else []):
-            if (found := opened.schema_arrow.field(name).type) != schema.field(name).type:
-                raise UserError(f"{path}: column {name} holds {cut(str(found))}, not {schema.field(name).type}; make the file "
-                                "again")
+        check_columns(path, opened.schema_arrow, wanted, schema)
         table = opened.read(wanted).select(wanted)
         table.validate(full=True)
         return table
+
+
+def read_sample(path: Path, columns: list[str], key: str, most: int, draw: int) -> pa.Table:
+    """The named columns of about `most` rows of a Parquet file, drawn by hash of the column `key`: a file of any size is streamed."""
+    with parquet_errors(path), pq.ParquetFile(path, page_checksum_verification=True) as opened:
+        check_columns(path, opened.schema_arrow, columns)
+        share, parts = most / max(opened.metadata.num_rows, 1), []
+        for batch in opened.iter_batches(65_536, columns=columns):
+            rows = pa.Table.from_batches([batch]).select(columns)
+            parts.append(rows if share >= 1 else rows.filter(pa.array(keyed_uniform(rows[key].to_pandas(), draw) < share)))
+        return pa.concat_tables(parts) if parts else opened.schema_arrow.empty_table().select(columns)
+
+
+def read_complete(path: Path, schema: pa.Schema, missing: Iterable[str] = ()) -> pa.Table:
+    """read_table() of the columns of a schema. Raises UserError for a value that is missing in a column not in `missing`."""
+    table = read_table(path, schema.names, schema)
+    check_complete(path, table, set(schema.names) - set(missing))
+    return table
 
 
 def digest_of(table: pa.Table, columns: list[str], where: str = "the table") -> str:
@@ -198,6 +260,8 @@ def digest_of(table: pa.Table, columns: list[str], where: str = "the table") -> 
         column = pa.concat_arrays(table[name].chunks) if len(table) else pa.array([], table.schema.field(name).type)
         if column.null_count:
             raise UserError(f"{where}: column {name} has {column.null_count} missing values")
+        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or pa.types.is_primitive(column.type)):
+            raise UserError(f"{where}: column {name} holds {cut(str(column.type))}, not text or numbers; make the file again")
         digest.update(f"{name} {column.type} {len(column)}\n".encode())
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
             column = column.cast(pa.large_string())

@@ -22,7 +22,7 @@ def evaluation_arguments(doc: str, build: bool = True, required: bool = True) ->
         runs.add_argument("--build", type=Path, required=required, help="the folder of the study's datasets")
     runs.add_argument("--sources", type=Path, required=required, help="resources/sources.yaml")
     runs.add_argument("--output", type=Path, required=required, help="the Parquet file to write")
-    options.add_argument("--resamples", type=whole_number(1, 1_000_000), default=2000, help="bootstrap resamples; default: %(default)s")
+    options.add_argument("--resamples", type=whole_number(1, 1_000_000), default=2000, help="draws behind an interval; default: %(default)s")
     return options
 
 

@@ -1,26 +1,76 @@
-"""Intervals by bootstrap over groups (videos, templates, questions): examples of one group are not independent."""
+"""Weights of groups (videos, templates, questions) for intervals and differences: examples of one group are not independent.
+
+The Bayesian bootstrap (Rubin 1981): in each draw a group has a weight from Exp(1), and its examples with it. A weight is a
+function of the group's id and the number of the draw alone, so that whatever was measured on the same groups (two systems,
+strides, contexts, experiments, in whatever order and beside whatever other groups) has paired draws: the spread of a
+difference is that of the differences of the draws.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
+import pandas as pd
 
-CHUNK = 4_000_000  # numbers held at once
+BLOCKS = 16_384  # groups whose ids fall into one block share its weight: bounds memory and time
+ROWS = 256  # draws that are held as numbers of double precision at once
 
 
-def resampled_sums(sums: np.ndarray, resamples: int, seed: int = 0) -> np.ndarray:
-    """(resamples, …) sums over groups that are drawn with replacement, as many as there are.
+def mixed(numbers: np.ndarray) -> np.ndarray:
+    """Each uint64 as one that looks random: the finaliser of SplitMix64 (Steele et al. 2014)."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))
 
-    sums: (groups, …), each row the sum over the examples of one group: a drawn group brings every example of it (the
-    cluster bootstrap: Davison and Hinkley 1997, section 3.8). The same number of groups and the same seed draw the same
-    groups, whatever is summed up.
+
+def exponential(blocks: np.ndarray, draws: np.ndarray) -> np.ndarray:
+    """(draws, blocks) numbers from Exp(1); blocks, draws: integers from 0, by which alone each is told."""
+    keys = mixed(np.asarray(blocks, np.uint64) + np.uint64(1))
+    numbers = mixed(keys + (np.asarray(draws, np.uint64)[:, None] + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15))
+    return -np.log(((numbers >> np.uint64(11)).astype(float) + 0.5) / 2.0**53)
+
+
+@lru_cache(maxsize=2)
+def weights_of(blocks: bytes, resamples: int) -> np.ndarray:
+    """(resamples, blocks) float32, made once for all systems that are measured on the same blocks (uint64, as bytes)."""
+    weights = np.empty((resamples, len(blocks) // 8), np.float32)
+    for start in range(0, resamples, ROWS):
+        rows = np.arange(start, min(start + ROWS, resamples))
+        weights[rows] = exponential(np.frombuffer(blocks, np.uint64), rows)
+    return weights
+
+
+@dataclass(frozen=True)
+class Resampling:
+    """The draws over the groups of a split.
+
+    block    (groups,) the place of each group's block among those that are there, from 0
+    weights  (resamples, blocks) float32, the weight of each block in each draw
     """
-    groups, draw = len(sums), np.random.default_rng(seed)
-    parts, rows = [], max(1, CHUNK // sums.size)
-    for start in range(0, resamples, rows):
-        chosen = draw.integers(0, groups, (min(rows, resamples - start), groups))
-        parts.append(sums[chosen].sum(1))
-    return np.concatenate(parts)
+
+    block: np.ndarray
+    weights: np.ndarray
 
 
-def interval(values: np.ndarray, level: float = 0.95) -> tuple[float, float]:
-    """The percentile interval of resampled values."""
-    low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+def resampling(ids: pd.Series | np.ndarray | list, resamples: int) -> Resampling:
+    """The draws over groups; ids: (groups,) the name of each, in the order of the tallies' groups."""
+    hashed = pd.util.hash_array(np.array([str(name) for name in ids], dtype=object))
+    blocks, block = np.unique(hashed % np.uint64(BLOCKS), return_inverse=True)
+    return Resampling(block, weights_of(blocks.tobytes(), resamples))
+
+
+def by_block(sums: np.ndarray, drawn: Resampling) -> np.ndarray:
+    """(blocks, …) sums over the groups of each block; sums: (groups, …)."""
+    if len(sums) != len(drawn.block):
+        raise ValueError(f"sums of {len(sums)} groups, but {len(drawn.block)} are drawn")
+    order = np.argsort(drawn.block, kind="stable")
+    first = np.flatnonzero(np.diff(drawn.block[order], prepend=-1))
+    return np.add.reduceat(np.asarray(sums, float)[order], first, axis=0)
+
+
+def drawn_sums(sums: np.ndarray, drawn: Resampling) -> np.ndarray:
+    """(resamples, …) weighted sums over the groups; sums: (groups, …)."""
+    blocks = by_block(sums, drawn)
+    cells = blocks.reshape(len(blocks), -1)
+    totals = np.concatenate([drawn.weights[start : start + ROWS] @ cells for start in range(0, len(drawn.weights), ROWS)])
+    return totals.reshape(len(totals), *blocks.shape[1:])

@@ -1,7 +1,7 @@
 """What the programs that measure a study share: an experiment's runs, their predictions, and the table of its metrics."""
 
 import argparse
-import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,25 +10,76 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scripts.common.program import UserError, log
-from scripts.common.tables import read_table, write_table
+from scripts.common.intervals import difference
+from scripts.common.program import UserError, cut, log
+from scripts.common.runs import Facts, facts_of, is_name, read_predictions
+from scripts.common.tables import read_complete, write_table
+from scripts.common.yaml_files import entries_of
+
+
+HEADLINES = {"accuracy", "exact_match", "f1", "two_best_accuracy", "one_best_accuracy"}  # shares of which more is better
+CONTROL_METHODS = {"control", "baseline", "majority"}
 
 
 class Run(NamedTuple):
     """A finished run: its folder, and what its run.json tells."""
 
     folder: Path
-    facts: dict
+    facts: Facts
+
+
+def seeds_of(runs: list[Run]) -> list[int]:
+    """The seeds of a system's runs; none of a control, or of a model that neither learns nor is drawn anew by each seed."""
+    seeded = len(runs) > 1 or runs[0].facts["train_examples"]
+    return [run.facts["seed"] for run in runs] if seeded and runs[0].facts["method"] != "control" else []
 
 
 def runs_by_dataset(trained: Path, names: list[str]) -> dict[tuple[str, str], dict[tuple[str, str], list[Run]]]:
     """By source and dataset, then by model and method: the runs of the folder `trained`, one a seed, in the order given."""
     systems_of: dict[tuple[str, str], dict[tuple[str, str], list[Run]]] = {}
     for name in names:
-        facts = json.loads((trained / name / "run.json").read_text(encoding="utf-8"))
+        facts = facts_of(trained / name / "run.json")
         systems = systems_of.setdefault((facts["source"], facts["dataset"]), {})
         systems.setdefault((facts["model"], facts["method"]), []).append(Run(trained / name, facts))
     return systems_of
+
+
+def read_sources(file: Path, names: Iterable[str]) -> dict[str, dict]:
+    """The entries of sources.yaml. Raises UserError where one of these sources, or what it is measured on, is not in order."""
+    sources = entries_of(file)
+    for name in names:
+        measured_on = sources[name].get("measured_on", name) if name in sources else name
+        if not isinstance(measured_on, str) or measured_on not in sources:
+            raise UserError(f"{file}: no source {cut(str(measured_on))}, which the runs need; name the file that they were made with")
+        splits = sources[measured_on].get("evaluate")
+        if not isinstance(splits, list) or not splits or not all(map(is_name, splits)) or len(set(splits)) < len(splits):
+            raise UserError(f"{file}: {measured_on}: evaluate must be a list of its splits, each once; correct it there")
+    return sources
+
+
+def read_examples(file: Path, schema: pa.Schema, labels: int, missing: Iterable[str] = (), empty: bool = False) -> pd.DataFrame:
+    """A split of a dataset, in the columns of `schema`; `missing` names those that may lack values, empty: it may have no rows.
+
+    Raises UserError for no rows, an example that stands twice, and a label that is not below `labels`.
+    """
+    rows = read_complete(file, schema, missing).to_pandas()
+    if rows.empty and not empty:
+        raise UserError(f"{file}: no examples; the log of its build says why")
+    if rows["example_id"].duplicated().any():
+        raise UserError(f"{file}: the example {cut(rows['example_id'][rows['example_id'].duplicated()].iloc[0])} stands twice; "
+                        "build the dataset again")
+    if not rows["label"].between(0, labels - 1).all():
+        raise UserError(f"{file}: a label is none of 0 to {labels - 1}; build the dataset again")
+    return rows
+
+
+def label_scores(run: Run, table: pa.Table) -> np.ndarray:
+    """The (n, labels) scores of a table of predictions. Raises UserError where they are not as many as the run has labels."""
+    scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
+    if "labels" in run.facts and scores.shape[1] != len(run.facts["labels"]):
+        raise UserError(f"{run.folder}: its predictions have {scores.shape[1]} scores each, but its run.json names "
+                        f"{len(run.facts['labels'])} labels; run it again")
+    return scores
 
 
 def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tuple[np.ndarray, str]:
@@ -36,17 +87,45 @@ def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tupl
 
     what: what the examples are called where the predictions are not of them.
     """
-    table = read_table(run.folder / "predictions.parquet", ["split", "selection", "example_id", "score"])
+    table = read_predictions(run.folder, ["split", "selection", "example_id", "score"])
     table = table.filter((pc.field("split") == split) & (pc.field("selection") != "peak")).combine_chunks()
     ids = pd.Index(table["example_id"].to_pandas())
     if len(ids) != len(example_ids) or set(ids) != set(example_ids):
         raise UserError(f"{run.folder}: its predictions on {split} are not of the {what} that were built; run it again")
-    scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
-    return scores[ids.get_indexer(example_ids)], table["selection"][0].as_py()
+    return label_scores(run, table)[ids.get_indexer(example_ids)], table["selection"][0].as_py()
+
+
+def above_controls(rows: list[dict]) -> list[dict]:
+    """For each model how far it lies above the best control: rows `accuracy_above_control`, `two_best_accuracy_above_control`, …
+
+    The best is that with the highest value on the same split of the same dataset, so the difference errs to the model's
+    disadvantage; it is paired over the groups. `control` names it. Controls are models of that kind, and what the evaluation
+    itself adds as a baseline.
+    """
+    places: dict[tuple, list[dict]] = {}
+    for row in rows:
+        if row["seed"] is None and row["slice"] == "all" and row["metric"] in HEADLINES:
+            key = tuple(row.get(name) for name in ("source", "dataset", "split", "scoring", "metric"))
+            places.setdefault(key, []).append(row)
+    found = []
+    for place in places.values():
+        controls = [row for row in place if row.get("method") in CONTROL_METHODS and row["model"] != "gold"]
+        best = max(controls, key=lambda row: row["value"], default=None)
+        for row in place if best else []:
+            if row.get("method") not in CONTROL_METHODS:
+                above = difference(row, best)
+                found.append(row | above._asdict() | {"metric": f"{row['metric']}_above_control", "control": best["model"], "sd": None,
+                                                      "draws": None})
+    return found
 
 
 def write_metrics(rows: list[dict], schema: pa.Schema, given: argparse.Namespace) -> None:
-    """Write the rows of an experiment; given: the arguments that every evaluation has."""
-    table = pa.Table.from_pylist([{"experiment": given.experiment} | row for row in rows], schema=schema)
+    """Write the rows of an experiment, and how far its models lie above its controls; given: the arguments of every evaluation."""
+    rows = rows + above_controls(rows)
+    try:
+        table = pa.Table.from_pylist([{"experiment": given.experiment} | row for row in rows], schema=schema)
+    except (pa.ArrowException, OverflowError) as error:
+        raise UserError(f"{given.trained}: data_options of a run.json hold what no column of metrics takes ({cut(str(error))}); "
+                        "run the experiment again") from None
     write_table(table, given.output, schema, {"experiment": given.experiment, "bootstrap_resamples": given.resamples})
     log.info("%s: %d numbers of %d runs", given.experiment, len(table), len(given.runs))

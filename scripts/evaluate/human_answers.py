@@ -19,7 +19,7 @@ REMEDY = "save the sheet anew as CSV in UTF-8 (python -m scripts.evaluate.stride
 def read_answers(file: Path, datasets: set[tuple[str, str]], labels: list[str]) -> pd.DataFrame:
     """The rows with an answer, columns COLUMNS, as text; a row without one is left out.
 
-    datasets: (source, dataset) of those that are measured; labels: what may be answered. Raises UserError that names the row of
+    datasets: (source, dataset) of those that may be answered for; labels: what may be answered. Raises UserError that names the row of
     another dataset or another answer, and of a pair that was answered before: to count it again would weigh it double.
     """
     rows = csv_of(file, COLUMNS, REMEDY, "correct the path, or leave human_labels out").map(str.strip)
@@ -32,7 +32,7 @@ def read_answers(file: Path, datasets: set[tuple[str, str]], labels: list[str]) 
             raise UserError(f"{file}: row {rows.index[wrong][0] + 2}: {told}; {remedy}")
 
     places = pd.Series(list(zip(rows["source"], rows["dataset"])), rows.index, dtype=object)
-    refuse(~places.isin(list(datasets)), "the experiment measures no dataset {source} {dataset}",
+    refuse(~places.isin(list(datasets)), "the study measures no dataset {source} {dataset}",
            f"take its rows out; it measures {', '.join(' '.join(names) for names in sorted(datasets))}")
     refuse(~rows["answer"].isin(labels), "answers {shown}", f"write {' or '.join(labels)}")
     refuse(rows.duplicated(KEY), "pair {pair_id} of {source} {dataset} {split} has an answer above", "keep one of them")

@@ -8,13 +8,20 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from scripts.common.program import execute, log, parser
-from scripts.common.tables import read_table, write_table
+from scripts.common.program import UserError, cut, execute, log, parser
+from scripts.common.tables import read_metrics, write_table
 
 
 def main(given: argparse.Namespace) -> None:
-    table = pa.concat_tables([read_table(file) for file in given.files], promote_options="default")
-    schema = table.schema.remove_metadata()
+    tables = [read_metrics(file, draws=True) for file in given.files]
+    schema = pa.schema([])
+    for file, table in zip(given.files, tables):
+        try:
+            schema = pa.unify_schemas([schema, table.schema.remove_metadata()])
+        except pa.ArrowException as error:
+            raise UserError(f"{file}: a column is of another type than in the metrics before it ({cut(str(error), 200)}); remove it "
+                            "and run again") from None
+    table = pa.concat_tables(tables, promote_options="default")
     write_table(table, given.output, schema, {"files": [str(file) for file in given.files]})
     log.info("%s: %d numbers of %d experiments", given.output, len(table), len(table["experiment"].unique()))
 

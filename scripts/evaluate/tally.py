@@ -1,20 +1,23 @@
 """From sums by group to rows of metrics: the value of each seed with its interval, and the mean over the seeds.
 
 A metric is a function of sums: an accuracy of right answers over answers, a weighted F1 of a confusion matrix. Summed up by
-group (video, template, question, instance), the same sums give the value, and, of groups drawn with replacement, its interval.
-
-Systems that were measured on the same groups draw the same ones (draws_of), so the interval of a paired difference is
-that of the differences of their draws.
+group (video, template, question, instance), the same sums give the value, and, of weighted groups (bootstrap.py), what it
+varies by. The rows that are compared carry their draws, which pair by the groups' ids.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pyarrow as pa
 
-from scripts.evaluate.bootstrap import interval, resampled_sums
+from scripts.common.intervals import over_groups, over_seeds, share_interval
+from scripts.evaluate.bootstrap import Resampling, by_block, drawn_sums
 
-Metric = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of (…, cells) sums and (…) counts
+Metric = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of (…, cells) sums and (…) counts, which need not be whole
+MEASURES = [("value", pa.float64()), ("sd", pa.float64()), ("seeds", pa.int64()), ("ci_low", pa.float64()),
+            ("ci_high", pa.float64()), ("n", pa.int64()), ("groups", pa.int64()), ("effective_groups", pa.float64()),
+            ("draws", pa.list_(pa.float32())), ("control", pa.string())]  # the columns of a schema that metric_rows() fills, beside slice, metric, seed
 
 
 def share(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
@@ -49,37 +52,52 @@ def values_of(tally: Tally) -> dict[str, np.ndarray]:
     return {name: metric(total, count) for name, metric in tally.metrics.items()}
 
 
-def draws_of(tally: Tally, resamples: int) -> dict[str, np.ndarray]:
-    """By metric the (seeds, resamples) values over drawn groups, the same groups for every seed."""
-    totals = np.moveaxis(resampled_sums(np.moveaxis(tally.sums, 1, 0), resamples), 1, 0)
-    counts = resampled_sums(tally.counts, resamples)
+def draws_of(tally: Tally, drawn: Resampling) -> dict[str, np.ndarray]:
+    """By metric the (seeds, resamples) values over weighted groups, the same weights for every seed."""
+    totals = np.moveaxis(drawn_sums(np.moveaxis(tally.sums, 1, 0), drawn), 1, 0)
+    counts = drawn_sums(tally.counts, drawn)
     return {name: metric(totals, counts) for name, metric in tally.metrics.items()}
 
 
 def present(tally: Tally) -> Tally:
-    """The tally without groups that have no example."""
-    kept = tally.counts > 0
-    return Tally(tally.slice, tally.metrics, tally.sums[:, kept], tally.counts[kept])
+    """The tally with nothing in the sums of groups that have no example, whatever stood there."""
+    there = (tally.counts > 0).reshape(1, -1, *[1] * (tally.sums.ndim - 2))
+    return Tally(tally.slice, tally.metrics, np.where(there, tally.sums, 0), tally.counts)
 
 
-def metric_rows(tallies: Iterable[Tally], seeds: Sequence[int], resamples: int) -> list[dict]:
-    """Rows (slice, metric, seed, value, sd, ci_low, ci_high, n, groups) of one system: of each seed, then of their mean.
+def effective_groups(counts: np.ndarray) -> float:
+    """How many groups of one size tell as much as groups with these many examples (Kish 1965): fewer, if they are uneven."""
+    return float(counts.sum() ** 2 / (counts**2).sum())
 
-    seeds: in the order of the tallies' sums; empty for a system that does not learn: its one row is the mean. The mean has
-    no seed, its sd is over the seeds, its interval is that of the mean when groups are drawn. A slice without examples
-    has no row.
+
+def ends(value: float, draws: np.ndarray, effective: float, sd: float | None, seeds: int) -> dict:
+    """ci_low and ci_high of a value; both are None where there is a single group, of which nothing can be told."""
+    if effective <= 1:
+        return {"ci_low": None, "ci_high": None}
+    low, high = share_interval(value, [over_groups(draws, effective), *over_seeds(sd, seeds)], effective)
+    return {"ci_low": low, "ci_high": high}
+
+
+def metric_rows(tallies: Iterable[Tally], seeds: Sequence[int], drawn: Resampling) -> list[dict]:
+    """Rows (slice, metric, seed and MEASURES) of one system: of each seed, then of their mean.
+
+    seeds: in the order of the tallies' sums; empty for a system that does not learn: its one row is the mean. drawn: the draws
+    over the groups of all tallies. A row of one seed has an interval over the groups; the mean has no seed, its sd is over
+    the seeds, its interval over groups and seeds, and on slice `all` it has its draws. A slice without examples has no row.
     """
     rows = []
     for tally in map(present, tallies):
-        if not len(tally.counts):
+        if not tally.counts.any():
             continue
-        values, draws = values_of(tally), draws_of(tally, resamples)
+        values, draws, effective = values_of(tally), draws_of(tally, drawn), effective_groups(by_block(tally.counts, drawn))
         for name in tally.metrics:
-            same = {"slice": tally.slice, "metric": name, "n": int(tally.counts.sum()), "groups": len(tally.counts)}
-            for seed, value, drawn in zip(seeds, values[name], draws[name]):
-                low, high = interval(drawn)
-                rows.append(same | {"seed": seed, "value": float(value), "sd": None, "ci_low": low, "ci_high": high})
-            low, high = interval(draws[name].mean(0))
-            sd = float(values[name].std(ddof=1)) if len(values[name]) > 1 else None
-            rows.append(same | {"seed": None, "value": float(values[name].mean()), "sd": sd, "ci_low": low, "ci_high": high})
+            same = {"slice": tally.slice, "metric": name, "n": int(tally.counts.sum()),
+                    "groups": int(np.count_nonzero(tally.counts)), "effective_groups": effective}
+            rows += [same | {"seed": seed, "value": float(value), "sd": None, "seeds": 1, "draws": None}
+                     | ends(value, of_seed, effective, None, 1) for seed, value, of_seed in zip(seeds, values[name], draws[name])]
+            value, of_mean = float(values[name].mean()), draws[name].mean(0)
+            sd = float(values[name].std(ddof=1)) if len(seeds) > 1 else None
+            rows.append(same | {"seed": None, "value": value, "sd": sd, "seeds": len(seeds),
+                                "draws": of_mean.astype(np.float32) if tally.slice == "all" else None}
+                        | ends(value, of_mean, effective, sd, len(seeds)))
     return rows

@@ -9,7 +9,7 @@
                      those negative options over the true correct options`; n: the wrong options)
 
 On a file of scores, one JSON object a line with the score of every option of one instance, higher is better; options
-are compared without the spaces around them. Prints per cent with 95 % bootstrap intervals over instances:
+are compared without the spaces around them. Prints per cent with 95 % intervals over instances:
 
     python -m scripts.evaluate.timedial --gold test.json --scores FILE
     {"id": 1, "scores": {"forty-eight hours": -3.2, "50 hours": -4.1, "two hours": -2.9, "12 days": -7.0}}
@@ -17,16 +17,11 @@ are compared without the spaces around them. Prints per cent with 95 % bootstrap
 On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, over all instances (slice all), by
 kind of the masked span (kind=date), by whether it holds a numeral (has_numeral=true), by length of the dialog
 (turns=7-10), and for wrong_above_right by rule (rule=phrase); for the epoch with the lowest loss on the held-out dialogs. A row
-without seed is the mean over the seeds; its sd is over the seeds. Beside them baselines that read no meaning, whose
-ties are broken at random, in expectation over all orders:
-
-  random           every option ties: 1/6 of two right of four, 1/3 of one right of three
-  in_context       an option that stands in the visible rest of the dialog, word for word, before one that does not
-  most_frequent    by how many spans of the training data read like the option
-  numeral_overlap  by how many numbers the option shares with the visible rest, in digits or words
+without seed is the mean over the seeds; its sd is over the seeds, its interval over instances and seeds. Ties of a control are broken at random, in expectation over
+all orders: where every option ties, 1/6 of two right of four, 1/3 of one right of three.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run;
-       <build>/<source>/<dataset>/<split>.parquet of the splits measured on, and train.parquet (schema cloze)
+       <build>/<source>/<dataset>/<split>.parquet of the splits measured on (schema cloze)
 Writes a Parquet file (schema metrics: scripts/common/tables.py); `source` is what the runs learnt from, `measured_on`
        whose instances they were measured on, `domain` in, out or zero_shot (of what did not learn)
 
@@ -40,23 +35,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import yaml
 
 from scripts.common.program import UserError, execute
-from scripts.common.tables import CLOZE, read_table
+from scripts.common.tables import CLOZE
 from scripts.evaluate.arguments import evaluation_arguments, file_or_runs
-from scripts.evaluate.experiment import Run, read_scores, runs_by_dataset, write_metrics
-from scripts.evaluate.tally import metric_rows
+from scripts.evaluate.bootstrap import resampling
+from scripts.evaluate.experiment import Run, read_examples, read_scores, read_sources, runs_by_dataset, seeds_of, write_metrics
+from scripts.evaluate.tally import MEASURES, metric_rows
 from scripts.evaluate.timedial_files import read_gold, read_scores_file
-from scripts.evaluate.timedial_ranking import baselines, checked, outranked, outranked_by_chance, tallies_of
+from scripts.evaluate.timedial_ranking import checked, outranked, outranked_by_chance, tallies_of
 
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("measured_on", pa.string()), ("domain", pa.string()), ("dataset", pa.string()), ("method", pa.string()),
     ("context_scope", pa.string()), ("negatives", pa.int64()), ("negatives_from", pa.string()), ("negatives_of", pa.string()), ("negatives_by", pa.string()),
     ("negative_seed", pa.int64()), ("max_dialogs", pa.int64()), ("train_examples", pa.int64()), ("seed", pa.int64()),
-    ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), ("value", pa.float64()), ("sd", pa.float64()),
-    ("ci_low", pa.float64()), ("ci_high", pa.float64()), ("n", pa.int64()), ("groups", pa.int64()), ("sample", pa.bool_()),
+    ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
 ])
 TITLES = {"one_best_accuracy": "1-best accuracy", "two_best_accuracy": "2-best accuracy"}
 
@@ -71,23 +65,18 @@ def scores_of(run: Run, split: str, options: pd.DataFrame) -> tuple[np.ndarray, 
     return score, selection != "direct"
 
 
-def of_dataset(options: pd.DataFrame, learnt: pd.Series, systems: dict[tuple, list[Run]], split: str, domain: str,
-               resamples: int) -> list[dict]:
-    """Every metric on one split of one dataset; systems: the runs by model and method; learnt: the spans of the training
-    data."""
+def of_dataset(options: pd.DataFrame, systems: dict[tuple, list[Run]], split: str, domain: str, resamples: int) -> list[dict]:
+    """Every metric on one split of one dataset; systems: the runs by model and method."""
     label, instance, rows = options["label"].to_numpy(), options["instance"].to_numpy(), []
-    for name, score in baselines(options, learnt).items():
-        same = {"model": name, "method": "baseline", "domain": domain if name == "most_frequent" else "zero_shot"}
-        tallies = tallies_of(options, [outranked_by_chance(score, label, instance)])
-        rows += [same | row for row in metric_rows(tallies, [], resamples)]
+    drawn = resampling(options.drop_duplicates("instance")["instance_id"], resamples)  # instances are numbered as they come
     for (model, method), runs in systems.items():
         scored = [scores_of(run, split, options) for run in runs]
         learns = scored[0][1]
         same = {"model": model, "method": method, "domain": domain if learns else "zero_shot",
                 "train_examples": runs[0].facts["train_examples"] if learns else None}
-        tallies = tallies_of(options, [outranked(score, label, instance) for score, _ in scored])
-        seeds = [run.facts["seed"] for run in runs] if learns else []
-        rows += [same | row for row in metric_rows(tallies, seeds, resamples)]
+        how = outranked_by_chance if method == "control" else outranked  # what ranks by little ties often, and not by its doing
+        tallies = tallies_of(options, [how(score, label, instance) for score, _ in scored])
+        rows += [same | row for row in metric_rows(tallies, seeds_of(runs), drawn)]
     return rows
 
 
@@ -99,16 +88,14 @@ def of_source(source: str, dataset: str, systems: dict[tuple, list[Run]], build:
         raise UserError(f"resources/sources.yaml: {source} does not say of which domain it is to {measured_on}; write "
                         "`domain: in` or `domain: out`")
     folder, rows = build / source / dataset, []
-    train = read_table(folder / "train.parquet", ["candidate", "label"]).to_pandas()
-    learnt = train.loc[train["label"] == 1, "candidate"]
     same = {"study": "timedial", "source": source, "measured_on": measured_on, "dataset": dataset,
             "sample": "sample" in sources[source] or "sample" in sources[measured_on]}
     same |= next(iter(systems.values()))[0].facts["data_options"]
     for split in sources[measured_on]["evaluate"]:
         file = folder / f"{split}.parquet"
-        options = read_table(file, CLOZE.names).to_pandas()
+        options = read_examples(file, CLOZE, 2, missing=("rule", "kind"), empty=True)
         if len(options):  # a set may come without extras
-            found = of_dataset(checked(options, file), learnt, systems, split, domain, resamples)
+            found = of_dataset(checked(options, file), systems, split, domain, resamples)
             rows += [same | {"split": split} | row for row in found]
     return rows
 
@@ -127,11 +114,13 @@ def score_file(gold_file: Path, scores_file: Path, resamples: int) -> None:
     for split, part in gold.groupby("split", sort=False):
         options = checked(part, gold_file)
         outcome = outranked(*(options[name].to_numpy() for name in ("score", "label", "instance")))
-        for row in metric_rows(tallies_of(options, [outcome]), [], resamples):
+        drawn = resampling(options.drop_duplicates("instance")["instance_id"], resamples)
+        for row in metric_rows(tallies_of(options, [outcome]), [], drawn):
             rule = row["slice"].removeprefix("rule=").replace("_", "-")
             what = f"{rule} options above a right one" if "rule=" in row["slice"] else "wrong options above a right one"
             what = TITLES.get(row["metric"], what)
-            span = f"{row['ci_low'] * 100:.1f} to {row['ci_high'] * 100:.1f}"
+            known = row["ci_low"] is not None
+            span = f"{row['ci_low'] * 100:.1f} to {row['ci_high'] * 100:.1f}" if known else "none of 1"
             print(f"{f'{split}: {what}':<48}{row['value'] * 100:>7.2f}{span:>18}{row['n']:>8,}")
 
 
@@ -139,8 +128,9 @@ def main(given: argparse.Namespace) -> None:
     if given.gold:
         score_file(given.gold, given.scores, given.resamples)
         return
-    sources = yaml.safe_load(given.sources.read_text(encoding="utf-8"))
-    rows = measure(runs_by_dataset(given.trained, given.runs), given.build, sources, given.resamples)
+    datasets = runs_by_dataset(given.trained, given.runs)
+    sources = read_sources(given.sources, {source for source, _ in datasets})
+    rows = measure(datasets, given.build, sources, given.resamples)
     write_metrics(rows, SCHEMA, given)
 
 

@@ -1,24 +1,21 @@
-"""How the options of TimeDial's instances are ranked: what outranks what, the baselines, and the slices.
+"""How the options of TimeDial's instances are ranked: what outranks what, and the slices.
 
 An instance has right and wrong options; a system gives each a score. All arrays over options are (n,), with `instance` the
 integers from 0 that say which instance an option belongs to.
 """
 
 import math
-import re
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from scripts.build.number_words import CARDINALS, ONES, SCALES, TENS
 from scripts.common.program import UserError
 from scripts.evaluate.tally import Tally, share, sums_by_group
 
 ACCURACY = {1: "one_best_accuracy", 2: "two_best_accuracy"}  # by the number of right options
 RULES = {"Rule 1": "phrase", "Rule 2": "numeral", "Rule 3": "open_ended"}
 TURNS = {"1-6": (1, 6), "7-10": (7, 10), "11-15": (11, 15), "16+": (16, math.inf)}
-NUMERAL = re.compile(rf"\d+|\b({'|'.join(TENS)})(?:[\s-]+({'|'.join(ONES)}))?\b|\b(?:{'|'.join(CARDINALS | SCALES)})\b")
 
 
 def checked(options: pd.DataFrame, where: Path) -> pd.DataFrame:
@@ -61,31 +58,6 @@ def outranked_by_chance(score: np.ndarray, label: np.ndarray, instance: np.ndarr
     # A wrong option that ties with k right ones is the last of them in one of k + 1 orders.
     option = np.where(tied, 1 - 1 / (right[instance] + 1), score > lowest[instance])
     return np.where(above, 0, 1 / orders), np.where(label == 0, option, 0)
-
-
-def words(texts: pd.Series) -> pd.Series:
-    """Texts as words and signs in lower case with one space between and around them; a new line is a sign."""
-    return " " + texts.str.lower().str.replace("\n", " ¶ ").str.findall(r"\w+|[^\w\s]").str.join(" ") + " "
-
-
-def numerals(text: str) -> set[int]:
-    """The numbers in a text, in digits or words: {48, 2} of "forty-eight hours, or 2"."""
-    return {TENS[found[1]] + ONES.get(found[2], 0) if found[1] else
-            int(found[0]) if found[0].isdecimal() else (CARDINALS | SCALES)[found[0]]
-            for found in NUMERAL.finditer(text.lower())}
-
-
-def baselines(options: pd.DataFrame, learnt: pd.Series) -> dict[str, np.ndarray]:
-    """By name the (n,) score of every option; options: schema cloze, learnt: the masked spans of the training data."""
-    visible = options["context"].str.replace(r"(?m)^[AB]:", "", regex=True).str.replace("<MASK>", "\n")
-    said, option, times = words(visible), words(options["candidate"]), words(learnt).value_counts()
-    return {
-        "random": np.zeros(len(options)),
-        "in_context": np.array([text in context for text, context in zip(option, said)], float),
-        "most_frequent": option.map(times).fillna(0).to_numpy(float),
-        "numeral_overlap": np.array([len(numerals(text) & numerals(context)) for text, context
-                                     in zip(options["candidate"], visible)], float),
-    }
 
 
 def slices(instances: pd.DataFrame) -> dict[str, np.ndarray]:

@@ -19,7 +19,7 @@ import requests
 import yaml
 
 from scripts.common.files import sha256_of, whole
-from scripts.common.program import UserError, log
+from scripts.common.program import UserError, cut, log
 from scripts.fetch.web import TIMEOUT, NoAnswer, NotThere, TooLarge, copy, named, session, transfer
 
 MIRROR_HELP = "a folder or URL laid out as <host>/<path>, tried before the file's own URLs"
@@ -42,12 +42,17 @@ def read_entry(kind: str, name: str, listing: Path) -> dict:
         raise UserError(f"{listing} is not YAML ({' '.join(str(error).split())}); mend it") from error
     except UnicodeDecodeError as error:
         raise UserError(f"{listing} is not UTF-8 ({error}); mend it") from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, lists in lists
+        raise UserError(f"{listing} is not YAML that can be read ({cut(str(error))}); mend it") from error
     if not isinstance(known, dict):
         raise UserError(f"{listing} has no {kind}s by name; mend it")
     if name not in known:
-        near = difflib.get_close_matches(name, known, 1)
+        names = [key for key in known if isinstance(key, str)]
+        near = difflib.get_close_matches(name, names, 1)
         hint = f"did you mean {near[0]}? known" if near else "known"
-        raise UserError(f"{listing}: no {kind} {name}; {hint}: {', '.join(sorted(known))}")
+        raise UserError(f"{listing}: no {kind} {name}; {hint}: {cut(', '.join(sorted(names)), 400)}")
+    if not isinstance(known[name], dict):
+        raise UserError(f"{listing}: {name} is no entry of keys and values; mend it")
     return known[name]
 
 

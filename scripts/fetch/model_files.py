@@ -153,7 +153,7 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
         tokenizer(PROBE, PROBE)
     except Exception as error:  # of several kinds, a tokenizer without an unknown token among them
-        raise UserError(f"{name}: its tokenizer cannot read every text ({short(error)}); {INSTEAD}") from error
+        raise UserError(f"{name}: its tokenizer (tokenizer.json, tokenizer_config.json) cannot read every text ({short(error)}); {INSTEAD}") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     pads = config.model_type in {*MODEL_FOR_MASKED_LM_MAPPING_NAMES, *MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES}

@@ -12,6 +12,7 @@ has `sampler:` instead of `downloads:` is written by a program of scripts/fetch/
 import argparse
 import hashlib
 import lzma
+import re
 import shutil
 import stat
 import struct
@@ -21,7 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from scripts.common.program import UserError, execute, log, parser
+from scripts.common.program import UserError, cut, execute, log, parser, shown
 from scripts.fetch.download import MIRROR_HELP, UNPINNED, check_mirror, download, hand_over, read_entry
 from scripts.fetch.web import CHUNK, MOST, named
 
@@ -37,25 +38,49 @@ def name_of(item: dict) -> str:
     return item.get("file") or PurePosixPath(urlsplit(item["urls"][0]).path).name
 
 
+def is_file(name: object) -> bool:
+    """Whether the last part of a name is one that a file can have."""
+    return isinstance(name, str) and name.isprintable() and PurePosixPath(name).name not in ("", "..") and len(name) <= 255
+
+
+def is_url(text: str) -> bool:
+    """Whether a text is the URL of a file that can be asked for."""
+    try:
+        return text.isprintable() and urlsplit(text).scheme in ("http", "https", "file")
+    except ValueError:
+        return False
+
+
 def check_source(name: str, entry: dict, sources: Path) -> None:
     """Refuse, in one sentence, an entry that cannot be fetched as it is written."""
     where = f"{sources}: {name}"
     if "downloads" not in entry:
         raise UserError(f"{where} has no downloads, it is a sample; use python -m scripts.fetch.samples.{entry.get('sampler', '…')}")
     names = []
+    if not isinstance(entry["downloads"], list) or not all(isinstance(item, dict) for item in entry["downloads"]):
+        raise UserError(f"{where}: downloads is no list of downloads; write `- urls: [https://…]` for each")
     for item in entry["downloads"]:
-        if not item.get("urls") or not isinstance(item["urls"], list):
+        if not item.get("urls") or not isinstance(item["urls"], list) or not all(isinstance(url, str) for url in item["urls"]):
             raise UserError(f"{where}: a download has no list of urls; write `urls: [https://…]`")
         for url in item["urls"]:
-            if urlsplit(str(url)).scheme not in ("http", "https", "file"):
-                raise UserError(f"{where}: {str(url)[:200]} is none of https://, http:// and file://; correct it")
+            if not is_url(url):
+                raise UserError(f"{where}: {cut(url, 200)} is none of https://, http:// and file://; correct it")
+        if not isinstance(item.get("file", ""), str):
+            raise UserError(f"{where}: file is {shown(item['file'])}, not a name; correct it")
         if ("members" in item) == ("file" in item):
             raise UserError(f"{where}: {item['urls'][0]} needs either `file:` or, for an archive, `members:`")
-        for file, facts in item.get("members", {name_of(item): item}).items():
+        members = item.get("members", {name_of(item): item})
+        if not isinstance(members, dict) or not members or not all(map(is_file, members)):
+            raise UserError(f"{where}: {item['urls'][0]}: a member or a file has no name that a file can have; correct it")
+        for file, facts in members.items():
+            if not isinstance(facts, dict):
+                raise UserError(f"{where}: {file} has no sha256 and bytes; write them, or null if unknown")
             if missing := sorted(FACTS - set(facts)):
                 raise UserError(f"{where}: {file} has no {missing[0]}; write it, or null if unknown")
-            if facts["bytes"] is not None and (type(facts["bytes"]) is not int or facts["bytes"] < 0):
+            if facts["bytes"] is not None and (type(facts["bytes"]) is not int or not 0 <= facts["bytes"] < 2**60):
                 raise UserError(f"{where}: bytes of {file} must be a whole number, or null if unknown; correct it")
+            if facts["sha256"] is not None and not re.fullmatch("[0-9a-f]{64}", str(facts["sha256"])):
+                raise UserError(f"{where}: sha256 of {file} must be 64 hexadecimal digits, or null if unknown; correct it")
             names.append(PurePosixPath(file).name)
     if twice := [file for file in names if names.count(file) > 1]:
         raise UserError(f"{where}: two downloads or members are a file {twice[0]}; their names must differ")

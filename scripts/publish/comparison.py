@@ -10,7 +10,9 @@ A row of published.csv is one number or one claim:
   metric              a metric of metrics.parquet; or another fact:
                         <metric>.n      how many examples it was measured on
                         <metric>.sum    its sum over the rows, as of the cells of a confusion matrix
-                        training.<setting>, cleaning.<unit>   a setting of the runs; what cleaning kept
+                        training.<setting>, cleaning.<unit>   a setting of the runs (with model=esim* or model=[!e]* of those
+                                        models only); what cleaning kept
+                        statistics.<number>   what a corpus holds: told by its own table
   value, unit         a number (± its sd), and its unit: ours is told in per cent where that is %, as a share where
                       there is none. Or the unit of a comparison:
                         with <column>   the value is increases or decreases
@@ -28,13 +30,14 @@ import pandas as pd
 
 from scripts.common.program import UserError
 from scripts.publish.names import details_of, model_title
+from scripts.publish.verdicts import COMPARED, beside, share, trend
 
 # Where a paper reports the best of what it measured on, the honest number stands beside it.
 HONEST = {"peak_accuracy": "accuracy"}
 # What sets two lines of one plot apart; a study has some of these columns.
-SERIES = ["source", "split", "model", "method", "challenge_set", "scoring", "size_matched", "experiment"]
+SERIES = ["source", "split", "model", "method", "challenge_set", "scoring", "size_matched", "same_videos", "hard", "experiment"]
 # The columns that are measured or tell of an example's part; all others are settings.
-MEASURED = ["metric", "value", "sd", "ci_low", "ci_high", "n", "groups", "sample", "seed", "slice"]
+MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "slice"]
 DIFFERENCE = "points over "
 
 
@@ -61,13 +64,6 @@ class Facts:
 def published_claims(file: Path) -> pd.DataFrame:
     """published.csv, all columns as text."""
     return pd.read_csv(file, dtype=str, keep_default_na=False)
-
-
-def share(row: pd.Series, unit: str = "%") -> str:
-    """`55.1 % (52.4 to 57.9)`; as shares where the unit is not per cent."""
-    if unit != "%":
-        return f"{row['value']:.2f} ({row['ci_low']:.2f} to {row['ci_high']:.2f})"
-    return f"{row['value'] * 100:.1f} % ({row['ci_low'] * 100:.1f} to {row['ci_high'] * 100:.1f})"
 
 
 def parts_of(setting: str, sign: str) -> dict[str, str]:
@@ -122,28 +118,14 @@ def warnings(row: pd.Series, paper: dict[str, list[str]], facts: Facts) -> list[
 
 def who(row: pd.Series, facts: Facts, paper: dict[str, list[str]]) -> tuple[str, list[str]]:
     """The corpus, split, model and method of a row of metrics, and what a reader must be warned of."""
-    matched = ", size-matched" if pd.notna(row.get("size_matched")) else ""
+    matched = (", same videos" * pd.notna(row.get("same_videos")) + ", size-matched" * pd.notna(row.get("size_matched"))
+               + ", hard pairs" * bool(pd.notna(row.get("hard")) and row["hard"]))
     method = row.get("method")
     method = "" if pd.isna(method) or method == row["model"] else f", {method.replace('_', ' ')}"
     data = title_of(row["source"], facts) + details_of(row["dataset"], list(row.index))
     tags = ["sample data"] if row["sample"] else []
     return (f"{data}, {row['split']}, {model_title(row['model'], facts.models)}{method}{matched}",
             tags + warnings(row, paper, facts))
-
-
-def trend(points: pd.DataFrame, over: str) -> str:
-    """How a metric changes from the lowest to the highest `over`, in words; clear only when the intervals part."""
-    points = points.sort_values(over)
-    low, high = points.iloc[0], points.iloc[-1]
-    if low[over] == high[over]:
-        return f"{share(low)} at {over} {low[over]:g}; one {over} shows no change"
-    if high["ci_low"] > low["ci_high"]:
-        word = "increases"
-    elif high["ci_high"] < low["ci_low"]:
-        word = "decreases"
-    else:
-        word = "no clear change, the intervals overlap"
-    return f"{share(low)} at {over} {low[over]:g}, {share(high)} at {over} {high[over]:g}: {word}"
 
 
 def lines(metrics: pd.DataFrame, but: tuple[str, ...] = ()) -> list[str]:
@@ -170,21 +152,25 @@ def trends(metrics: pd.DataFrame, metric: str, over: str, facts: Facts, paper: d
     return found
 
 
+def pairs_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """The rows that have a like among the others by these columns, with its columns COMPARED in a mapping, `other`."""
+    likes = others[keys].assign(other=others[COMPARED].to_dict("records"))
+    return rows.merge(likes, on=keys)
+
+
 def against(metrics: pd.DataFrame, metric: str, other: str, facts: Facts, paper: dict[str, list[str]]) -> list[Found]:
     """A metric beside another one that was measured on the same datasets, as a model beside people."""
-    found = []
-    others = metrics[metrics["metric"] == other].drop_duplicates(["source", "split", "dataset"])
-    joined = metrics[metrics["metric"] == metric].merge(
-        others[["source", "split", "dataset", "value", "ci_low", "ci_high"]], on=["source", "split", "dataset"],
-        suffixes=("", "_other"))
+    found, keys = [], ["source", "split", "dataset"]
+    others = metrics[metrics["metric"] == other].drop_duplicates(keys)
+    joined = pairs_of(metrics[metrics["metric"] == metric], others, keys)
     for _, rows in joined.groupby(lines(joined), dropna=False, sort=False):
         name, tags = who(rows.iloc[0], facts, paper)
-        above = (rows["ci_low"] > rows["ci_high_other"]).sum()
-        below = (rows["ci_high"] < rows["ci_low_other"]).sum()
-        pairs = ", ".join(f"{value * 100:.1f} beside {other_value * 100:.1f} %"
-                          for value, other_value in zip(rows["value"], rows["value_other"]))
+        verdicts = [beside(row, row["other"]) for _, row in rows.iterrows()]
+        told = "; ".join(f"{row['value'] * 100:.1f} beside {row['other']['value'] * 100:.1f} %: {words}"
+                         for (_, row), (_, words) in zip(rows.iterrows(), verdicts))
+        above, below = (sum(side == sign for side, _ in verdicts) for sign in (1, -1))
         found.append(Found(f"{name}; {', '.join(rows['dataset'])}",
-                           f"{pairs}: clearly above in {above} of {len(rows)}, clearly below in {below}", tags))
+                           f"{told}; clearly above in {above} of {len(rows)}, clearly below in {below}", tags))
     return found
 
 
@@ -201,7 +187,7 @@ def over_slices(rows: pd.DataFrame, unit: str) -> str:
 def values(metrics: pd.DataFrame, metric: str, unit: str, facts: Facts, paper: dict[str, list[str]]) -> list[Found]:
     """A metric as it was measured, for every model."""
     measured = metrics[metrics["metric"] == metric]
-    measured = measured.drop_duplicates([column for column in measured if column != "experiment"])
+    measured = measured.drop_duplicates([column for column in measured if column not in ("experiment", "draws")])
     found = []
     for _, rows in measured.groupby([*settings_columns(measured, []), "experiment"], dropna=False, sort=False):
         name, tags = who(rows.iloc[0], facts, paper)
@@ -212,7 +198,7 @@ def values(metrics: pd.DataFrame, metric: str, unit: str, facts: Facts, paper: d
 def sums(metrics: pd.DataFrame, metric: str, facts: Facts, paper: dict[str, list[str]]) -> list[Found]:
     """A metric summed up over the rows, for every model; where the paper names no model, once for each dataset."""
     measured = metrics[metrics["metric"] == metric]
-    measured = measured.drop_duplicates([column for column in measured if column != "experiment"])
+    measured = measured.drop_duplicates([column for column in measured if column not in ("experiment", "draws")])
     found = {}
     for _, rows in measured.groupby([*settings_columns(measured, []), "experiment"], dropna=False, sort=False):
         row = rows.iloc[0]
@@ -229,21 +215,20 @@ def differences(metrics: pd.DataFrame, settings: dict[str, str], metric: str, ov
     rows = selected(metrics[metrics["metric"] == metric], settings)
     others = selected(metrics[metrics["metric"] == metric], settings | over)
     keys = settings_columns(rows, list(over))
-    others = others.drop_duplicates(keys)[[*keys, "value", "ci_low", "ci_high"]]
+    others = others.drop_duplicates(keys)
     rows = rows[~rows.index.isin(selected(rows, over).index)].drop_duplicates([*keys, *over])
     found = []
-    for _, row in rows.merge(others, on=keys, suffixes=("", "_other")).iterrows():
+    for _, row in pairs_of(rows, others, keys).iterrows():
         name, tags = who(row, facts, paper)
-        clear = ("clearly above" if row["ci_low"] > row["ci_high_other"] else
-                 "clearly below" if row["ci_high"] < row["ci_low_other"] else "the intervals overlap")
-        mine, other = row["value"] * 100, row["value_other"] * 100
-        found.append(Found(name, f"{mine - other:+.1f} points ({mine:.1f} beside {other:.1f} %): {clear}", tags))
+        mine, other = row["value"] * 100, row["other"]["value"] * 100
+        found.append(Found(name, f"{mine:.1f} beside {other:.1f} %: {beside(row, row['other'])[1]}", tags))
     return found
 
 
-def settings_used(runs: list[dict], name: str, unit: str, facts: Facts) -> list[Found]:
-    """A setting of training, for every model that was trained."""
-    used = sorted({(run["model"], run["training"][name]) for run in runs if name in run["training"]})
+def settings_used(runs: list[dict], name: str, unit: str, models: str, facts: Facts) -> list[Found]:
+    """A setting of training, for every model that has it and whose name fits `models`."""
+    fitting = [run for run in runs if name in run["training"] and fnmatchcase(run["model"], models)]
+    used = sorted({(run["model"], run["training"][name]) for run in fitting})
     return [Found(model_title(model, facts.models), f"{value:g} {unit}".strip(), []) for model, value in used]
 
 
@@ -264,7 +249,7 @@ def findings(claim: pd.Series, facts: Facts) -> list[Found]:
     """What this study found of one row of published.csv; empty where it has nothing on it."""
     settings, paper, metric, unit = settings_of(claim["setting"]), paper_of(claim), claim["metric"], claim["unit"]
     if metric.startswith("training."):
-        return settings_used(facts.runs, metric.removeprefix("training."), unit, facts)
+        return settings_used(facts.runs, metric.removeprefix("training."), unit, settings.get("model", "*"), facts)
     if metric.startswith("cleaning."):
         return cleaned(selected(facts.cleaning, settings), metric.removeprefix("cleaning."), facts, paper)
     if unit.startswith(DIFFERENCE):

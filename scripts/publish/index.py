@@ -14,9 +14,8 @@ import pandas as pd
 
 from scripts.common.files import whole
 from scripts.common.program import execute, log, parser
-from scripts.common.tables import read_table
+from scripts.common.tables import read_metrics
 
-COLUMNS = ["study", "source", "experiment", "sample"]
 PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -50,7 +49,7 @@ def row_of(name: str, metrics: pd.DataFrame) -> str:
 
 
 def main(given: argparse.Namespace) -> None:
-    tables = {file.parent.name: read_table(file, COLUMNS).to_pandas() for file in given.metrics}
+    tables = {file.parent.name: read_metrics(file).to_pandas() for file in given.metrics}
     rows = "\n".join(row_of(name, metrics) for name, metrics in sorted(tables.items()))
     with whole(given.output) as place:
         place.write_text(PAGE.format(rows=rows), encoding="utf-8")

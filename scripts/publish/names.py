@@ -4,15 +4,16 @@ import re
 from pathlib import Path
 
 import pandas as pd
-import yaml
+import pyarrow as pa
 
 from scripts.common.program import UserError
-from scripts.common.tables import read_table
+from scripts.common.tables import read_metrics
+from scripts.common.yaml_files import entries_of
 
 
 def load(path: Path) -> dict:
-    """A YAML resource."""
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+    """The entries of a YAML file of resources/, by name."""
+    return entries_of(path)
 
 
 def model_title(name: str, models: dict) -> str:
@@ -28,9 +29,9 @@ def details_of(dataset: str, columns: list[str]) -> str:
     return "".join(f", {name.replace('_', ' ')} {value}" for name, value in options if name not in columns)
 
 
-def study_metrics(path: Path, study: str) -> pd.DataFrame:
+def study_metrics(path: Path, study: str, schema: pa.Schema) -> pd.DataFrame:
     """A study's rows of a metrics table; what two experiments share stands once. Refuses a table without any."""
-    metrics = read_table(path).to_pandas()
+    metrics = read_metrics(path, schema).to_pandas()
     metrics = metrics[metrics["study"] == study]
     if metrics.empty:
         raise UserError(f"{path}: no rows of study {study}; run an experiment of it before drawing its figures")

@@ -8,7 +8,7 @@ Reads  metrics.parquet, resources/{figures,studies,sources,models}.yaml, resourc
        cleaning.csv of each source, run.json of each run
 Writes the page
 
-    python -m scripts.publish.site --metrics results/evaluate/metrics.parquet --resources resources \\
+    python -m scripts.publish.site --metrics results/evaluate/default/metrics.parquet --resources resources \\
         --publish results/publish --cleaning results/clean/*/cleaning.csv --runs results/train/*/*/run.json \\
         --configuration '{"run": […], "experiments": {…}}' \\
         --provenance '{"accuracy_by_stride": {"rule": …, "code": …}}' \\
@@ -28,8 +28,11 @@ import yaml
 
 from scripts.common.csv_files import read_csv
 from scripts.common.files import sha256_of, whole
+from scripts.common.handed import has_options
 from scripts.common.program import UserError, execute, log, parser
-from scripts.common.tables import read_table
+from scripts.common.runs import facts_of
+from scripts.common.tables import read_metrics
+from scripts.common.yaml_files import read_yaml
 from scripts.publish.comparison import DIFFERENCE, Facts, findings, paper_of, published_claims, settings_of, trends
 from scripts.publish.machines import machine_of, mixture
 from scripts.publish.names import load, model_title
@@ -79,7 +82,8 @@ def example_groups(file: Path) -> list[dict]:
 
 def is_made(item: dict, runs: list[dict]) -> bool:
     """Whether one of the study's runs has the options that a figure or table needs (the rules make no other)."""
-    return any(item.get("needs", {}).items() <= fact["data_options"].items() for fact in runs)
+    runs = [fact for fact in runs if fact["method"] != "control" or not item.get("needs_model")]
+    return any(has_options(fact["data_options"], item.get("needs", {})) for fact in runs)
 
 
 def question_groups(file: Path) -> list[dict]:
@@ -135,7 +139,7 @@ def compared(study: str, published: pd.DataFrame, facts: Facts) -> dict:
                                "found": findings(claim, facts)}
             for _, claim in claims.iterrows()]
     known = {settings_of(setting).get("source") for setting in claims["setting"]}
-    alone = facts.metrics[~facts.metrics["source"].isin(known)]
+    alone = facts.metrics[~facts.metrics["source"].isin(known) & (facts.metrics["slice"] == "all")]
     strided = "stride" in alone and alone["stride"].notna().any()
     return {"claims": rows, "unclaimed": trends(alone, "accuracy", "stride", facts, {}) if strided else []}
 
@@ -185,9 +189,10 @@ def model_facts(names: list[str], models: dict, published: set[str]) -> list[dic
     for name in names:
         entry = models.get(name, {})
         places = [str(entry[key]) for key in ("hub", "revision", "folder") if key in entry]
+        none = "a control: no weights" if "control" in entry else ""
         stage = f"an MLM stage of {model_title(entry['mlm']['model'], models)}" if "mlm" in entry else ""
         rows.append({"title": model_title(name, models), "licence": entry.get("licence", ""), "published": name in published,
-                     "origin": " ".join(places) or stage or "weights drawn here from the run's seed"})
+                     "origin": " ".join(places) or none or stage or "weights drawn here from the run's seed"})
     return rows
 
 
@@ -208,9 +213,9 @@ def main(given: argparse.Namespace) -> None:
     resources, root = given.resources, given.resources.resolve().parent
     sources, models, studies = (load(resources / f"{name}.yaml") for name in ("sources", "models", "studies"))
     published = published_claims(resources / "published.csv")
-    metrics = read_table(given.metrics).to_pandas()
+    metrics = read_metrics(given.metrics, draws=True).to_pandas()
     means = metrics[metrics["seed"].isna()]
-    runs = sorted((json.loads(file.read_text(encoding="utf-8")) for file in given.runs), key=lambda facts: facts["run"])
+    runs = sorted(map(facts_of, given.runs), key=lambda facts: facts["run"])
     cleaning = pd.concat([pd.read_csv(file, keep_default_na=False) for file in given.cleaning], ignore_index=True)
     configuration, provenance = json.loads(given.configuration), json.loads(given.provenance)
 
@@ -218,7 +223,7 @@ def main(given: argparse.Namespace) -> None:
     for study in [name for name in studies if name in set(metrics["study"])]:
         own = [fact for fact in runs if fact["study"] == study]
         items = [published_item(item, given.publish, root, given.output, provenance)
-                 for item in load(resources / "figures.yaml") if item["study"] == study and is_made(item, own)]
+                 for item in read_yaml(resources / "figures.yaml") if item["study"] == study and is_made(item, own)]
         facts = Facts(means[means["study"] == study], own, cleaning, sources, models)
         sections.append({"name": study, "title": studies[study]["title"], "paper": studies[study]["paper"],
                          "question": paragraphs(root / "report" / f"{study}.rst"), "items": items, "machines": mixture(own),
@@ -247,7 +252,7 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("--metrics", type=Path, required=True, help="results/evaluate/metrics.parquet")
+    options.add_argument("--metrics", type=Path, required=True, help="results/evaluate/<name>/metrics.parquet")
     options.add_argument("--resources", type=Path, required=True, help="the folder resources/; report/ stands beside it")
     options.add_argument("--publish", type=Path, required=True, help="the folder with figures/ and tables/")
     options.add_argument("--cleaning", type=Path, nargs="+", required=True, help="cleaning.csv of each source")

@@ -19,6 +19,7 @@ from scripts.common.files import whole
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 MARKERS = ["o", "s", "D", "^", "v", "P"]
 INK, GREY, PALE = "#222222", "#6b6b6b", "#dcdcdc"
+CONTROL, CONTROL_MARKERS = "#9a9a9a", ["x", "+", "1", "2", "3", "4"]  # what no understanding of time reaches
 WIDTH = 7.0  # inches: the text width of a two-column page
 SAMPLE = "SAMPLE DATA"
 
@@ -56,8 +57,14 @@ def mark_sample(axes: Axes, size: float = 17) -> None:
               fontweight="bold", color=PALE, zorder=0.6)
 
 
+def with_ends(points: pd.DataFrame) -> pd.DataFrame:
+    """The points with their value as both ends where they have no interval, since one group allows none."""
+    return points.assign(ci_low=points["ci_low"].fillna(points["value"]), ci_high=points["ci_high"].fillna(points["value"]))
+
+
 def error_bars(points: pd.DataFrame) -> np.ndarray:
     """(2, n) distances from the value down and up to its interval, in per cent."""
+    points = with_ends(points)
     return np.clip([points["value"] - points["ci_low"], points["ci_high"] - points["value"]], 0, None) * 100
 
 

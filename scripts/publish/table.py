@@ -1,5 +1,6 @@
 """A table in the three forms that are published: CSV, Markdown, LaTeX. The plotted points of a figure as CSV."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -13,9 +14,26 @@ LATEX = str.maketrans({
     "−": "$-$", "±": r"$\pm$", "·": r"$\cdot$", "×": r"$\times$",
 })
 
+ABOVE = "Above the best control (points)"
+
+
 def percent(share: float | None, decimals: int = 1) -> str:
     """A share from 0 to 1 as per cent; empty where there is none."""
     return "" if share is None or pd.isna(share) else f"{share * 100:.{decimals}f}"
+
+
+def interval(row: Mapping, decimals: int = 1) -> str:
+    """`52.0–56.1` for a row with ci_low and ci_high; says so where one group allows none."""
+    return "one group" if pd.isna(row["ci_low"]) else f"{percent(row['ci_low'], decimals)}–{percent(row['ci_high'], decimals)}"
+
+
+def above_control(row: pd.Series | None, models: dict) -> str:
+    """How far a model lies above the best control, in points: `+2.1 (−0.3 to 4.5), bag of words`; row: of `…_above_control`."""
+    if row is None:
+        return ""
+    signed = [f"{value * 100:+.1f}".replace("-", "−") for value in (row["value"], row["ci_low"], row["ci_high"]) if pd.notna(value)]
+    span = f" ({signed[1]} to {signed[2]})" if len(signed) == 3 else ""
+    return f"{signed[0]}{span}, {models.get(row['control'], {}).get('title', row['control'].replace('_', ' '))}"
 
 
 def latex(text: str) -> str:

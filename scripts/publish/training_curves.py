@@ -6,9 +6,9 @@ Reads  metrics.parquet (for which corpora are samples), <train>/<run>/history.pa
        provenance tells the run's settings), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points
 
-    python -m scripts.publish.training_curves --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.training_curves --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/strided_sop \\
-        --runs RUN RUN … --output results/publish/figures/strided_sop_training_curves
+        --runs RUN RUN … --output results/publish/default/figures/strided_sop_training_curves
 """
 
 import argparse
@@ -40,7 +40,7 @@ def read_history(file: Path) -> pd.DataFrame:
     return read_table(file).to_pandas().assign(
         **{name: settings[name] for name in ("source", "dataset", "model", "seed")},
         stride=settings["data"]["stride"],
-        variant=json.dumps({name: value for name, value in (settings["data"] | settings["training"]).items()
+        variant=json.dumps({name: value for name, value in ({"method": settings["method"]} | settings["data"] | settings["training"]).items()
                             if name != "stride"}, sort_keys=True),
     )
 

@@ -1,11 +1,11 @@
 """Which column of a model's head is which label of the study. Standard library only: asked before torch is imported."""
 
-import json
+import argparse
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.common.program import UserError
+from scripts.common.program import UserError, json_object
 
 # Other words for a label, once it is lower case with underscores (UDS-NLI of Vashishtha et al. 2020 has these).
 ALIASES = {"entailed": "entailment", "not_entailed": "not_entailment", "contradict": "contradiction"}
@@ -24,10 +24,21 @@ class Head:
     order: list[int] | None
 
 
+def read_config(model: Path) -> dict:
+    """config.json of a model's folder. Raises UserError where it is broken."""
+    file = model / "config.json"
+    try:
+        return json_object(file.read_text(encoding="utf-8"))
+    except (argparse.ArgumentTypeError, UnicodeDecodeError) as error:
+        raise UserError(f"{file}: {error}; get the right file, or take another model") from None
+
+
 def own_labels(model: Path) -> list[str]:
     """The names of a model's labels by config.json, in their order; empty where it has none but LABEL_0, LABEL_1, …"""
-    names = json.loads((model / "config.json").read_text(encoding="utf-8")).get("id2label") or {}
-    named = [str(names[key]) for key in sorted(names, key=int)]
+    names = read_config(model).get("id2label") or {}
+    if not isinstance(names, dict) or not all(re.fullmatch("[0-9]{1,9}", key) and isinstance(name, str) for key, name in names.items()):
+        raise UserError(f"{model / 'config.json'}: id2label does not name the labels by their numbers; mend it, or take another model")
+    named = [names[key] for key in sorted(names, key=int)]
     return [] if all(re.fullmatch(r"LABEL_\d+", name) for name in named) else named
 
 

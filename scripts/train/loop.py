@@ -27,6 +27,7 @@ import numpy as np
 import torch
 from accelerate import Accelerator
 
+from scripts.common.locks import flock
 from scripts.common.program import UserError, execute, log, log_to, parser
 from scripts.train import checkpoint
 from scripts.train.batches import Examples, epoch_batches
@@ -281,7 +282,7 @@ def main(given: argparse.Namespace) -> None:
     if launch.log and os.environ["RANK"] == "0":  # one process writes the log
         log_to(Path(launch.log), mode="a")
     opened = open(Path(launch.work) / "trainers")
-    fcntl.flock(opened, fcntl.LOCK_SH)
+    flock(opened, fcntl.LOCK_SH)
     if os.getppid() != int(os.environ["TIMESTRIDE_LAUNCHER"]):
         raise UserError("the launcher of this process is gone; give the same command again")
     try:

@@ -1,6 +1,6 @@
 """What the training loop asks of a paradigm, and what paradigms share.
 
-A paradigm is a module scripts/train/<name>.py with a class Paradigm: classify, esim, fill, generate,
+A paradigm is a module scripts/train/<name>.py with a class Paradigm: classify, symmetric, esim, fill, generate,
 pseudo_log_likelihood, mlm. It is made from the model's folder, the job and the tables, after the caller has seeded torch,
 and holds
 
@@ -9,6 +9,8 @@ and holds
   padding              {field: number that pads it}, for collate()
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -18,26 +20,52 @@ import torch
 import transformers
 from transformers import AutoConfig, AutoTokenizer
 
-from scripts.common.program import UserError
+from scripts.common.program import UserError, cut
 from scripts.train.batches import Examples, Ragged, pieces
 
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "classifier_dropout_prob",
             "dropout_rate")
 
 
+@contextmanager
+def loading(model: Path, files: str) -> Iterator[None]:
+    """Every way in which transformers, tokenizers and safetensors tell of files that are no model, as a UserError."""
+    try:
+        yield
+    except (UserError, MemoryError, torch.OutOfMemoryError):
+        raise
+    except Exception as error:  # of many kinds, which differ between versions of these libraries
+        if isinstance(error, OSError) and error.errno:  # permission, a failing disk: no fault of the files
+            raise
+        raise UserError(f"{model}: {files} cannot be loaded ({cut(str(error) or type(error).__name__, 200)}); get the right files, or "
+                        "take another model") from error
+
+
 def read_tokenizer(model: Path):
-    """The tokenizer of a model's folder. Raises UserError when it cannot pad."""
+    """The tokenizer of a model's folder. Raises UserError when it cannot be loaded, or cannot pad."""
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
-    tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
+    with loading(model, "tokenizer.json and tokenizer_config.json"):
+        tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
+        tokenizer("a", "b")
     if tokenizer.pad_token_id is None:
-        raise UserError(f"{model}: the tokenizer has no padding token; choose a model that has one")
+        raise UserError(f"{model}: the tokenizer has no padding token (pad_token in tokenizer_config.json); choose a model that has one")
     return tokenizer
+
+
+def check_vocabulary(model: Path, tokenizer, config) -> None:
+    """Raises UserError for a tokenizer that makes tokens which the model does not have."""
+    token, number = max(tokenizer.get_vocab().items(), key=lambda pair: pair[1], default=("", -1))
+    if number >= config.vocab_size:
+        raise UserError(f"{model}: its tokenizer.json makes token {number:,} ({cut(token)}), but the model has {config.vocab_size:,} "
+                        "(vocab_size in config.json, counted from 0); get the right files, or take another model")
 
 
 def read_config(model: Path, tokenizer, training: dict, **options):
     """The configuration of a model's folder, with the training's dropout. Raises UserError when max_length is too long."""
-    config = AutoConfig.from_pretrained(model, trust_remote_code=False, pad_token_id=tokenizer.pad_token_id, **options)
+    with loading(model, "config.json"):
+        config = AutoConfig.from_pretrained(model, trust_remote_code=False, pad_token_id=tokenizer.pad_token_id, **options)
+    check_vocabulary(model, tokenizer, config)
     if training.get("dropout") is not None:
         for name in DROPOUTS:
             if hasattr(config, name):
@@ -51,13 +79,14 @@ def read_config(model: Path, tokenizer, training: dict, **options):
 
 def read_network(kind, model: Path, config) -> tuple[torch.nn.Module, list[str]]:
     """The network of an Auto class, and the names of weights that its file lacks; without a file, from scratch."""
-    if not (model / "model.safetensors").exists():
-        return kind.from_config(config), []
-    network, report = kind.from_pretrained(
-        model, config=config, use_safetensors=True, trust_remote_code=False, ignore_mismatched_sizes=True,
-        output_loading_info=True, dtype=torch.float32,
-    )
-    return network, sorted(report["missing_keys"])
+    with loading(model, "config.json and model.safetensors"):
+        if not (model / "model.safetensors").exists():
+            return kind.from_config(config), []
+        network, report = kind.from_pretrained(
+            model, config=config, use_safetensors=True, trust_remote_code=False, ignore_mismatched_sizes=True,
+            output_loading_info=True, dtype=torch.float32,
+        )
+        return network, sorted(report["missing_keys"])
 
 
 def fields_of(batch: dict[str, torch.Tensor], *names: str) -> dict[str, torch.Tensor]:

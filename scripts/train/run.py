@@ -18,26 +18,33 @@ import fcntl
 import os
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
+from scripts.common.locks import flock
 from scripts.common.manifest import changed_file
 from scripts.common.models import DEFAULT_FILES
-from scripts.common.program import UserError, execute, json_object, log, log_to, number, parser, whole_number
+from scripts.common.program import UserError, execute, json_object_with, log, log_to, number, parser, whole_number
 from scripts.train.launch import Launch, check_tracker, devices, start
 from scripts.train.work import describe, fail, finished, forget, hand_out, model_view, refuse_again, sweep, write_json
 
+SETTINGS = ("study", "source", "dataset", "data", "model", "method", "training", "seed")
+METHOD = ("columns", "labels", "merged_labels", "held_out", "peak", "paradigm", "learns", "inputs", "makes_model")
 LOCKS = []  # a lock is let go when its object is collected: these are held until the process ends
 
 
 def lock(work: Path) -> None:
-    """Hold the run's lock until this process (or the launcher that it becomes) ends; waits where another one holds it."""
-    held = FileLock(work / "lock", thread_local=False)
+    """Hold the run's lock until this process (or the launcher that it becomes) ends; waits where another one holds it.
+
+    On a file system without locks it goes on with a warning: one Snakemake never starts a run twice.
+    """
+    held = open(work / "lock", "a")
     try:
-        held.acquire(blocking=False)
-    except Timeout:
+        locked = flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
         log.info("waits for another process that works on %s", work)
-        held.acquire()
-    os.set_inheritable(held._context.lock_file_fd, True)  # it lives on in Accelerate's launcher
+        locked = flock(held, fcntl.LOCK_EX)
+    if not locked:
+        log.warning("warning: %s: its file system has no locks, so nothing stops a second process from training this run at the same "
+                    "time; give one command at a time, or put results/ on a disk that has locks", work)
+    os.set_inheritable(held.fileno(), True)  # it lives on in Accelerate's launcher
     LOCKS.append(held)
 
 
@@ -45,10 +52,10 @@ def wait_for_orphans(work: Path) -> None:
     """Wait until no process of a launcher that was killed trains on: each holds work/trainers, shared."""
     with open(work / "trainers", "w") as opened:
         try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             log.info("waits for the processes of a killed launcher to end")
-            fcntl.flock(opened, fcntl.LOCK_EX)
+            flock(opened, fcntl.LOCK_EX)
 
 
 def main(given: argparse.Namespace) -> None:
@@ -91,8 +98,8 @@ def main(given: argparse.Namespace) -> None:
 def arguments() -> argparse.ArgumentParser:
     training = parser(__doc__)
     training.add_argument("--run", required=True, help="the run's name")
-    training.add_argument("--settings", type=json_object, required=True, help="JSON: study, source, dataset, data, model, method, training, seed")
-    training.add_argument("--method", type=json_object, required=True, help="JSON: columns, labels, merged_labels, held_out, peak of the study, "
+    training.add_argument("--settings", type=json_object_with(*SETTINGS), required=True, help="JSON: study, source, dataset, data, model, method, training, seed")
+    training.add_argument("--method", type=json_object_with(*METHOD), required=True, help="JSON: columns, labels, merged_labels, held_out, peak of the study, "
                           "paradigm, learns, inputs, makes_model of the method (resources/studies.yaml)")
     training.add_argument("--splits", nargs="+", required=True, help="the split to learn from, then those to measure on")
     training.add_argument("--data", type=Path, required=True, help="the folder of the dataset")

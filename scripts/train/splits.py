@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from scripts.common.keyed import keyed_uniform
-from scripts.common.program import UserError, log
-from scripts.common.tables import read_table
+from scripts.common.program import UserError, cut, log
+from scripts.common.tables import check_complete, read_table
 from scripts.train import tokens
 from scripts.train.batches import Examples
 from scripts.train.launch import Launch
@@ -24,9 +24,16 @@ def read_split(data: Path, split: str, job: dict) -> pa.Table:
     table = read_table(data / f"{split}.parquet", [*dict.fromkeys([*ids.values(), *job["inputs"], "label"])])
     if len(table) == 0:
         raise UserError(f"{data / split}.parquet: no examples; the log of its build says why")
+    check_complete(data / f"{split}.parquet", table, table.schema.names)
+    for name in table.schema.names:
+        kind = table[name].type
+        if not (pa.types.is_integer(kind) if name == "label" else pa.types.is_string(kind)):
+            raise UserError(f"{data / split}.parquet: column {name} holds {cut(str(kind))}, not {'integers' if name == 'label' else 'text'}; "
+                            "build the dataset again")
     labels = table["label"].to_numpy()
     if labels.min() < 0 or labels.max() >= len(job["labels"]):
-        raise UserError(f"{data / split}.parquet: label {labels.max()} is not one of {len(job['labels'])} labels")
+        odd = labels.min() if labels.min() < 0 else labels.max()
+        raise UserError(f"{data / split}.parquet: label {odd} is not one of {len(job['labels'])} labels; build the dataset again")
     named = {name: table[column] for name, column in ids.items()} | {name: table[name] for name in (*job["inputs"], "label")}
     if "choice_id" in named:
         named["choice"] = pa.array(named.pop("choice_id").to_pandas().factorize()[0].astype(np.int64))

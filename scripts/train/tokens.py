@@ -3,16 +3,17 @@
 <folder>/<digest>/ holds one .npy a field and facts.json. Any of it may be deleted at any time.
 """
 
+import fcntl
 import hashlib
 import json
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from filelock import FileLock
 
 from scripts.common.files import sha256_of, whole
 from scripts.common.fingerprint import fingerprint
+from scripts.common.locks import flock
 from scripts.common.program import log
 from scripts.common.tables import digest_of
 from scripts.train.batches import Examples, Ragged, joined
@@ -34,12 +35,17 @@ def key_of(paradigm, job: dict, table: pa.Table) -> str:
 
 
 def encoded(paradigm, job: dict, table: pa.Table, folder: Path | None) -> Examples:
-    """The examples of a table, from `folder` where they were tokenized before; tokenizes, without keeping, for None."""
+    """The examples of a table, from `folder` where they were tokenized before.
+
+    Tokenizes, without keeping, for None, and where the file system has no locks: two runs would write one place at once.
+    """
     if folder is None:
         return paradigm.encode(table)
     folder.mkdir(parents=True, exist_ok=True)
     place = folder / key_of(paradigm, job, table)[:32]
-    with FileLock(place.with_suffix(".lock")):
+    with open(place.with_suffix(".lock"), "a") as opened:
+        if not flock(opened, fcntl.LOCK_EX):
+            return paradigm.encode(table)
         examples = read(place)
         if examples is None:
             write(paradigm.encode(table), place)
@@ -73,7 +79,7 @@ def read(place: Path) -> Examples | None:
         return Examples(fields, np.array(arrays["labels"]), np.array(arrays["choices"]), facts["truncated"])
     except FileNotFoundError:
         return None
-    except (ValueError, KeyError, TypeError, OSError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         log.warning("%s: damaged tokens (%s); tokenizes anew", place, error)
         for file in sorted(place.glob("*")):
             file.unlink()

@@ -5,6 +5,7 @@ corpus, two strides) so that it takes some minutes. While it runs, one training 
 checkpoint.
 """
 
+import json
 import os
 import re
 import shutil
@@ -27,10 +28,13 @@ SMALLER = {
     "checkpoint_seconds": 1,
     "bootstrap_resamples": 100,
     "experiments": {"sample_sop": {
+        "controls": False,
         "data": {"source": "sample_activitynet", "stride": [0, 3]},
         "training": {"epochs": 8, "early_stopping_patience": 8},
     }},
 }
+# Two more runs, which share a GPU.
+SHARED = {"name": "shared", "seeds": [2], "runs_per_gpu": 2}
 
 
 def environment() -> dict[str, str]:
@@ -58,41 +62,49 @@ def copy(tmp_path_factory) -> Path:
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, place / name)
     (place / "smaller.yaml").write_text(yaml.safe_dump(SMALLER))
+    (place / "shared.yaml").write_text(yaml.safe_dump(SHARED))
     return place
 
 
-def kill_one(cluster, copy: Path, workflow: subprocess.Popen) -> str:
-    """Kill the first training job that has a checkpoint, all its processes at once; returns the run's name."""
+def kill_one(cluster, copy: Path, workflow: subprocess.Popen, runs: int = 1) -> str:
+    """Kill the first training job in which `runs` runs have a checkpoint, all its processes at once.
+
+    Returns the name of one of the runs. Of a job of several, Slurm knows the group and no names.
+    """
     while workflow.poll() is None:
-        for checkpoint in copy.glob("results/train/*/*/work/checkpoint.pt"):
-            run = checkpoint.parents[1].name
-            for job in cluster.jobs():
-                if job["JobState"] == "RUNNING" and job["WorkDir"] == str(copy) and run in job["Comment"]:
-                    subprocess.run(["scancel", "--signal=KILL", job["JobId"]], check=True)
-                    return run
+        begun = [file.parents[1].name for file in copy.glob("results/train/*/*/work/checkpoint.pt")]
+        for job in cluster.jobs() if len(begun) >= runs else []:
+            here = [run for run in begun if run in job["Comment"] or "shared_gpu" in job["Comment"]]
+            if job["JobState"] == "RUNNING" and job["WorkDir"] == str(copy) and here:
+                subprocess.run(["scancel", "--signal=KILL", job["JobId"]], check=True)
+                return here[0]
         time.sleep(0.2)
     return ""
 
 
-@pytest.fixture(scope="module")
-def study(cluster, copy):
-    """The finished study: its folder, what Snakemake said, Slurm's jobs, and the run whose job was killed."""
-    said = copy.parent / "said.txt"
+def run_and_kill(cluster, copy: Path, *presets: str, options: tuple = (), runs: int = 1) -> dict:
+    """Run presets to the end, and kill a training job on the way: what Snakemake said, Slurm's jobs of this, who was killed."""
+    said, before = copy.parent / "said.txt", {job["JobId"] for job in cluster.jobs()}
     # The interval between two looks at the jobs is the only thing that differs from the profile: it saves minutes.
-    typed = [BIN / "snakemake", *TYPED, "--configfile", "config.yaml", "smaller.yaml",
-             "--slurm-init-seconds-before-status-checks", "2"]
+    typed = [BIN / "snakemake", *TYPED, *options, "--configfile", "config.yaml", *presets, "--slurm-init-seconds-before-status-checks", "2"]
     with said.open("w") as output:
         workflow = subprocess.Popen(typed, cwd=copy, env=environment(), stdout=output, stderr=output)
         try:
-            killed = kill_one(cluster, copy, workflow)
+            killed = kill_one(cluster, copy, workflow, runs)
             workflow.wait(timeout=900)
         finally:
             if workflow.poll() is None:
                 workflow.terminate()  # it cancels its jobs
                 workflow.wait(timeout=60)
     assert workflow.returncode == 0, said.read_text()[-6000:]
-    jobs = [job for job in cluster.jobs() if job["WorkDir"] == str(copy)]
+    jobs = [job for job in cluster.jobs() if job["WorkDir"] == str(copy) and job["JobId"] not in before]
     return {"copy": copy, "said": said.read_text(), "jobs": jobs, "killed": killed}
+
+
+@pytest.fixture(scope="module")
+def study(cluster, copy):
+    """The finished study: its folder, what Snakemake said, Slurm's jobs, and the run whose job was killed."""
+    return run_and_kill(cluster, copy, "smaller.yaml")
 
 
 def megabytes(written: str) -> float:
@@ -157,6 +169,21 @@ def test_a_second_call_submits_nothing(study, cluster):
     said = call(study["copy"], "--configfile", "config.yaml", "smaller.yaml")
     assert said.returncode == 0 and "Nothing to be done" in said.stdout, said.stdout[-4000:]
     assert len(cluster.jobs()) == before
+
+
+def test_runs_share_a_gpu_in_one_job_which_dies_and_resumes(copy, cluster):
+    shared = run_and_kill(cluster, copy, "smaller.yaml", "shared.yaml", options=("train",), runs=2)
+    assert shared["killed"], "no job was caught while both of its runs had a checkpoint and were not at their end"
+    first, second = [job for job in shared["jobs"] if "shared_gpu" in job["Comment"]]
+    assert (first["JobState"], second["JobState"]) == ("CANCELLED", "COMPLETED")
+    for attempt, job in enumerate((first, second), 1):
+        assert job["TresPerNode"].endswith("gpu:1") and "TresPerJob" not in job and job["NumNodes"] == "1"
+        assert job["CPUs/Task"] == "8" and megabytes(job["MinMemoryNode"]) == attempt * 2 * 16000 and minutes(job["TimeLimit"]) == attempt * 240
+    folders = list(copy.glob("results/train/*/*seed-2-*"))
+    assert len(folders) == 2
+    for folder in folders:
+        assert json.loads((folder / "run.json").read_text())["hardware"]["threads"] == 4
+        assert "resumes in epoch" in (copy / f"results/logs/train/strided_sop/{folder.name}.log").read_text()
 
 
 def test_a_job_above_its_memory_is_killed_here(cluster, tmp_path):

@@ -55,12 +55,12 @@ def refused_fixture(fetch, tmp_path):
 @pytest.fixture(name="folder")
 def folder_fixture(tmp_path) -> Path:
     """A small whole model with weights, made without torch."""
-    made = tmp_path / "my_model"
-    made.mkdir()
-    for name, place in model.write_scratch("mine", TINY, "", made, None).items():
-        assert place == made / name
-    save_file(weights(), made / "model.safetensors")
-    return made
+    model_dir = tmp_path / "my_model"
+    model_dir.mkdir()
+    for name, place in model.write_scratch("mine", TINY, "", model_dir, None).items():
+        assert place == model_dir / name
+    save_file(weights(), model_dir / "model.safetensors")
+    return model_dir
 
 
 def weights(rows: int = len(model.vocabulary(WORDS)), layers: int = 2) -> dict[str, numpy.ndarray]:

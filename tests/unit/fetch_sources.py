@@ -142,14 +142,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture(name="server")
 def server_fixture():
-    made = Server()
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
+    running = Server()
+    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
-    yield made
-    made.silence.set()
-    made.shutdown()
+    yield running
+    running.silence.set()
+    running.shutdown()
     thread.join()
-    made.server_close()
+    running.server_close()
 
 
 @pytest.fixture(autouse=True)
@@ -205,11 +205,11 @@ def sized(url: str, content: bytes = BODY, **changes) -> dict:
 
 def zipped(**entries: bytes) -> io.BytesIO:
     """A zip with the entries; `/` is written `__` in the keyword."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in entries.items():
             archive.writestr(name.replace("__", "/"), content)
-    return made
+    return buffer
 
 
 @pytest.fixture(name="archive")

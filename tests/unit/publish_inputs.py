@@ -18,6 +18,21 @@ STRIDES = [0, 1, 2, 3]
 SEEDS = [1, 2]
 
 
+def with_draws(rows: list[dict], sd: float = 0.015) -> list[dict]:
+    """Rows with what an evaluation adds of seeds and groups: draws that pair wherever the split is the same, and vary by `sd`."""
+    noise = {place: np.random.default_rng(number).normal(0, sd, 200)
+             for number, place in enumerate(dict.fromkeys((row["source"], row["split"]) for row in rows))}
+    return [row | {"seeds": 2 if row["sd"] is not None else 0, "effective_groups": float(row["groups"]),
+                   "draws": row["value"] + noise[row["source"], row["split"]] * (0.5 + row["value"])}
+            if row.get("seed") is None and row["slice"] == "all" else row | {"seeds": 1, "effective_groups": float(row["groups"])}
+            for row in rows]
+
+
+def of_one_group(rows: list[dict]) -> list[dict]:
+    """The rows as they are where all examples are of one group: without interval."""
+    return [row | {"ci_low": None, "ci_high": None, "groups": 1, "effective_groups": 1.0} for row in rows]
+
+
 def metric_rows() -> list[dict]:
     """Two corpora, one of them a sample; two seeds and their mean; a human line and a size-matched twin on activitynet."""
     rows = []
@@ -27,7 +42,7 @@ def metric_rows() -> list[dict]:
                 for stride in STRIDES:
                     same = {"experiment": "tried", "study": "strided_sop", "source": source, "stride": stride,
                             "dataset": f"stride-{stride}" + ("-size_matched-3" if matched else ""), "size_matched": matched,
-                            "split": split, "slice": "all", "n": 2882 - 700 * stride, "groups": 838 - 100 * stride,
+                            "split": split, "slice": "all", "method": "train", "hard": False, "n": 2882 - 700 * stride, "groups": 838 - 100 * stride,
                             "sample": source.startswith("sample")}
                     for metric, lift in (("accuracy", 0), ("peak_accuracy", 0.02)):
                         values = [0.55 + 0.05 * stride + 0.01 * seed + lift for seed in SEEDS]
@@ -36,8 +51,19 @@ def metric_rows() -> list[dict]:
                             rows.append(same | {"model": "minilm", "metric": metric, "seed": seed, "value": value, "sd": sd,
                                                 "ci_low": value - 0.03, "ci_high": value + 0.03})
                     if source == "activitynet" and matched is None:
-                        rows.append(same | {"model": "human", "metric": "human_accuracy", "seed": None, "value": 0.6, "sd": None,
+                        rows.append(same | {"model": "human", "method": "human", "metric": "human_accuracy", "seed": None, "value": 0.6, "sd": None,
                                             "ci_low": 0.4, "ci_high": 0.8, "n": 20, "groups": 20})
+    return with_draws(rows)
+
+
+def slice_rows() -> list[dict]:
+    """Of the accuracy over all seeds on all pairs a row for each of two slices, one of which is rare at stride 3, and a category."""
+    rows = []
+    for row in metric_rows():
+        if row["metric"] == "accuracy" and row["seed"] is None:
+            rare = 9 if row["stride"] == 3 else 40
+            rows += [row | {"slice": name, "n": n, "value": row["value"] + lift} for name, n, lift in (
+                ("same_start=false", row["n"] - rare, 0.01), ("same_start=true", rare, -0.1), (f"category={HOSTILE}", row["n"], 0))]
     return rows
 
 
@@ -45,9 +71,9 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
     """One run's outputs and its dataset; every pair reads `HOSTILE` first and `=then(…)` second."""
     name, dataset, draw = f"{source}-stride-{stride}-minilm-seed-{seed}-0", f"stride-{stride}", np.random.default_rng(seed)
     folder = results / "train/strided_sop" / name
-    data = {"stride": stride, "size_matched": None, "max_videos": None, "label_seed": 0}
+    data = {"stride": stride, "size_matched": None, "same_videos": None, "hard": False, "max_videos": None, "label_seed": 0}
     training = {"epochs": 3, "learning_rate": 1e-4, "batch_size": 64}
-    settings = {"study": "strided_sop", "source": source, "dataset": dataset, "data": data, "model": "minilm",
+    settings = {"study": "strided_sop", "source": source, "dataset": dataset, "data": data, "model": "minilm", "method": "train",
                 "training": training, "seed": seed}
     splits = SPLITS[source]
     history = [{"run": name, "epoch": epoch, "split": split, "loss": 0.7 - 0.05 * epoch, "accuracy": 0.5 + 0.05 * epoch, "n": 9}
@@ -65,13 +91,15 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
         score[label], score[1 - label] = np.log(probability), np.log(1 - probability)
         predictions.append({"run": name, "split": splits[0], "selection": "held_out", "epoch": 3, "label": label, "score": score,
                             "example_id": f"v{number}:{stride}:1", "group_id": f"v{number}"})
-    place = results / "build/strided_sop" / source / dataset / f"{splits[0]}.parquet"
-    write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), place, STRIDED_PAIRS, {})
+    for split in ("train", splits[0]):
+        place = results / "build/strided_sop" / source / dataset / f"{split}.parquet"
+        write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), place, STRIDED_PAIRS, {})
     draw.shuffle(predictions)
     write_table(pa.Table.from_pylist(predictions, schema=PREDICTIONS), folder / "predictions.parquet", PREDICTIONS, {})
     (folder / "run.json").write_text(json.dumps({
-        "run": name, "study": "strided_sop", "source": source, "dataset": dataset, "model": "minilm", "seed": seed,
-        "data_options": data, "training": training, "train_examples": 6700 - stride, "held_out_examples": 700, "epochs": 3,
+        "run": name, "study": "strided_sop", "source": source, "dataset": dataset, "model": "minilm", "method": "train", "seed": seed,
+        "splits": ["train", *splits], "data_options": data, "training": training, "train_examples": 6700 - stride,
+        "held_out_examples": 700, "epochs": 3,
         "best_epoch": 3, "seconds": 90.0, "tokens_per_second": 12000.0, "digest": "d1", "code": "scripts.train.loop 123",
         "data": {"train": f"digest of {source} {dataset}"},
         "hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "fp32"},
@@ -92,7 +120,7 @@ class Study:
             shutil.copytree(ROOT / name, folder / name)
         self.change("models", lambda models: models["minilm"].update(title=HOSTILE))
         self.change("sources", lambda sources: sources["sample_howto100m"].update(title=f"Sample {HOSTILE}"))
-        self.write_metrics(metric_rows())
+        self.write_metrics(metric_rows() + slice_rows())
         self.runs = [make_run(self.results, source, stride, seed) for source in SPLITS for stride in STRIDES for seed in SEEDS]
         for source in SPLITS:
             place = self.results / "clean" / source / "cleaning.csv"

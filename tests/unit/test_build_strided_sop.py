@@ -2,12 +2,15 @@
 
 import json
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from scripts.build.strided_sop import pair_table
+from scripts.build.strided_pairs import pair_table
+from scripts.common.bag_of_words import cross_fitted, difference_features, fitted, fold_of, words_and_bigrams
 from scripts.common.tables import CAPTIONS, provenance_of, read_table, write_table
 
 # PROTOCOLS, study 1: pairs for strides 0–3.
@@ -80,7 +83,7 @@ def build(program, cleaned, output, *, ok=True, **changed):
     return done
 
 
-@pytest.mark.parametrize("changed", [{}, {"stride": 3}, {"size_matched": 3}, {"max_videos": 3}])
+@pytest.mark.parametrize("changed", [{}, {"stride": 3}, {"size_matched": 3}, {"max_videos": 3}, {"same_videos": 4}, {"hard": True}])
 def test_shards_give_the_same_dataset(program, cleaned, changed):
     build(program, cleaned / "whole", cleaned / "a", **changed)
     build(program, cleaned / "sharded", cleaned / "b", **changed)
@@ -138,3 +141,135 @@ def test_pair_counts_of_activitynet(program, mirror, tmp_path):
             assert len(pairs) == counts[stride]
             videos[split] = set(pairs["video_id"].to_pylist())
         assert not videos["train"] & (videos["val_1"] | videos["val_2"])
+
+
+# ---- what a pair is told apart by
+
+def timed(spans: list[tuple[float, float]]) -> pa.Table:
+    """One video with these clips between a first and a last sentence."""
+    times = [(0.0, 1.0), *spans, (90.0, 99.0)]
+    rows = [{"source": "s", "split": "train", "video_id": "v", "position": position, "text": "word " * position + "end",
+             "start_s": start, "end_s": end} for position, (start, end) in enumerate(times)]
+    return pa.Table.from_pylist(rows, schema=CAPTIONS)
+
+
+@pytest.mark.parametrize(("first", "second", "overlap"), [
+    ((1, 3), (3, 5), 0), ((1, 3), (4, 5), 0), ((1, 3), (2, 6), 0.5), ((1, 9), (2, 4), 1), ((2, 4), (1, 9), 1), ((1, 5), (2, 6), 0.75),
+    ((5, 1), (2, 6), 0.75),  # start after end
+    ((3, 3), (3, 8), 1), ((4, 4), (3, 8), 1), ((2, 2), (3, 8), 0), ((3, 3), (3, 3), 1),  # clips without length
+])
+def test_how_much_of_the_shorter_clip_lies_in_the_other(first, second, overlap):
+    pair = pair_table(timed([first, second, (70, 80)]), 0, 0).to_pylist()[0]
+    assert pair["overlap"] == pytest.approx(overlap) and pair["same_start"] == (first[0] == second[0])
+
+
+def test_what_is_told_of_a_pair():
+    pairs = pair_table(timed([(1, 2), (3, 4), (5, 6), (7, 8)]), 1, 0).to_pylist()
+    assert [pair["relative_position"] for pair in pairs] == [2 / 5, 3 / 5] and [pair["sentences"] for pair in pairs] == [6, 6]
+    for pair in pairs:
+        words = {pair["first_position"] + 1, pair["second_position"] + 1}
+        assert {pair["words_a"], pair["words_b"]} == words and pair["words_a"] == len(pair["text_a"].split())
+    assert all(pair["category"] is None for pair in pairs)
+
+
+def test_categories_are_those_of_the_cleaner(program, cleaned):
+    videos = pa.table({"video_id": ["v000", "v002", "v003", "other"], "category_1": ["Food", None, "Cars", "Pets"]})
+    write_table(videos, cleaned / "sharded/videos.parquet", videos.schema, {})
+    build(program, cleaned / "sharded", cleaned / "out")
+    pairs = read_table(cleaned / "out/train.parquet").to_pandas()
+    known = {video: category for video, category in zip(pairs["video_id"], pairs["category"]) if pd.notna(category)}
+    assert known == {"v000": "Food", "v003": "Cars"} and {"v002", "v004", "v006"} <= set(pairs["video_id"])
+
+
+# ---- same videos, and hard pairs
+
+def test_same_videos_keeps_those_that_reach_the_stride_in_every_split(program, cleaned):
+    for stride in range(4):
+        build(program, cleaned / "whole", cleaned / f"plain-{stride}", stride=stride)
+        build(program, cleaned / "sharded", cleaned / f"same-{stride}", stride=stride, same_videos=3)
+    for split in ("train", "val"):
+        plain, same = ([read_table(cleaned / f"{kind}-{stride}/{split}.parquet").to_pandas() for stride in range(4)]
+                       for kind in ("plain", "same"))
+        reaching = set(plain[3]["video_id"])
+        assert reaching < set(plain[0]["video_id"])
+        for all_pairs, kept in zip(plain, same):
+            assert set(kept["video_id"]) == reaching
+            assert list(kept["pair_id"]) == list(all_pairs.loc[all_pairs["video_id"].isin(reaching), "pair_id"])
+        assert same[3].equals(plain[3])
+
+
+def test_same_videos_and_size_matched_together(program, cleaned):
+    sizes = []
+    for stride in range(4):
+        build(program, cleaned / "whole", cleaned / f"both-{stride}", stride=stride, same_videos=3, size_matched=3)
+        sizes.append(len(read_table(cleaned / f"both-{stride}/train.parquet")))
+    assert len(set(sizes)) == 1 and sizes[0] > 0
+
+
+def test_same_videos_below_the_stride_is_refused(program, cleaned):
+    done = build(program, cleaned / "whole", cleaned / "out", stride=3, same_videos=2, ok=False)
+    assert "same_videos is 2" in done.stderr and "stride 3" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert not list((cleaned / "out").glob("*"))
+    done = build(program, cleaned / "whole", cleaned / "out", stride=3, same_videos=40, ok=False)
+    assert "no pair is left" in done.stderr and "44 sentences" in done.stderr and "same_videos 40" in done.stderr
+
+
+def told_by_words(split: str, first: int) -> pa.Table:
+    """40 videos of 7 sentences. Of two sentences the later says `late` and the earlier `early`, but in every fifth video turned
+    round; words of the video's own stand in them, too."""
+    rows = []
+    for video in range(first, first + 40):
+        words = ["zero", "early", "early", "mid", "late", "late", "six"]
+        words = words[::-1] if video % 5 == 0 else words
+        rows += [{"source": "s", "split": split, "video_id": f"v{video:03}", "position": position, "text": f"{word} own{video} {video * 7 + position}",
+                  "start_s": float(position), "end_s": position + 1.0} for position, word in enumerate(words)]
+    return pa.Table.from_pylist(rows, schema=CAPTIONS)
+
+
+@pytest.fixture
+def worded(tmp_path):
+    for split, first in (("train", 0), ("val", 40)):
+        write_table(told_by_words(split, first), tmp_path / f"worded/{split}.parquet", CAPTIONS, {})
+    return tmp_path
+
+
+def test_hard_pairs_are_those_that_words_get_wrong(program, worded):
+    """At stride 2 a pair is (early, late), turned round in every fifth video: those are hard, and learning is as it was."""
+    build(program, worded / "worded", worded / "plain", stride=2)
+    build(program, worded / "worded", worded / "hard", stride=2, hard=True)
+    assert read_table(worded / "hard/train.parquet").equals(read_table(worded / "plain/train.parquet"))
+    plain, hard = (read_table(worded / f"{kind}/val.parquet").to_pandas() for kind in ("plain", "hard"))
+    turned = plain[plain["video_id"].str[1:].astype(int) % 5 == 0].reset_index(drop=True)
+    assert len(turned) == 16 and hard.equals(turned)
+
+
+def test_what_is_hard_does_not_hang_on_the_coin_or_on_the_size(program, worded):
+    sets = []
+    for number, changed in enumerate(({}, {"label_seed": 9}, {"size_matched": 3})):
+        build(program, worded / "worded", worded / f"{number}", stride=2, hard=True, **changed)
+        sets.append(read_table(worded / f"{number}/val.parquet")["pair_id"].to_pylist())
+    assert sets[0] == sets[1] == sets[2]
+
+
+def test_hard_pairs_none_of_which_is_left(program, tmp_path):
+    for split, first in (("train", 0), ("val", 40)):
+        table = told_by_words(split, first)
+        kept = [int(name[1:]) % 5 > 0 for name in table["video_id"].to_pylist()]
+        write_table(table.filter(pa.array(kept)), tmp_path / f"worded/{split}.parquet", CAPTIONS, {})
+    done = build(program, tmp_path / "worded", tmp_path / "out", stride=2, hard=True, ok=False)
+    said = done.stderr.splitlines()[-1]
+    assert "gets all 64 pairs" in said and "hard: false" in said and "Traceback" not in done.stderr
+    assert not list((tmp_path / "out").glob("*"))
+
+
+def test_a_pair_is_judged_by_models_that_saw_nothing_of_its_video():
+    """Labels that only the videos tell: who saw a video would know them, who did not cannot."""
+    draw = np.random.default_rng(0)
+    videos = np.repeat([f"v{number}" for number in range(60)], 6)
+    labels = np.repeat(draw.integers(0, 2, 60), 6)
+    features = difference_features(["start"] * 360, [f"word{video}" for video in videos], words_and_bigrams())
+    judged = cross_fitted(features, labels, pd.Series(videos))
+    assert ((fitted(features, labels).decision_function(features) > 0) == labels).all(), "seen, they are known"
+    folds = fold_of(pd.Series(videos))
+    shares = [labels[folds != fold].mean() > 0.5 for fold in range(5)]
+    assert set(folds) == set(range(5)) and ((judged > 0) == np.array(shares)[folds]).all(), "all that is left is what is most frequent"

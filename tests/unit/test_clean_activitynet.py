@@ -95,6 +95,7 @@ def test_what_is_counted(program, tmp_path):
         ("sentences", "changed", "several spaces in a row in the text: made one"): 1,
         ("sentences", "noted", "start is after end"): 1, ("sentences", "noted", "start equals end"): 1,
         ("sentences", "noted", "end is past the duration of the video"): 2,  # infinity is
+        ("sentences", "noted", "starts together with the one in front: in the order of the file"): 1,  # She eats, they talk
     }
     assert found["val_1", "sentences", "noted", "occurs in train too (in upper or lower case)"] == 1
     assert found["val_2", "videos", "noted", "listed in val_ids.json but has no captions"] == 1

@@ -152,17 +152,19 @@ def broken(file, how):
         member, text = {"absolute": ("/etc/x", b""), "above": ("../x", b""), "drive": ("C:\\x", b""),
                         "other": ("test/dialogues_train.txt", b""),
                         "latin": ("train/dialogues_train.txt", b"caf\xe9 __eou__\n"),
-                        "empty": ("train/dialogues_train.txt", b"\n\n"),
+                        "twice": ("train/dialogues_train.txt", b"Hi __eou__\n"), "empty": ("train/dialogues_train.txt", b"\n\n"),
                         "large": ("train/dialogues_train.txt", b"x" * (dailydialog.LARGEST + 1))}[how]
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            archive.writestr(member, text)
+            for _ in range(2 if how == "twice" else 1):
+                archive.writestr(member, text)
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize(("how", "said"), [
     ("truncated", "not a whole zip"), ("damaged", "not a whole zip"), ("missing", "no such file; fetch"),
     ("absolute", "/etc/x leads out"), ("above", "../x leads out"), ("drive", "leads out of the archive"),
     ("other", "has no train/dialogues_train.txt, but test/dialogues_train.txt"), ("latin", "not UTF-8 text at byte 3"),
-    ("empty", "holds no dialog"), ("large", "opens to more than 200,000,000 bytes"),
+    ("empty", "holds no dialog"), ("twice", "has 2 members train/dialogues_train.txt, and nothing tells which"), ("large", "opens to more than 200,000,000 bytes"),
 ])
 def test_a_wrong_archive_is_refused(program, tmp_path, how, said):
     fetched = archived(tmp_path / "in")
@@ -292,12 +294,12 @@ def own(folder, form, dialogs_said=SAID, speakers=None, order=1):
     """A corpus of one's own in one of the two forms."""
     folder.mkdir(exist_ok=True)
     if form == "jsonl":
-        lines = [json.dumps({"dialog_id": f"d{number}", "dialog": some, "more": 1})
-                 for number, some in enumerate(dialogs_said)]
+        lines = [json.dumps({"dialog_id": f"d{number}", "dialog": turns, "more": 1})
+                 for number, turns in enumerate(dialogs_said)]
         (folder / "own.jsonl").write_text("\n".join(lines) + "\n")
     else:
         rows = [{"dialog_id": f"d{number}", "turn": turn, "text": text, **({"speaker": speakers[turn]} if speakers else {})}
-                for number, some in enumerate(dialogs_said) for turn, text in list(enumerate(some))[::order]]
+                for number, turns in enumerate(dialogs_said) for turn, text in list(enumerate(turns))[::order]]
         pq.write_table(pa.Table.from_pylist(rows), folder / "own.parquet")
     return folder
 
@@ -348,7 +350,7 @@ def test_speakers_are_told_apart(program, tmp_path):
     output = call(program, "dialogs", own(tmp_path / "in", "parquet", speakers=names), tmp_path / "out", NAMED % "parquet")
     train = read_table(output / "train.parquet").to_pandas()
     assert train["speaker"].tolist()[:3] == ["A", "A", "B"], "the fourth turn is empty"
-    crowd = [some[:3] + ["Hi ."] for some in SAID]
+    crowd = [turns[:3] + ["Hi ."] for turns in SAID]
     output = call(program, "dialogs", own(tmp_path / "more", "parquet", crowd, names), tmp_path / "out2", NAMED % "parquet")
     assert read_table(output / "train.parquet").to_pandas()["speaker"].tolist()[:4] == ["A", "A", "B", "A"]
     counts = counted(output)
@@ -423,7 +425,7 @@ def test_the_documentation_holds(program, tmp_path):
     assert set(real) - {"homepage", "downloads"} | {"local", "cleaner"} == set(entry)
     assert entry["splits"] == list(dialogs.SPLITS) and entry["domain"] == "out" and entry["cleaner"] == "dialogs"
     [lines] = re.findall(r"```json\n(.*?)```", text, re.S)
-    more = "".join(json.dumps({"dialog": some}) + "\n" for some in SAID)
+    more = "".join(json.dumps({"dialog": turns}) + "\n" for turns in SAID)
     (tmp_path / "dialogs.jsonl").write_text(lines + more)
     [provenance] = re.findall(r"--provenance '(\{\"sha256\".*)'", text)
     output = call(program, "dialogs", tmp_path, tmp_path / "out", provenance)

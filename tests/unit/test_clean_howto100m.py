@@ -68,10 +68,10 @@ def place(folder, corpus=CORPUS, name="raw_caption.json", listing=LISTING):
 
 
 def zipped(content, member="raw_caption.json", method=zipfile.ZIP_DEFLATED):
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", method) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
         archive.writestr(member, content)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
 def command(fetched, output, *more):
@@ -261,8 +261,8 @@ def test_a_broken_file_names_the_video(chunk, content, said):
     assert said in str(error.value) and str(error.value).startswith("file: ")
 
 
-def refused(program, tmp_path, *made, **written):
-    done = program(*command(place(tmp_path / "in", *made, **written), tmp_path / "out/how"))
+def refused(program, tmp_path, *files, **written):
+    done = program(*command(place(tmp_path / "in", *files, **written), tmp_path / "out/how"))
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
     assert not list((tmp_path / "out").glob("*")), "nothing is left behind"
     assert done.stderr.startswith("error: ")
@@ -379,8 +379,8 @@ def test_spaced_equals_split_and_join(values):
 @settings(deadline=None)
 @given(corpora.filter(len))
 def test_no_caption_is_lost_silently(corpus):
-    some = [Video(video["start"], video["end"], video["text"]) for video in corpus.values()]
-    captions, listed, found = clean_batch(list(corpus), some, "s")
+    videos = [Video(video["start"], video["end"], video["text"]) for video in corpus.values()]
+    captions, listed, found = clean_batch(list(corpus), videos, "s")
     for unit in ("videos", "captions"):
         sums = {action: sum(count for (_, *key), count in found.items() if key[:2] == [unit, action])
                 for action in ("read", "kept", "dropped")}

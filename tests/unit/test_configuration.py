@@ -35,10 +35,10 @@ def only(name: str) -> dict:
 
 def overlaid(under: dict, over: dict) -> dict:
     """As Snakemake lays one configuration over another: mappings by key, all else replaced."""
-    made = dict(under)
+    merged = dict(under)
     for key, value in over.items():
-        made[key] = overlaid(made[key], value) if isinstance(value, dict) and isinstance(made.get(key), dict) else value
-    return made
+        merged[key] = overlaid(merged[key], value) if isinstance(value, dict) and isinstance(merged.get(key), dict) else value
+    return merged
 
 
 def plan(config: dict, sources=SOURCES, models=MODELS, studies=STUDIES):

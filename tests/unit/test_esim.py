@@ -16,7 +16,8 @@ from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 from scripts.common.program import UserError
 from scripts.train.batches import collate, tokenize
 from scripts.train.classify import log_probabilities
-from scripts.train.esim import Esim, FrozenEncoder, WordVectors, build_tokenizer, initial_vectors, load, words_of
+from scripts.train.esim import Esim, load, words_of
+from scripts.train.esim_words import FrozenEncoder, WordVectors, build_tokenizer, initial_vectors
 from scripts.train.labels import Head
 from scripts.train.vectors import is_number, read_vectors
 
@@ -229,8 +230,8 @@ def test_it_learns_whether_a_word_occurs_in_the_premise():
     net = network(dimension=24, hidden=24, dropout=0.1)
     optimizer = torch.optim.Adam(net.parameters(), lr=5e-3)
     for _ in range(210):
-        some = torch.from_numpy(draw.integers(0, 2000, 64))
-        loss = torch.nn.functional.cross_entropy(net(ids[some], types[some]).logits, labels[some])
+        batch = torch.from_numpy(draw.integers(0, 2000, 64))
+        loss = torch.nn.functional.cross_entropy(net(ids[batch], types[batch]).logits, labels[batch])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -283,11 +284,11 @@ def test_words_of_texts_are_what_the_tokenizer_needs(vectors_folder):
 def test_words_without_a_vector_are_drawn_alike_whatever_the_others_are():
     draw = np.random.default_rng(0)
     vectors = draw.normal(0.3, 0.2, (2, 50)).astype(np.float32)
-    some = initial_vectors(["[PAD]", "[UNK]", "b", "new", "a"], ["a", "b"], vectors)
-    more = initial_vectors(["[PAD]", "[UNK]", "a", "b", "new", *map(str, range(400))], ["a", "b"], vectors)
-    assert (some[0] == 0).all() and (some[[4, 2]] == vectors).all() and (more[2:4] == vectors).all()
-    assert (some[[1, 3]] == more[[1, 4]]).all() and (some[1] != some[3]).all()
-    drawn = more[5:]
+    matrix = initial_vectors(["[PAD]", "[UNK]", "b", "new", "a"], ["a", "b"], vectors)
+    larger = initial_vectors(["[PAD]", "[UNK]", "a", "b", "new", *map(str, range(400))], ["a", "b"], vectors)
+    assert (matrix[0] == 0).all() and (matrix[[4, 2]] == vectors).all() and (larger[2:4] == vectors).all()
+    assert (matrix[[1, 3]] == larger[[1, 4]]).all() and (matrix[1] != matrix[3]).all()
+    drawn = larger[5:]
     assert abs(drawn.mean() - vectors.mean()) < 0.01 and abs(drawn.std() - vectors.std()) < 0.01
     assert len(np.unique(drawn)) > 0.99 * drawn.size
 

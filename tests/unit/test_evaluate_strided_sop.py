@@ -1,4 +1,4 @@
-"""Accuracy against an independent count, intervals against a slow reference and against theory."""
+"""Accuracy against an independent count; answers of people, and sheets for them."""
 
 import json
 
@@ -6,78 +6,44 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from scripts.common.tables import PREDICTIONS, STRIDED_PAIRS, read_table, write_table
 from scripts.common.csv_files import read_csv
 from scripts.evaluate.human_answers import read_answers
-from scripts.evaluate.tally import Tally, draws_of, metric_rows, share, sums_by_group
 
 
-def grouped_interval(values: np.ndarray, groups: np.ndarray, resamples: int) -> tuple[float, float]:
-    """The interval of the mean of one seed's values, as a study's table has it."""
-    tally = Tally("all", {"accuracy": share}, sums_by_group([values], groups, groups.max() + 1), np.bincount(groups))
-    row, = metric_rows([tally], [], resamples)
-    assert row["value"] == pytest.approx(values.mean()) and (row["n"], row["seed"]) == (len(values), None)
-    return row["ci_low"], row["ci_high"]
+def told(pair: int) -> dict:
+    """A pair of the dataset, at the borders of the slices."""
+    return {"pair_id": f"v{pair // 4}:0:{pair}", "video_id": f"v{pair // 4}", "stride": 0, "first_position": 1, "second_position": 2,
+            "text_a": "a", "text_b": "b", "label": pair % 2, "overlap": [0.0, 0.2, 0.999, 1.0][pair % 4], "same_start": pair % 3 == 0,
+            "relative_position": [0.1, 0.34, 0.5, 0.66, 0.67][pair % 5], "sentences": [5, 7, 10, 20, 100][pair % 5],
+            "words_a": pair % 20 + 1, "words_b": pair % 7 + 1, "category": [None, "Food", "Cars"][pair // 4 % 3]}
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.booleans()), min_size=1, max_size=40))
-@settings(deadline=None, max_examples=50)
-def test_interval_equals_a_slow_reference(examples):
-    """Draw the same groups, then collect their examples one by one."""
-    codes = np.unique([group for group, _ in examples], return_inverse=True)[1]
-    values = np.array([float(right) for _, right in examples])
-    members = [values[codes == group] for group in range(codes.max() + 1)]
-    chosen = np.random.default_rng(0).integers(0, len(members), (150, len(members)))
-    means = [np.concatenate([members[group] for group in row]).mean() for row in chosen]
-    wanted = np.quantile(means, [0.025, 0.975])
-    np.testing.assert_allclose(grouped_interval(values, codes, 150), wanted, atol=1e-12)
-
-
-def test_interval_width_follows_the_groups():
-    """Independent examples: the binomial interval. Wholly dependent ones: as wide as their groups are few."""
-    right = np.random.default_rng(0).random(4000) < 0.7
-    low, high = grouped_interval(right.astype(float), np.arange(4000), 2000)
-    assert (high - low) / 2 == pytest.approx(1.96 * np.sqrt(0.7 * 0.3 / 4000), rel=0.1)
-    low, high = grouped_interval(np.repeat(right[:100], 40).astype(float), np.repeat(np.arange(100), 40), 2000)
-    assert (high - low) / 2 == pytest.approx(1.96 * np.sqrt(0.7 * 0.3 / 100), rel=0.2)
-
-
-def test_interval_of_many_groups_is_the_same_in_chunks(monkeypatch):
-    values, groups = np.random.default_rng(1).random(500), np.arange(500) // 3
-    whole = grouped_interval(values, groups, 300)
-    monkeypatch.setattr("scripts.evaluate.bootstrap.CHUNK", 1000)
-    assert grouped_interval(values, groups, 300) == whole
-
-
-def test_the_mean_over_seeds_and_systems_on_the_same_groups():
-    """Both systems draw the same groups, so that their difference is paired: here it never varies."""
-    right = np.random.default_rng(2).random((3, 200)) < 0.6
-    groups = np.arange(200) // 4
-    counts = np.bincount(groups)
-    one, other = (Tally("all", {"accuracy": share}, sums_by_group(values, groups, 50), counts)
-                  for values in (right.astype(float), right + 0.25))
-    rows = metric_rows([one], [7, 8, 9], 200)
-    assert [row["seed"] for row in rows] == [7, 8, 9, None] and rows[-1]["value"] == pytest.approx(right.mean())
-    assert rows[-1]["sd"] == pytest.approx(np.std([row["value"] for row in rows[:3]], ddof=1))
-    drawn = draws_of(one, 200)["accuracy"].mean(0)
-    assert (rows[-1]["ci_low"], rows[-1]["ci_high"]) == pytest.approx(tuple(np.quantile(drawn, [0.025, 0.975])))
-    np.testing.assert_allclose(draws_of(other, 200)["accuracy"] - draws_of(one, 200)["accuracy"], 0.25, atol=1e-12)
-
-
-def test_groups_without_examples_take_no_part():
-    sums, counts = np.array([[1.0, 0.0, 2.0]]), np.array([2, 0, 2])
-    with_empty, without = (metric_rows([Tally("kind=date", {"accuracy": share}, *parts)], [1], 100)
-                           for parts in ((sums, counts), (sums[:, [0, 2]], counts[[0, 2]])))
-    assert with_empty == without and with_empty[0]["groups"] == 2 and with_empty[0]["value"] == 0.75
-    assert metric_rows([Tally("none", {"accuracy": share}, sums, np.zeros(3, int))], [1], 100) == []
+# By slice, whether a pair is in it: written anew, from the meaning of the names.
+SLICES = {
+    "overlap=none": lambda pair: pair["overlap"] == 0, "overlap=partial": lambda pair: 0 < pair["overlap"] < 1,
+    "overlap=contained": lambda pair: pair["overlap"] == 1,
+    "same_start=false": lambda pair: not pair["same_start"], "same_start=true": lambda pair: pair["same_start"],
+    "position=first_third": lambda pair: pair["relative_position"] <= 1 / 3,
+    "position=middle_third": lambda pair: 1 / 3 < pair["relative_position"] <= 2 / 3,
+    "position=last_third": lambda pair: pair["relative_position"] > 2 / 3,
+    "sentences=5-6": lambda pair: pair["sentences"] in (5, 6), "sentences=7-9": lambda pair: pair["sentences"] in range(7, 10),
+    "sentences=10-19": lambda pair: pair["sentences"] in range(10, 20), "sentences=20-99": lambda pair: pair["sentences"] in range(20, 100),
+    "sentences=100+": lambda pair: pair["sentences"] >= 100,
+    "words=1-10": lambda pair: pair["words_a"] + pair["words_b"] <= 10,
+    "words=11-20": lambda pair: pair["words_a"] + pair["words_b"] in range(11, 21),
+    "words=21-30": lambda pair: pair["words_a"] + pair["words_b"] in range(21, 31),
+    "category=unknown": lambda pair: pair["category"] is None, "category=Food": lambda pair: pair["category"] == "Food",
+    "category=Cars": lambda pair: pair["category"] == "Cars",
+}
 
 
 @pytest.fixture
 def trained(tmp_path):
     """Two seeds of one dataset: 30 videos of 4 pairs; the right answers are known."""
+    write_table(pa.Table.from_pylist([told(pair) for pair in range(120)], schema=STRIDED_PAIRS),
+                tmp_path / "build/sample_howto100m/stride-0/val.parquet", STRIDED_PAIRS, {})
     right = {}
     for seed in (1, 2):
         folder = tmp_path / f"run-{seed}"
@@ -94,14 +60,14 @@ def trained(tmp_path):
         write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS), folder / "predictions.parquet", PREDICTIONS, {})
         (folder / "run.json").write_text(json.dumps({
             "study": "strided_sop", "source": "sample_howto100m", "dataset": "stride-0", "model": "m", "method": "train", "seed": seed,
-            "labels": ["swapped", "in_order"], "data_options": {"stride": 0, "size_matched": None}}))
+            "labels": ["swapped", "in_order"], "train_examples": 900, "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}}))
     return tmp_path, right
 
 
 def evaluate(program, trained, *more, ok=True):
     output = trained / "metrics.parquet"
     done = program("scripts.evaluate.strided_sop", "--experiment", "e", "--runs", "run-1", "run-2", "--trained", trained,
-                   "--sources", "resources/sources.yaml", "--resamples", 300, "--output", output, *more)
+                   "--build", trained / "build", "--sources", "resources/sources.yaml", "--resamples", 300, "--output", output, *more)
     assert (done.returncode == 0) == ok, done.stderr
     return read_table(output).to_pandas() if ok else done.stderr
 
@@ -110,6 +76,7 @@ def test_every_number(program, trained):
     folder, right = trained
     metrics = evaluate(program, folder)
     assert set(metrics["split"]) == {"val"} and metrics["sample"].all() and (metrics["stride"] == 0).all()
+    metrics = metrics[metrics["slice"] == "all"]
     for (seed, selection), answers in right.items():
         name = {"held_out": "accuracy", "peak": "peak_accuracy"}[selection]
         row = metrics[(metrics["seed"] == seed) & (metrics["metric"] == name)].iloc[0]
@@ -119,7 +86,43 @@ def test_every_number(program, trained):
         row = metrics[metrics["seed"].isna() & (metrics["metric"] == name)].iloc[0]
         values = [np.mean(right[seed, selection]) for seed in (1, 2)]
         assert row["value"] == pytest.approx(np.mean(values)) and row["sd"] == pytest.approx(np.std(values, ddof=1))
-        assert row["n"] == 120
+        assert row["n"] == 120 and row["seeds"] == 2 and len(row["draws"]) == 300
+
+
+def test_every_slice_and_their_n_add_up_to_all(program, trained):
+    folder, right = trained
+    metrics = evaluate(program, folder)
+    assert set(metrics.loc[metrics["metric"] == "peak_accuracy", "slice"]) == {"all"}
+    metrics = metrics[metrics["metric"] == "accuracy"]
+    assert set(metrics["slice"]) == {"all", *SLICES}
+    for seed in (1, 2):
+        of_seed = metrics[metrics["seed"] == seed].set_index("slice")
+        for name, holds in SLICES.items():
+            inside = [answer for pair, answer in enumerate(right[seed, "held_out"]) if holds(told(pair))]
+            assert (of_seed["n"][name], of_seed["value"][name]) == (len(inside), pytest.approx(np.mean(inside))), name
+        partitions = of_seed.drop("all")["n"].groupby(lambda name: name.split("=")[0]).sum()
+        assert (partitions == 120).all() and of_seed["n"]["all"] == 120
+
+
+def test_a_corpus_without_categories_has_no_slice_of_them(program, trained):
+    folder, _ = trained
+    place = folder / "build/sample_howto100m/stride-0/val.parquet"
+    pairs = [told(pair) | {"category": None} for pair in range(120)]
+    write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), place, STRIDED_PAIRS, {})
+    assert not evaluate(program, folder)["slice"].str.startswith("category").any()
+
+
+@pytest.mark.parametrize(("changed", "said"), [
+    (lambda pairs: pairs[:-1], "not of the pairs that were built; run it again"),
+    (lambda pairs: [pairs[0] | {"overlap": None}, *pairs[1:]], "val.parquet: "),
+])
+def test_a_dataset_that_does_not_fit_is_refused(program, trained, changed, said):
+    folder, _ = trained
+    place = folder / "build/sample_howto100m/stride-0/val.parquet"
+    pairs = changed([told(pair) for pair in range(120)])
+    write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), place, STRIDED_PAIRS, {})
+    error = evaluate(program, folder, ok=False)
+    assert said in error and len(error.splitlines()) == 1 and not (folder / "metrics.parquet").exists()
 
 
 def test_human_answers(program, trained):
@@ -130,6 +133,10 @@ def test_human_answers(program, trained):
     sheet.to_csv(folder / "human.csv", index=False)
     human = evaluate(program, folder, "--human", folder / "human.csv").query("metric == 'human_accuracy'")
     assert len(human) == 1 and human["value"].item() == pytest.approx(0.9) and human["n"].item() == 20
+    # One file for several experiments: the answers on another one's dataset change nothing here.
+    pd.concat([sheet, sheet.assign(dataset="stride-7")]).to_csv(folder / "human.csv", index=False)
+    shared = evaluate(program, folder, "--human", folder / "human.csv", "--others", "sample_howto100m/stride-7")
+    pd.testing.assert_frame_equal(shared.query("metric == 'human_accuracy'"), human)
 
 
 @pytest.fixture
@@ -172,7 +179,7 @@ def test_human_answers_that_are_no_csv_are_refused(program, trained, content):
 @pytest.mark.parametrize(("change", "said"), [
     ({"answer": "inorder"}, "row 2: answers 'inorder'; write swapped or in_order"),
     ({"pair_id": "v99:0:1"}, "pair v99:0:1 is not in split val"),
-    ({"dataset": "stride-9"}, "row 2: the experiment measures no dataset sample_howto100m stride-9"),
+    ({"dataset": "stride-9"}, "row 2: the study measures no dataset sample_howto100m stride-9"),
 ])
 def test_wrong_human_answers(program, trained, change, said):
     folder, _ = trained

@@ -183,18 +183,18 @@ def test_a_member_with_a_wrong_hash(refused, archive):
 
 @pytest.mark.parametrize("name", ["../train", "a/../../train", "..\\train", "/etc/train", "C:/train"])
 def test_a_member_that_leads_out(refused, archive, tmp_path, name):
-    made = zipped(train=BODY)
-    with zipfile.ZipFile(made, "a") as opened:
+    buffer = zipped(train=BODY)
+    with zipfile.ZipFile(buffer, "a") as opened:
         opened.writestr(name, b"out")
-    assert "leads out of the archive's folder" in refused(archive(made.getvalue(), train=BODY))
+    assert "leads out of the archive's folder" in refused(archive(buffer.getvalue(), train=BODY))
 
 
 def test_a_member_that_is_a_link(refused, archive):
-    made, link = zipped(train=BODY), zipfile.ZipInfo("val")
+    buffer, link = zipped(train=BODY), zipfile.ZipInfo("val")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    with zipfile.ZipFile(made, "a") as opened:
+    with zipfile.ZipFile(buffer, "a") as opened:
         opened.writestr(link, "/etc/passwd")
-    assert "entry val is a link" in refused(archive(made.getvalue(), train=BODY))
+    assert "entry val is a link" in refused(archive(buffer.getvalue(), train=BODY))
 
 
 def test_a_bomb_is_stopped_at_the_declared_size(refused, archive, tmp_path, monkeypatch):
@@ -215,10 +215,10 @@ def test_a_header_that_lies_about_the_size(refused, archive):
 
 
 def test_two_members_of_one_name(refused, archive):
-    made = zipped(train=BODY)
-    with zipfile.ZipFile(made, "a") as opened, pytest.warns(UserWarning, match="Duplicate name"):
+    buffer = zipped(train=BODY)
+    with zipfile.ZipFile(buffer, "a") as opened, pytest.warns(UserWarning, match="Duplicate name"):
         opened.writestr("train", OTHER)
-    assert "entry train is there twice" in refused(archive(made.getvalue(), train=BODY))
+    assert "entry train is there twice" in refused(archive(buffer.getvalue(), train=BODY))
 
 
 def test_a_damaged_archive_is_fetched_anew(fetch, refused, archive, tmp_path):

@@ -83,11 +83,11 @@ def test_the_snakefile_reads_entries_without_heavy_imports():
 
 
 def test_a_model_from_scratch(fetch, tmp_path):
-    made = fetch(TINY)
-    assert sorted(file.name for file in made.iterdir()) == sorted(model_files(TINY))
-    config = json.loads((made / "config.json").read_text())
+    fetched = fetch(TINY)
+    assert sorted(file.name for file in fetched.iterdir()) == sorted(model_files(TINY))
+    config = json.loads((fetched / "config.json").read_text())
     assert config["num_hidden_layers"] == 2 and config["vocab_size"] == len(model.vocabulary(WORDS))
-    first = {file.name: file.read_bytes() for file in made.iterdir()}
+    first = {file.name: file.read_bytes() for file in fetched.iterdir()}
     assert first == {file.name: file.read_bytes() for file in fetch(TINY).iterdir()}, "the same every time"
     assert not list((tmp_path / "partial").rglob("*.json"))
 
@@ -115,8 +115,8 @@ def test_a_misspelt_architecture(refused):
 
 def test_a_hub_model_through_the_mirror(fetch, hub, caplog):
     entry, mirror, place = hub
-    made = fetch(entry, mirror)
-    assert sorted(file.name for file in made.iterdir()) == sorted(model_files(entry))
+    fetched = fetch(entry, mirror)
+    assert sorted(file.name for file in fetched.iterdir()) == sorted(model_files(entry))
     found = hashlib.sha256((place / "model.safetensors").read_bytes()).hexdigest()
     assert f"sha256 {found}" in caplog.text and "models.yaml (mine)" in caplog.text
 
@@ -130,8 +130,8 @@ def test_a_wrong_hash(refused, hub):
 
 def test_a_folder(fetch, refused, folder):
     entry = {"folder": str(folder), "licence": "MIT"}
-    made = fetch(entry)
-    assert (made / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
+    fetched = fetch(entry)
+    assert (fetched / "model.safetensors").read_bytes() == (folder / "model.safetensors").read_bytes()
     assert (folder / "config.json").exists(), "copied, not moved"
 
 
@@ -181,8 +181,8 @@ def test_files_that_are_not_what_they_say(refused, fetch, folder, file, content,
     (folder / file).write_bytes(content)
     assert wanted in refused({"folder": str(folder), "licence": "MIT"})
     (folder / file).write_bytes(good)
-    made = fetch({"folder": str(folder), "licence": "MIT"})
-    assert (made / file).read_bytes() == good, "nothing bad was kept"
+    fetched = fetch({"folder": str(folder), "licence": "MIT"})
+    assert (fetched / file).read_bytes() == good, "nothing bad was kept"
 
 
 def header(file: Path, change) -> bytes:
@@ -297,17 +297,17 @@ def test_the_real_encoder_loads(program, mirror, tmp_path):
 
 
 def test_a_model_that_decodes_has_the_sentinel_and_starts_from_padding(fetch):
-    made = fetch(MODELS["tiny_t5"])
-    config = json.loads((made / "config.json").read_text())
-    pieces = json.loads((made / "tokenizer.json").read_text())["model"]["vocab"]
+    fetched = fetch(MODELS["tiny_t5"])
+    config = json.loads((fetched / "config.json").read_text())
+    pieces = json.loads((fetched / "tokenizer.json").read_text())["model"]["vocab"]
     assert config["decoder_start_token_id"] == config["pad_token_id"] == pieces["[PAD]"]
     assert config["vocab_size"] == len(pieces) and "<extra_id_0>" in pieces and config["eos_token_id"] == pieces["[SEP]"]
 
 
 def test_the_released_tokenizer_of_t5(fetch, mirror):
-    made = fetch(MODELS["small_t5_scratch"], mirror)
-    tokenizer = Tokenizer.from_file(str(made / "tokenizer.json"))
-    assert tokenizer.get_vocab_size() == json.loads((made / "config.json").read_text())["vocab_size"] == 32_100
+    fetched = fetch(MODELS["small_t5_scratch"], mirror)
+    tokenizer = Tokenizer.from_file(str(fetched / "tokenizer.json"))
+    assert tokenizer.get_vocab_size() == json.loads((fetched / "config.json").read_text())["vocab_size"] == 32_100
     assert tokenizer.encode("<extra_id_0> forty-eight hours").tokens == [
         "<extra_id_0>", "▁forty", "-", "e", "ight", "▁hours", "</s>"]
 
@@ -323,13 +323,13 @@ def test_a_tokenizer_of_t5_that_is_none(refused, tmp_path):
 def test_esim_over_vectors_and_over_an_encoder(fetch, folder, tmp_path):
     (tmp_path / "glove.txt").write_text("two 0.1 0.2\nhours 0.3 0.4\n")
     vectors = {"urls": [(tmp_path / "glove.txt").as_uri()], "file": "glove.txt", "sha256": None}
-    made = fetch({"esim": {"hidden_size": 3, "lower_case": False}, "vectors": vectors, "licence": "MIT"})
-    assert json.loads((made / "config.json").read_text()) == {
+    fetched = fetch({"esim": {"hidden_size": 3, "lower_case": False}, "vectors": vectors, "licence": "MIT"})
+    assert json.loads((fetched / "config.json").read_text()) == {
         "model_type": "esim", "hidden_size": 3, "lower_case": False, "vectors": "glove.txt"}
-    assert (made / "glove.txt").read_text().startswith("two ")
+    assert (fetched / "glove.txt").read_text().startswith("two ")
     (tmp_path / "out/encoder").mkdir()
     for file in folder.iterdir():
         (tmp_path / "out/encoder" / file.name).write_bytes(file.read_bytes())
-    made = fetch({"esim": {"hidden_size": 3}, "encoder": "encoder", "licence": "MIT"})
-    assert json.loads((made / "config.json").read_text()) == {"model_type": "esim", "hidden_size": 3, "encoder": True}
-    assert {file.name for file in (made / "encoder").iterdir()} == set(DEFAULT_FILES)
+    fetched = fetch({"esim": {"hidden_size": 3}, "encoder": "encoder", "licence": "MIT"})
+    assert json.loads((fetched / "config.json").read_text()) == {"model_type": "esim", "hidden_size": 3, "encoder": True}
+    assert {file.name for file in (fetched / "encoder").iterdir()} == set(DEFAULT_FILES)

@@ -65,6 +65,7 @@ BEHIND = {"activitynet": "A man  waits.", "howto100m": "so first you cut", "dial
           "event_templates": ",", "unit_normalization": "a few days", "dailydialog": "Hello ."}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HUGE)
 @pytest.mark.parametrize("name", BEHIND)
 def test_a_cell_of_two_megabytes_takes_no_20_seconds(name, text, tmp_path):

@@ -13,14 +13,14 @@ MERGED = {"entailment": ["entailment"], "not_entailment": ["neutral", "contradic
 
 @pytest.fixture
 def model(tmp_path):
-    def made(names, weights=True):
+    def described(names, weights=True):
         config = {"model_type": "bert"} | ({"id2label": {str(place): name for place, name in enumerate(names)}} if names else {})
         (tmp_path / "config.json").write_text(json.dumps(config))
         if weights:
             (tmp_path / "model.safetensors").touch()
         return tmp_path
 
-    return made
+    return described
 
 
 @pytest.mark.parametrize(("names", "labels", "columns", "order"), [

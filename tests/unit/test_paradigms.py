@@ -42,16 +42,16 @@ def job(learns: bool, max_length: int = 64) -> dict:
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     """A tiny BERT that fills masks and a tiny T5, both with weights, and a BERT without."""
-    made = tmp_path_factory.mktemp("models")
+    folder = tmp_path_factory.mktemp("models")
     for name, entry, kind in (("bert", "tiny_bert", AutoModelForMaskedLM), ("t5", "tiny_t5", AutoModelForSeq2SeqLM)):
-        subprocess.run([sys.executable, "-m", "scripts.fetch.model", "--model", entry, "--output", str(made / name),
-                        "--partial", str(made / "partial")], cwd=ROOT, check=True, capture_output=True)
+        subprocess.run([sys.executable, "-m", "scripts.fetch.model", "--model", entry, "--output", str(folder / name),
+                        "--partial", str(folder / "partial")], cwd=ROOT, check=True, capture_output=True)
         torch.manual_seed(0)
-        kind.from_config(AutoConfig.from_pretrained(made / name)).save_pretrained(made / name)
-    (made / "untrained").mkdir()
-    for file in (made / "bert").glob("*.json"):
-        (made / "untrained" / file.name).write_bytes(file.read_bytes())
-    return made
+        kind.from_config(AutoConfig.from_pretrained(folder / name)).save_pretrained(folder / name)
+    (folder / "untrained").mkdir()
+    for file in (folder / "bert").glob("*.json"):
+        (folder / "untrained" / file.name).write_bytes(file.read_bytes())
+    return folder
 
 
 def scores_of(paradigm, table: pa.Table, at_once: int = 100) -> np.ndarray:
@@ -77,19 +77,19 @@ def sides(context: str, tokenizer, room: int) -> tuple[list[int], list[int]]:
 
 # ---- lists and batches
 
-lists = st.lists(st.lists(st.integers(0, 9), max_size=5), min_size=1, max_size=8)
+LISTS = st.lists(st.lists(st.integers(0, 9), max_size=5), min_size=1, max_size=8)
 
 
-@given(lists, st.integers(0, 2))
-def test_joined_lists_are_those_of_plain_python(some, extra):
-    ragged = Ragged.of(np.array([number for one in some for number in one]), np.array([len(one) for one in some]))
-    order = np.arange(len(some))[::-1]
-    made = joined(repeated([7] * extra, len(some)), ragged, ragged.take(order), ragged.like(3))
-    expected = [[7] * extra + one + other + [3] * len(one) for one, other in zip(some, some[::-1])]
+@given(LISTS, st.integers(0, 2))
+def test_joined_lists_are_those_of_plain_python(lists, extra):
+    ragged = Ragged.of(np.array([number for one in lists for number in one]), np.array([len(one) for one in lists]))
+    order = np.arange(len(lists))[::-1]
+    side_by_side = joined(repeated([7] * extra, len(lists)), ragged, ragged.take(order), ragged.like(3))
+    expected = [[7] * extra + one + other + [3] * len(one) for one, other in zip(lists, lists[::-1])]
     width = max(map(len, expected))
-    assert made.padded(width, -1).tolist() == [one + [-1] * (width - len(one)) for one in expected]
+    assert side_by_side.padded(width, -1).tolist() == [one + [-1] * (width - len(one)) for one in expected]
     cut = ragged.cut(np.minimum(1, ragged.lengths), np.maximum(0, ragged.lengths - 1))
-    assert [cut.padded(9, -1)[row, : cut.lengths[row]].tolist() for row in range(len(some))] == [one[1:] for one in some]
+    assert [cut.padded(9, -1)[row, : cut.lengths[row]].tolist() for row in range(len(lists))] == [one[1:] for one in lists]
 
 
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(0, 6)), min_size=1, max_size=60), st.integers(1, 12))

@@ -4,6 +4,7 @@ import csv
 import re
 from html.parser import HTMLParser
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -12,14 +13,17 @@ from hypothesis import strategies as st
 
 from scripts.common.csv_files import read_csv, write_csv
 from scripts.common.tables import read_table
-from scripts.publish.comparison import paper_of, settings_of, trend
+from scripts.publish.comparison import paper_of, settings_of
 from scripts.publish.strided_sop.accuracy_by_stride import COLUMNS
 from scripts.publish.strided_sop.examples import chosen
 from scripts.publish.strided_sop.metrics import strided_metrics
+from scripts.publish.strided_sop.slices import blocks_of, sliced_points
 from scripts.publish.table import latex, markdown, write
 from scripts.publish.machines import mixture
+from scripts.publish.verdicts import beside, trend
 from tests.conftest import ROOT
-from tests.unit.publish_inputs import HOSTILE, Study, metric_rows
+from tests.rows import each_row
+from tests.unit.publish_inputs import HOSTILE, Study, metric_rows, slice_rows, of_one_group
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +65,7 @@ def item_of(study: Study, name: str) -> dict:
     return next(item for item in study.items() if item["name"] == name)
 
 
-@pytest.mark.parametrize("name", ["accuracy_by_stride", "strided_sop_training_curves"])
+@pytest.mark.parametrize("name", ["accuracy_by_stride", "strided_sop_training_curves", "strided_sop_slices"])
 def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
     base = study.publish / "figures" / name
     first = study.call(item_of(study, name))
@@ -78,7 +82,7 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
 def test_the_points_beside_the_figure_are_the_metrics(study):
     study.call(item_of(study, "accuracy_by_stride"))
     points = pd.read_csv(study.publish / "figures/accuracy_by_stride.csv")
-    metrics = read_table(study.metrics).to_pandas()
+    metrics = read_table(study.metrics).to_pandas().query("slice == 'all'")
     assert list(points) == COLUMNS
     key = ["source", "split", "model", "size_matched", "stride", "metric", "seed"]
     both = [frame.sort_values(key, ignore_index=True)[[*key, "value", "ci_low", "ci_high", "n", "groups", "sample"]]
@@ -93,6 +97,38 @@ def test_real_data_carries_no_sample_mark(study, tmp_path, program):
     assert b"SAMPLE DATA" not in (real.publish / "figures/accuracy_by_stride.svg").read_bytes()
 
 
+def test_the_points_of_the_slices_are_the_metrics_and_rare_ones_are_not_drawn(study):
+    done = study.call(item_of(study, "strided_sop_slices"))
+    assert done.returncode == 0, done.stderr
+    points = pd.read_csv(study.publish / "figures/strided_sop_slices.csv")
+    metrics = read_table(study.metrics).to_pandas().query("metric == 'accuracy' and seed.isna()")
+    key = ["source", "split", "model", "size_matched", "stride", "slice"]
+    both = [frame.sort_values(key, ignore_index=True)[[*key, "value", "ci_low", "ci_high", "n"]] for frame in (points, metrics)]
+    pd.testing.assert_frame_equal(*both, check_dtype=False)
+    assert not points.duplicated(key).any() and (points["n"] < 10).any()
+    drawn = blocks_of(sliced_points(strided_metrics(study.metrics, {}, slices=True)), {"activitynet": {"evaluate": ["val_2", "val_1"]}})
+    assert [title for title, _ in drawn] == ["activitynet, val_2", "sample_howto100m, val"]
+    assert all((part["n"] >= 10).all() and set(part["stride"]) == {0, 1, 2, 3} for _, part in drawn)
+
+
+def test_without_slices_the_figure_says_what_to_do(study, tmp_path, program):
+    other = Study(tmp_path / "none", program)
+    other.write_metrics(metric_rows())
+    done = other.call(item_of(study, "strided_sop_slices"))
+    assert done.returncode == 1 and "no accuracy on slices; evaluate" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("changed", "title"), [
+    ({}, "minilm"), ({"same_videos": 3}, "minilm, same videos"), ({"same_videos": 3, "size_matched": 3}, "minilm, same videos, size-matched"),
+    ({"hard": True}, "minilm, hard pairs"), ({"method": "train_symmetric"}, "minilm, both orders"),
+])
+def test_series_tell_how_a_model_was_trained_and_measured(study, tmp_path, program, changed, title):
+    other = Study(tmp_path / "changed", program)
+    plain = [row for row in metric_rows() if row["size_matched"] is None and row["model"] == "minilm"]
+    other.write_metrics(plain + [row | changed for row in plain])
+    assert set(strided_metrics(other.metrics, {})["series"]) == {"minilm", title}
+
+
 def test_a_run_shared_by_two_experiments_is_drawn_once(study, tmp_path, program):
     rows = metric_rows()
     other = Study(tmp_path / "shared", program)
@@ -100,6 +136,19 @@ def test_a_run_shared_by_two_experiments_is_drawn_once(study, tmp_path, program)
     metrics = strided_metrics(other.metrics, {})
     assert len(metrics) == len(rows)
     assert set(metrics["series"]) == {"minilm", "minilm, size-matched", "human"}
+
+
+def test_one_group_has_no_interval(study, tmp_path, program):
+    one = Study(tmp_path / "one", program)
+    one.write_metrics(of_one_group(metric_rows() + slice_rows()))
+    done = one.make_page()
+    assert done.returncode == 0, done.stderr
+    table = pd.read_csv(one.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False)
+    assert set(table["95 % interval"]) == {"one group"} and set(table["Videos"]) == {"1"}
+    points = pd.read_csv(one.publish / "figures/accuracy_by_stride.csv")
+    assert points["value"].notna().all() and points["ci_low"].isna().all()
+    html = one.page.read_text()
+    assert "56.5 % (one group: no interval) at stride 0" in html and "increases" not in html.split("nothing printed")[1].split("</ul>")[0]
 
 
 def test_other_settings_under_the_same_name_are_told_apart(study, tmp_path, program):
@@ -213,7 +262,7 @@ def test_every_link_of_the_page_leads_somewhere(study, html):
 
 def test_the_page_says_what_it_must(study, html):
     assert "Sample data." in html and "sample data" in html
-    for text in ("increases with stride", "56.5 % (53.5 to 59.5) at stride 0", "MIT", "Krishna et al. 2017", "a machine",
+    for text in ("increases with stride", "56.5 % (53.5 to 59.5) at stride 0", "increases by 5.0 points a stride (4.", "MIT", "Krishna et al. 2017", "a machine",
                  "digest of activitynet stride-0", "25,731", "print 0123", "publish_accuracy_by_stride"):
         assert text in html or text in html.replace("\n", " "), text
     assert "never happened" not in html
@@ -223,7 +272,7 @@ def test_the_page_says_what_it_must(study, html):
 
 def test_the_page_says_where_runs_of_a_study_were_not_made_alike(html, tmp_path):
     assert "Not all runs of this study were made alike" not in html
-    alike = {"hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "fp32"},
+    alike = {"method": "train", "hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "fp32"},
              "versions": {"torch": "2.13.0", "transformers": "5.23.0"}}
     other = alike | {"hardware": alike["hardware"] | {"device": "a GPU", "precision": "bf16", "deterministic": False}}
     assert mixture([alike, alike]) == []
@@ -251,14 +300,49 @@ def test_a_missing_caption_is_named(study, html):
     assert study.page.read_text() == html
 
 
-@pytest.mark.parametrize("low, high, word", [
-    ((0.50, 0.52), (0.53, 0.55), "increases"), ((0.53, 0.55), (0.50, 0.52), "decreases"),
-    ((0.50, 0.54), (0.53, 0.57), "no clear change"),
-])
-def test_a_change_is_clear_only_where_intervals_part(low, high, word):
-    points = pd.DataFrame([{"stride": stride, "value": sum(ends) / 2, "ci_low": ends[0], "ci_high": ends[1]}
-                           for stride, ends in ((3, high), (0, low))])
-    assert word in trend(points, "stride")
+def strides(values: list[float], noise: list[np.ndarray], **more) -> pd.DataFrame:
+    """Rows of metrics over strides, the last one first; noise: of each the draws around its value."""
+    rows = [{"stride": stride, "value": value, "sd": None, "seeds": 1, "ci_low": value - 0.04, "ci_high": value + 0.04,
+             "effective_groups": 200.0, "draws": value + around} | more
+            for stride, (value, around) in enumerate(zip(values, noise))]
+    return pd.DataFrame(rows[::-1])
+
+
+@each_row("rise, paired, said", [
+    (0.02, True, r"60\.0 % \(56\.0 to 64\.0\) at stride 0, 68\.0 % .*: increases by 2\.0 points a stride \(1\.[5-9] to 2\.[1-5]\)$"),
+    (-0.02, True, r": decreases by 2\.0 points a stride \(1\.[5-9] to 2\.[1-5]\)$"),
+    (0.0, True, r": no clear change, [+-]0\.0 points a stride \(-0\.[1-5] to 0\.[1-5]\)$"),
+    (0.01, False, r": no clear change, \+1\.0 points a stride \(-0\.\d to 2\.\d\)$")])
+def test_a_trend_is_told_by_the_slope_over_all_strides(rise, paired, said):
+    """Draws that go together over the strides, and such that do not."""
+    draw = np.random.default_rng(0)
+    shared, own = draw.normal(0, 0.03, 500), draw.normal(0, 0.004 if paired else 0.03, (5, 500))
+    assert re.search(said, trend(strides([0.6 + rise * stride for stride in range(5)], [shared * paired + one for one in own]), "stride"))
+
+
+def test_ends_that_do_not_overlap_are_no_rise_where_the_strides_between_fall():
+    """Two ends that part, but no line: 0.50, 0.70, 0.45, 0.40, 0.585."""
+    noise = list(np.random.default_rng(1).normal(0, 0.03, (5, 500)))
+    points = strides([0.50, 0.70, 0.45, 0.40, 0.585], noise)
+    assert points.iloc[0]["ci_low"] > points.iloc[-1]["ci_high"] and "no clear change" in trend(points, "stride")
+
+
+@each_row("other, sign, said", [
+    ({"draws": 0.55}, 1, "+5.0 points (3.2 to 6.8), clearly above"),
+    ({"draws": 0.59}, 0, "+1.0 points (-0.8 to 2.8), no clear difference"),
+    ({"draws": None, "value": 0.55}, 0, "+5.0 points, the intervals overlap"),
+    ({"draws": None, "value": 0.51}, 1, "+9.0 points, above, the intervals do not overlap"),
+    ({"draws": None, "value": 0.69}, -1, "-9.0 points, below, the intervals do not overlap"),
+    ({"draws": None, "value": 0.55, "ci_low": np.nan}, 0, "+5.0 points, without an interval")])
+def test_a_difference_is_told_by_paired_draws_or_by_the_intervals(other, sign, said):
+    """A row of 60 % beside another one; draws: given as the value that they lie around."""
+    draw = np.random.default_rng(2)
+    shared, own = draw.normal(0, 0.03, 2000), draw.normal(0, 1, 2000)
+    row = strides([0.6], [shared]).iloc[0]
+    value = other.get("value", other["draws"])
+    draws = None if other["draws"] is None else value + shared + 0.009 * (own - own.mean()) / own.std()
+    two = strides([value], [0.0]).iloc[0].to_dict() | other | {"value": value, "draws": draws}
+    assert beside(row, two) == (sign, said)
 
 
 def test_published_numbers_name_what_the_project_has():

@@ -19,12 +19,13 @@ from scripts.publish.style import lines_of
 from scripts.publish.temporal_nli.errors import EACH, chosen, errors
 from scripts.publish.temporal_nli.metrics import METHODS, SCORINGS, SETS, VALUES, nli_metrics
 from tests.conftest import ROOT
-from tests.unit.publish_inputs import HOSTILE, Study
+from tests.unit.publish_inputs import HOSTILE, Study, of_one_group
 from tests.unit.publish_inputs_temporal_nli import CHOICES, NliStudy, metric_rows
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-FIGURES = ["temporal_nli_temp_order", "temporal_nli_temp_duration", "temporal_nli_cross_unit", "temporal_nli_confusion"]
+FIGURES = ["temporal_nli_temp_order", "temporal_nli_temp_duration", "temporal_nli_cross_unit", "temporal_nli_confusion",
+           "temporal_nli_generalization"]
 RESOURCES = {name: yaml.safe_load((ROOT / f"resources/{name}.yaml").read_text()) for name in ("sources", "models", "studies")}
 CLAIMS = published_claims(ROOT / "resources/published.csv").query("study == 'temporal_nli'")
 
@@ -111,6 +112,28 @@ def test_the_points_are_the_metrics(study, name):
     assert not points.duplicated(key).any()
 
 
+def test_what_was_held_out_stands_in_a_matrix(study):
+    """Seen, unseen and learnt of each kind; other figures and the table are of whole templates alone."""
+    cells = points_of(study, "temporal_nli_generalization")
+    assert set(zip(cells["source"], cells["challenge_set"], cells["model"])) == {("event_templates", "temp_order", "roberta_large_mnli")}
+    values = cells.pivot(index="held_out", columns="part", values="value")
+    assert values.loc["list", ["seen", "unseen", "learnt"]].tolist() == pytest.approx([0.88, 0.6, 0.91])
+    assert values.loc["form", "unseen"] == pytest.approx(0.6) and set(values.index) == {"template", "list", "form"}
+    assert values.loc["template", "unseen"] == pytest.approx(0.9) and np.isnan(values.loc["template", "learnt"])
+    for name in FIGURES[:4]:
+        assert not points_of(study, name)["dataset"].str.contains("list|form").any(), name
+    svg = (study.publish / "figures/temporal_nli_generalization.svg").read_text()
+    assert "list: weekdays" in svg and "560 of 6,140 pairs" in svg
+
+
+def test_the_size_of_the_difference_and_of_t2_is_shown(study):
+    two, three = points_of(study, "temporal_nli_temp_duration"), points_of(study, "temporal_nli_cross_unit")
+    apart = two[two["section"] == "Distance of the two times"]
+    assert set(apart["series_name"]) == {VALUES["hypothesis_type"][name] for name in ("equal_gold", "equal_gold_plus_1", "less_than_gold")}
+    sizes = three[three["section"] == "Size of T2, by its preposition"]
+    assert set(sizes["row"]) == set(VALUES["hypothesis_size"].values()) and set(sizes["series_name"]) == {"hypothesis: before", "hypothesis: after"}
+
+
 def test_sample_data_is_marked_and_reductions_are_named(study, tmp_path, program):
     few = NliStudy(tmp_path / "few", program)
     few.write_metrics([row | {"sample": True, "dataset": f"{row['dataset']}-train_templates-6-test_templates-4"}
@@ -135,6 +158,15 @@ def test_no_metrics_of_the_study_is_one_clear_sentence(study, tmp_path, name):
     done = study.call(name, metrics=empty, output=tmp_path / name)
     assert done.returncode == 1 and "no rows of study temporal_nli" in done.stderr and len(done.stderr.splitlines()) == 1
     assert list(tmp_path.iterdir()) == [empty]
+
+
+def test_one_template_has_no_interval(study, tmp_path):
+    one = tmp_path / "metrics.parquet"
+    write_table(pa.Table.from_pylist(of_one_group(metric_rows()), schema=SCHEMA), one, SCHEMA, {})
+    for name in ("temporal_nli_table", "temporal_nli_temp_order"):
+        done = study.call(name, metrics=one, output=tmp_path / name)
+        assert done.returncode == 0, done.stderr
+    assert set(pd.read_csv(tmp_path / "temporal_nli_table.csv", dtype=str, keep_default_na=False)["Accuracy, 95 % interval"]) <= {"one group", ""}
 
 
 def test_an_output_that_names_no_set_is_refused(study, tmp_path):
@@ -281,9 +313,9 @@ def test_differences_sums_and_slices_beside_claims(facts):
     same = "source=event_templates; model=roberta_large_mnli; challenge_set=temp_order; method=direct; scoring=ternary; "
     over = findings(claim(setting=same.replace("model=roberta_large_mnli; ", "") + "slice=all",
                           unit="points over model=majority; method=majority"), facts)
-    assert [found.what for found in over] == ["+10.0 points (50.0 beside 40.0 %): clearly above"]
+    assert re.fullmatch(r"50\.0 beside 40\.0 %: \+10\.0 points \(9\.[67] to 10\.[34]\), clearly above", over[0].what) and len(over) == 1
     parts = findings(claim(setting=same + "slice=premise_type=fixed", unit="points over slice=premise_type=interval"), facts)
-    assert [found.what for found in parts] == ["+16.0 points (58.0 beside 42.0 %): clearly above"]
+    assert [found.what for found in parts] == ["58.0 beside 42.0 %: +16.0 points, above, the intervals do not overlap"]
     several = findings(claim(setting=same + "slice=choice=date_my_*; premise_type=fixed"), facts)
     assert several[0].what.startswith("58.0 % over 3 slices, from 58.0 (choice=date_my_")
     share = findings(claim(setting=same + "slice=premise_type=fixed", metric="weighted_f1", unit=""), facts)
@@ -296,7 +328,7 @@ def test_differences_sums_and_slices_beside_claims(facts):
 
 
 def test_two_experiments_that_share_rows_stand_once(study, tmp_path):
-    rows = metric_rows()
+    rows = [row for row in metric_rows() if row["held_out"] == "template"]
     two = tmp_path / "two.parquet"
     write_table(pa.Table.from_pylist(rows + [row | {"experiment": "again"} for row in rows], schema=SCHEMA), two, SCHEMA, {})
     assert len(nli_metrics(two, RESOURCES["models"])) == len(rows)

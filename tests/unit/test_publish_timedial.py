@@ -21,6 +21,7 @@ from scripts.publish.timedial.examples import chosen, judged
 from scripts.publish.timedial.metrics import human, published_beside, timedial_metrics
 from scripts.publish.timedial.rows import Block, Column, figure_of
 from tests.conftest import ROOT
+from tests.unit.publish_inputs import of_one_group
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -399,6 +400,11 @@ def test_a_system_with_less_than_the_full_dialog_says_so(tmp_path, program):
         done = inputs.call(name)
         assert done.returncode == 0, done.stderr
     svg = (inputs.publish / "figures/timedial_accuracy.svg").read_text()
+    inputs.write(of_one_group(read_table(inputs.metrics).to_pylist()))
+    for name in ("timedial_context", "timedial_table"):
+        done = inputs.call(name)
+        assert done.returncode == 0, done.stderr
+    assert set(inputs.table("timedial_table")["2-best 95 % interval"]) <= {"one group", ""}, "of one instance"
     assert "BERT-base, in-domain, local" in svg and "each with the most context it was measured with" in svg
     assert "MiniLM-L6, in-domain -->" in svg
 

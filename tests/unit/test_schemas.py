@@ -12,8 +12,9 @@ from referencing import Registry, Resource
 from scripts.common.configuration import resolve
 from scripts.common.files import remembered_sha256, sha256_of
 from scripts.common.program import UserError
-from scripts.common.schemas import VALIDATOR, check, check_entry, read_yaml, schema, sound, sound_figures
+from scripts.common.schemas import VALIDATOR, check, check_entry, schema, sound, sound_figures
 from scripts.common.sources import local_hashes
+from scripts.common.yaml_files import read_yaml
 from tests.conftest import ROOT
 
 FILES = {"config.yaml": "config", **{f"presets/{file.name}": "preset" for file in ROOT.glob("presets/*.yaml")},

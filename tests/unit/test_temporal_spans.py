@@ -17,7 +17,8 @@ from scripts.build.temporal_words import RULES, pieces, rules_of
 from scripts.common.program import UserError
 from scripts.common.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, write_table
 from scripts.publish.timedial.spans import dialog_rows, masked_spans
-from tests.conftest import ROOT
+from tests.conftest import ROOT, programs
+from tests.forking import SHARED
 from tests.rows import each_row
 
 MODULE = "scripts.build.temporal_spans"
@@ -232,6 +233,12 @@ def test_rules_without_patterns_are_refused(tmp_path):
 
 
 # ---- Tables and the program.
+
+@pytest.fixture(scope="module")
+def program():
+    """As in all tests, but spaCy is imported once."""
+    yield from programs([*SHARED, "spacy"])
+
 
 def test_spans_of_turns(rules):
     turns = dialog("Come at 5 pm .", "No .", "Two weeks , or 14 days ?").to_pandas()

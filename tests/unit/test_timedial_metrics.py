@@ -12,10 +12,12 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.common.tables import CLOZE, PREDICTIONS, read_table, write_table
+from scripts.common.tables import CLOZE, METRICS, PREDICTIONS, read_table, write_table
 from scripts.evaluate.timedial import SCHEMA
 from scripts.evaluate.timedial_files import read_gold
-from scripts.evaluate.timedial_ranking import baselines, numerals, outranked, outranked_by_chance
+from scripts.evaluate.timedial_ranking import outranked, outranked_by_chance
+from scripts.train.control import fit
+from scripts.common.text_features import numerals
 from tests.rows import each_row
 
 AT = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
@@ -117,20 +119,20 @@ def test_numerals(text, wanted):
 
 
 def options_of(context: str, candidates: list[str]) -> pd.DataFrame:
-    return pd.DataFrame({"context": context, "candidate": candidates})
+    return pd.DataFrame({"first": context, "second": candidates, "choice_id": 0, "label": 0})
 
 
-def test_what_the_baselines_score():
+def test_how_the_controls_rank():
     context = "A: It takes two hours, not 12 days.\nB: We've allowed <MASK> this summer.\nA: At 6 PM, maybe 48."
     options = options_of(context, ["forty-eight hours", "two hours", "hours", "12 Days", "6 pm", "a", "days We've",
                                    "allowed this"])
-    learnt = pd.Series(["two hours", "Two  hours", "6 pm", "two hours a day"])
-    found = baselines(options, learnt)
-    assert found["random"].tolist() == [0] * 8
+    learnt = options_of(context, ["two hours", "Two  hours", "6 pm", "two hours a day", "hours"]).assign(label=[1, 1, 1, 1, 0])
+    found = {name: fit({"rank_by": [name]}, learnt, 2, False)(options)[:, 0] for name in ("in_context", "frequency", "shared_numbers")}
+    assert set(fit({"predicts": "random"}, learnt, 2, False)(options)[:, 0]) == {0}
     # Whole words in any case; neither over the ends of a turn nor over the mask; the speaker's letter is no word.
     assert found["in_context"].tolist() == [0, 1, 1, 1, 1, 0, 0, 0]
-    assert found["most_frequent"].tolist() == [0, 2, 0, 0, 1, 0, 0, 0]
-    assert found["numeral_overlap"].tolist() == [1, 1, 0, 1, 1, 0, 0, 0]
+    assert found["frequency"].tolist() == [0, 2, 0, 0, 1, 0, 0, 0]
+    assert found["shared_numbers"].tolist() == [1, 1, 0, 1, 1, 0, 0, 0]
 
 
 # ---- The runs of an experiment.
@@ -164,8 +166,8 @@ def write_run(place, name: str, method: str, seed: int, scores: dict[str, np.nda
     np.random.default_rng(seed).shuffle(rows)
     write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS), place / name / "predictions.parquet", PREDICTIONS, {})
     (place / name / "run.json").write_text(json.dumps({
-        "run": name, "study": "timedial", "source": "sample_dialogs", "dataset": "default", "model": "tiny", "method": method,
-        "seed": seed, "train_examples": 400, "held_out_examples": 40,
+        "run": name, "study": "timedial", "source": "sample_dialogs", "dataset": "default", "model": name if method == "control" else "tiny", "method": method,
+        "seed": seed, "train_examples": 400 if selection == "held_out" else 0, "held_out_examples": 40,
         "data_options": {"context_scope": "full", "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind", "negatives_by": "text", "negative_seed": 0,
                          "max_dialogs": None}}))
     return name
@@ -181,7 +183,8 @@ def experiment(tmp_path, program):
     perfect = {split: np.array([row["label"] for row in rows]) for split, rows in tables.items()}
     runs = [write_run(tmp_path, "one", "classify", 1, perfect, tables),
             write_run(tmp_path, "two", "classify", 2, {split: -scores for split, scores in perfect.items()}, tables),
-            write_run(tmp_path, "three", "fill_zero_shot", 0, {split: 0.0 * scores for split, scores in perfect.items()}, tables)]
+            write_run(tmp_path, "three", "fill_zero_shot", 0, {split: 0.0 * scores for split, scores in perfect.items()}, tables),
+            write_run(tmp_path, "random", "control", 0, {split: 0.0 * scores for split, scores in perfect.items()}, tables)]
     sources = {"sample_dialogs": {"measured_on": "sample_challenge", "domain": "in", "sample": {}},
                "sample_challenge": {"evaluate": ["test", "extras"], "sample": {}}}
     (tmp_path / "sources.yaml").write_text(yaml.safe_dump(sources))
@@ -201,7 +204,7 @@ def test_an_experiment_is_measured(experiment, tmp_path):
     assert table.schema.names == SCHEMA.names
     metrics = table.to_pandas()
     assert set(metrics["measured_on"]) == {"sample_challenge"} and metrics["sample"].all()
-    assert set(metrics["model"]) == {"tiny", "random", "in_context", "most_frequent", "numeral_overlap"}
+    assert set(metrics["model"]) == {"tiny", "random"}
     rows = metrics[(metrics["method"] == "classify") & (metrics["slice"] == "all")].set_index(["split", "metric", "seed"])
     assert rows.loc[("test", "two_best_accuracy", 1), "value"] == 1
     assert rows.loc[("test", "two_best_accuracy", 2), "value"] == 0
@@ -216,7 +219,7 @@ def test_an_experiment_is_measured(experiment, tmp_path):
     random = metrics[(metrics["model"] == "random") & (metrics["slice"] == "all")].set_index(["split", "metric"])
     assert random.loc[("test", "two_best_accuracy"), ["value", "ci_low", "ci_high"]].tolist() == pytest.approx([1 / 6] * 3)
     assert random.loc[("extras", "one_best_accuracy"), "value"] == pytest.approx(1 / 3)
-    assert not metrics.duplicated([name for name in metrics if name not in ("value", "sd", "ci_low", "ci_high")]).any()
+    assert not metrics.duplicated([name for name in metrics if name not in ("value", "sd", "ci_low", "ci_high", "draws")]).any()
 
 
 def test_slices_hold_every_instance_once(experiment, tmp_path):
@@ -238,7 +241,9 @@ def test_the_table_joins_those_of_the_other_studies(experiment, tmp_path, progra
     files = [tmp_path / "metrics.parquet"]
     for study in (mctaco, strided_sop, temporal_nli):
         files.append(tmp_path / f"{study.__name__}.parquet")
-        row = pa.Table.from_pylist([{"study": study.__name__, "n": 1}], schema=study.SCHEMA)
+        row = pa.Table.from_pylist([dict.fromkeys(METRICS.names, "x") | {
+            "study": study.__name__, "seed": 1, "value": 0.5, "sd": 0.0, "ci_low": 0.4, "ci_high": 0.6, "n": 1, "sample": False}],
+            schema=study.SCHEMA)
         write_table(row, files[-1], study.SCHEMA, {})
     done = program("scripts.evaluate.metrics", *files, "--output", tmp_path / "union.parquet")
     assert done.returncode == 0, done.stderr
@@ -305,7 +310,7 @@ def test_a_file_of_scores(scored):
     assert told["test: 2-best accuracy"][0] == "0.00" and told["extras: 1-best accuracy"][0] == "100.00", "a tie is wrong"
     assert told["test: phrase options above a right one"][0] == "100.00"
     assert told["test: numeral options above a right one"][0] == "0.00"
-    assert told["test: wrong options above a right one"] == ["50.00", "50.0", "to", "50.0", "2"]
+    assert told["test: wrong options above a right one"] == ["50.00", "none", "of", "1", "2"], "of one, nothing is told"
     assert "test: open-ended options above a right one" not in told, "there is none"
 
 

@@ -42,8 +42,12 @@ class Study:
     def jobs(self, *arguments) -> dict[str, list[str]]:
         """What a dry run would start: by rule, what its jobs are about (their messages)."""
         done = self.snakemake("--dry-run", *arguments)
-        said = done.stdout + done.stderr
-        assert done.returncode == 0, said
+        assert done.returncode == 0, done.stdout + done.stderr
+        return self.listed(done.stdout + done.stderr)
+
+    @staticmethod
+    def listed(said: str) -> dict[str, list[str]]:
+        """The jobs that a dry run lists, by rule."""
         lines = re.findall(r"^(.+?)   \((\w+); .*\)$", said, re.M)
         assert lines or "Nothing to be done" in said, said
         return {rule: sorted(message for message, other in lines if other == rule) for _, rule in lines}

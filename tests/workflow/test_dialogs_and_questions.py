@@ -17,12 +17,12 @@ def timedial(study):
     """Every paradigm on a few dialogs; one experiment makes the model of another."""
     def mend(config):
         same = {"study": "timedial", "data": SMALL, "seeds": [1], "training": TRAINING}
-        made = {
+        experiments = {
             "sample_dialogs_mlm": same | {"models": ["tiny_bert"], "methods": ["mlm"]},
             "bert": same | {"models": ["tiny_bert"], "methods": ["classify"]},
             "filled": same | {"models": ["tiny_bert_dialogs"], "methods": ["fill_zero_shot", "fill", "pseudo_log_likelihood"]},
             "written": same | {"models": ["tiny_t5"], "methods": ["generate"]}}
-        config["experiments"].update((name, copy.deepcopy(entry)) for name, entry in made.items())
+        config["experiments"].update((name, copy.deepcopy(entry)) for name, entry in experiments.items())
         config.update(run=["bert", "filled", "written"])
 
     study.change("config.yaml", mend)

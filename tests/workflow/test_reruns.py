@@ -4,9 +4,6 @@ import os
 import shutil
 import subprocess
 
-import pytest
-import yaml
-
 from tests.workflow.conftest import Study
 
 
@@ -169,92 +166,3 @@ def test_other_environment_changes_nothing(study):
     shutil.copytree(study / "results/fetch", study / "mirror")
     study.change("config.yaml", lambda config: config.update(mirror=str(study / "mirror"), checkpoint_seconds=7))
     assert study.jobs("--cores", "1") == {}
-
-
-# What runs again after one field of an entry in resources/ has changed, in this small study: (entry, field, value, rules).
-PAGE = {"publish_page"}
-FIGURE, TABLE, SHOWN = PAGE | {"publish_figure"}, PAGE | {"publish_table"}, PAGE | {"publish_figure", "publish_table"}
-MEASURED = SHOWN | {"evaluate_experiment", "evaluate_metrics", "publish_index"}
-TRAINED = MEASURED | {"train_run"}
-CLEANED = TRAINED | {"clean_corpus", "build_dataset"}
-NOTHING: set[str] = set()
-REFUSED = None
-FIELDS = {
-    "sources": [
-        ("mini", "title", "Minute captions", SHOWN), ("mini", "kind", "questions", REFUSED), ("mini", "cleaner", "hirest", CLEANED),
-        ("mini", "train", "val_1", CLEANED), ("mini", "evaluate", ["val_1", "val_2"], CLEANED), ("mini", "licence", "CC0", CLEANED),
-        ("mini", "citation", "Me 2026", CLEANED), ("mini", "homepage", "https://else.where", PAGE),
-        ("mini", "downloads.0.urls", ["https://else.where/captions.zip"], NOTHING),
-        ("mini", "downloads.0.members.train.json", {"sha256": "0" * 64, "bytes": 1}, CLEANED | {"fetch_source"}),
-        ("sample_howto100m", "sampler", "mctaco", CLEANED | {"fetch_sample"}),
-        ("sample_howto100m", "sample.seed", 2, CLEANED | {"fetch_sample"}), ("sample_howto100m", "sharded", False, CLEANED),
-        ("sample_howto100m", "files", ["raw_caption.zip", "HowTo100M_v1.csv", "more.csv"], CLEANED | {"fetch_sample"}),
-    ],
-    "models": [
-        ("tiny_bert", "title", "a tiny BERT", SHOWN), ("tiny_bert", "licence", "CC0", PAGE),
-        ("tiny_bert", "init.num_hidden_layers", 1, TRAINED | {"fetch_model"}),
-        ("tiny_bert", "vocabulary", "resources/templates.csv", TRAINED | {"fetch_model"}),
-    ],
-    "figures": [
-        ("accuracy_by_stride", "title", "Stride", PAGE), ("accuracy_by_stride", "caption", "report/workflow.rst", PAGE),
-        ("accuracy_by_stride", "program", "site", FIGURE), ("accuracy_by_stride", "reads", ["metrics", "runs"], FIGURE),
-        ("accuracy_by_stride", "kind", "table", TABLE), ("accuracy_by_stride", "name", "by_stride", FIGURE),
-        ("accuracy_by_stride", "study", "mctaco", PAGE), ("accuracy_by_stride", "needs", {"stride": 9}, PAGE),
-        ("strided_sop_table", "heads", ["Corpus"], PAGE), ("strided_sop_examples", "show", "table", PAGE),
-    ],
-    "studies": [
-        ("strided_sop", "title", "Order", PAGE), ("strided_sop", "paper", "Us 2026", PAGE), ("strided_sop", "headline", "peak_accuracy", NOTHING),
-        ("strided_sop", "reads", ["captions", "dialogs"], NOTHING), ("strided_sop", "data.stride.description", "how far", NOTHING),
-        ("strided_sop", "labels", ["in_order", "swapped"], TRAINED), ("strided_sop", "peak", False, TRAINED),
-        ("strided_sop", "columns.group_id", "pair_id", TRAINED), ("strided_sop", "methods.train.inputs", ["text_a"], TRAINED),
-        ("strided_sop", "held_out", "dev", TRAINED | {"build_dataset"}), ("strided_sop", "evaluation_reads", ["datasets"], MEASURED),
-    ],
-}
-USED = {"sources": ["mini", "sample_howto100m"], "models": ["tiny_bert"], "studies": ["strided_sop"],
-        "figures": ["accuracy_by_stride", "strided_sop_table", "strided_sop_training_curves", "strided_sop_examples"]}
-
-
-def entries(value) -> dict:
-    """The entries of a file of resources/, by name."""
-    return {item["name"]: item for item in value} if isinstance(value, list) else value
-
-
-def put(entry: dict, field: str, value) -> None:
-    """Set a field; `downloads.0.urls` leads into lists and mappings, and a key may hold dots itself."""
-    first, _, rest = field.partition(".")
-    if isinstance(entry, list):
-        put(entry[int(first)], rest, value)
-    elif rest and first in entry and field not in entry and isinstance(entry[first], (dict, list)):
-        put(entry[first], rest, value)
-    else:
-        entry[field] = value
-
-
-@pytest.mark.parametrize("name", FIELDS)
-def test_every_field_of_resources(study, name):
-    """What a result shows decides when it is made anew, and nothing else does."""
-    file = study / f"resources/{name}.yaml"
-    before = file.read_text()
-    known = entries(yaml.safe_load(before))
-    told = {(entry, field.split(".")[0]) for entry, field, _, _ in FIELDS[name]}
-    for entry in USED[name]:  # no field of a used entry is forgotten above; one of a kind stands for all
-        for field in known[entry]:
-            assert any(field == other for _, other in told), f"{name}: {entry}.{field} is not in the table"
-    for entry, field, value, rules in FIELDS[name]:
-        study.change(f"resources/{name}.yaml", lambda resource: put(entries(resource)[entry], field, value))
-        if rules is REFUSED:
-            assert study.snakemake("--dry-run").returncode != 0
-        else:
-            assert set(study.jobs()) == rules, (entry, field)
-        file.write_text(before)
-
-
-def test_entries_that_nothing_uses(study):
-    """Fields of unused entries change nothing, whatever they say."""
-    for name, used in USED.items():
-        def mend(resource):
-            for entry, fields in entries(resource).items():
-                if entry not in used and (name != "figures" or fields["study"] != "strided_sop"):
-                    fields.update({key: f"{fields[key]} changed" for key in ("title", "licence", "citation", "paper") if key in fields})
-        study.change(f"resources/{name}.yaml", mend)
-    assert study.jobs() == {}

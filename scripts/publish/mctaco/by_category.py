@@ -1,15 +1,15 @@
 """Draw exact match by category of MC-TACO, a panel for each corpus and split (Zhou et al. 2019, figure 2).
 
-Each model as learnt from its largest training set: mean over the seeds with the 95 % bootstrap interval over questions;
+Each model as learnt from its largest training set: mean over the seeds with the 95 % interval over questions and seeds;
 random as a bar behind them, at the expected value of a fair coin for each candidate. Light diamonds: the paper's BERT
-with unit normalization, from its released predictions, on the corpus of the paper only.
+with unit normalization, from its released predictions, on the corpus of the paper only, where these are no system themselves.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.mctaco.by_category --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.by_category --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/mctaco_by_category
+        --output results/publish/default/figures/mctaco_by_category
 """
 
 import argparse
@@ -25,7 +25,7 @@ from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
-    BASELINES, CATEGORIES, POINTS, looks, mctaco_metrics, over_seeds, published_beside, published_points, title_of,
+    BASELINES, CATEGORIES, POINTS, load_systems, looks, mctaco_metrics, over_seeds, published_beside, published_points, title_of,
     trained_most)
 from scripts.publish.names import load
 from scripts.publish.table import write_points
@@ -91,7 +91,7 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
         style.panel_title(axes, [title_of(source, sources)], split)
         if of_split["sample"].any():
             style.mark_sample(axes)
-    highest = max(points["ci_high"].max(), points["value"].max(), paper["value"].max() if len(paper) else 0)
+    highest = max(points[["ci_high", "value"]].max().max(), paper["value"].max() if len(paper) else 0)
     grid[0, 0].set_ylim(0, min(103, highest * 100 + 4))
     figure.legend(handles=handles, loc="lower center", ncols=across, bbox_to_anchor=(0.5, 0.07 / height),
                   handlelength=1.4, columnspacing=1.6, borderaxespad=0)
@@ -99,11 +99,12 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
 
 
 def main(given: argparse.Namespace) -> None:
-    points = by_category(mctaco_metrics(given.metrics, load(given.models)))
+    points = by_category(mctaco_metrics(given.metrics, load_systems(given.models, given.sources)))
     published = published_beside(given.sources)
     published = published[published["metric"] == "exact_match"].assign(
         category=published["slice"].str.removeprefix("category="))
-    published = published[published["category"].isin(CATEGORIES) & published["source"].isin(points["source"])]
+    apart = set(points["source"]) - set(points.loc[points["method"] == "released", "source"])  # there they are a system
+    published = published[published["category"].isin(CATEGORIES) & published["source"].isin(apart)]
     style.save(draw(points, published, load(given.sources)), given.output)
     tables = [points[POINTS], *([published_points(published)] if len(published) else [])]
     write_points(pd.concat(tables), given.output)

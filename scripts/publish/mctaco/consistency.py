@@ -8,9 +8,9 @@ F1.
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.mctaco.consistency --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.consistency --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/mctaco_consistency
+        --output results/publish/default/figures/mctaco_consistency
 """
 
 import argparse
@@ -24,7 +24,7 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
-    BASELINES, NORMALIZED, POINTS, looks, mctaco_metrics, over_seeds, title_of, trained_most)
+    BASELINES, NORMALIZED, POINTS, load_systems, looks, mctaco_metrics, over_seeds, title_of, trained_most)
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 
@@ -99,7 +99,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 
 
 def main(given: argparse.Namespace) -> None:
-    points = consistencies(mctaco_metrics(given.metrics, load(given.models)))
+    points = consistencies(mctaco_metrics(given.metrics, load_systems(given.models, given.sources)))
     if points.empty:
         raise UserError(f"{given.metrics}: no consistency of mctaco in duration or frequency; evaluate its experiments "
                         "again")

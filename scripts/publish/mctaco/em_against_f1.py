@@ -2,15 +2,15 @@
 
 F1 rewards each right candidate, exact match only a question without any mistake: how far a system lies below the
 diagonal tells how much of its F1 comes from single candidates rather than from whole questions. Means over the seeds
-with 95 % bootstrap intervals over questions; light open marks: table 2 of Zhou et al. 2019, on the corpus of the paper
+with 95 % intervals over questions and seeds; light open marks: table 2 of Zhou et al. 2019, on the corpus of the paper
 only, joined to the same system here by a thin line.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.mctaco.em_against_f1 --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.em_against_f1 --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/mctaco_em_against_f1
+        --output results/publish/default/figures/mctaco_em_against_f1
 """
 
 import argparse
@@ -27,7 +27,7 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
-    BASELINES, POINTS, looks, mctaco_metrics, over_seeds, published_beside, published_points, table_2, title_of,
+    BASELINES, POINTS, load_systems, looks, mctaco_metrics, over_seeds, published_beside, published_points, table_2, title_of,
     trained_most)
 from scripts.publish.names import load
 from scripts.publish.table import write_points
@@ -122,12 +122,12 @@ def draw_panel(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame, known: dic
         labels.append({"x": x, "y": y, "text": system, "colour": look["colour"]})
         taken += [[one["ci_low"].iloc[0] * 100, y, one["ci_high"].iloc[0] * 100, y],
                   [x, other["ci_low"].iloc[0] * 100, x, other["ci_high"].iloc[0] * 100]]
-        is_it = ["model", "unit_normalization"]
-        same = paper[(paper[is_it] == one[is_it].iloc[0]).all(axis=1)]
+        same = paper[(paper["model"] == one["paper_model"].iloc[0])
+                     & (paper["unit_normalization"] == one["unit_normalization"].iloc[0])]
         for _, row in same.iterrows():
             axes.plot([x, row["f1"] * 100], [y, row["exact_match"] * 100], color=look["colour"], linewidth=0.6,
                       alpha=0.6, zorder=2)
-    here = set(zip(f1["model"], f1["unit_normalization"]))
+    here = set(zip(f1["paper_model"], f1["unit_normalization"]))
     for _, row in paper.iterrows():
         x, y = row["f1"] * 100, row["exact_match"] * 100
         axes.plot(x, y, marker="o", markersize=4.5, markerfacecolor="none", markeredgecolor="#8a8a8a",
@@ -142,6 +142,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame, known: dic
 def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by systems()."""
     style.apply()
+    points = style.with_ends(points)
     panels, known = list(points.groupby(["source", "split"], sort=False)), looks(points)
     paper = {source: table_2(published, source).dropna() for source in points["source"].unique()}
     top, panel, gap, foot = 0.5, 3.8, 1.0, 0.82
@@ -187,7 +188,7 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
 
 
 def main(given: argparse.Namespace) -> None:
-    points = systems(mctaco_metrics(given.metrics, load(given.models)))
+    points = systems(mctaco_metrics(given.metrics, load_systems(given.models, given.sources)))
     if points[~points["model"].isin(BASELINES)].empty:
         raise UserError(f"{given.metrics}: no f1 and exact_match of a model; run an experiment of mctaco with a model")
     published = published_beside(given.sources)

@@ -1,6 +1,7 @@
 """What the figures and tables of mctaco share: its metrics by system, how systems look, and the paper's table 2.
 
-A system is a model of resources/models.yaml, with unit normalization or without, or one of the baselines. The published
+A system is a model of resources/models.yaml, with unit normalization or without, judgements that the authors released
+(method `released`), or one of the baselines. The published
 numbers are read from published.csv beside sources.yaml; one stands only beside the corpus that its `setting` names.
 """
 
@@ -10,10 +11,11 @@ import numpy as np
 import pandas as pd
 
 from scripts.common.program import UserError
-from scripts.common.tables import read_table
+from scripts.common.tables import read_metrics
+from scripts.evaluate.mctaco import SCHEMA
 from scripts.publish import style
 from scripts.publish.comparison import settings_of
-from scripts.publish.names import model_title
+from scripts.publish.names import load, model_title
 
 CATEGORIES = {"duration": "duration", "ordering": "ordering", "typical_time": "typical time", "frequency": "frequency",
               "stationarity": "stationarity"}
@@ -23,14 +25,23 @@ POINTS = ["origin", "source", "split", "system", "model", "unit_normalization", 
           "train_pairs", "draw", "seed", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "sample"]
 
 
-def mctaco_metrics(path: Path, models: dict) -> pd.DataFrame:
-    """The mctaco rows of a metrics table, with a column `system`, baselines first, then models as in models.yaml.
+def load_systems(models: Path, sources: Path) -> dict[str, dict]:
+    """The entries of models.yaml, and after them those of judgements that came with a corpus (`predictions` of sources.yaml)."""
+    released = [entry.get("predictions", {}) for entry in load(sources).values()]
+    return load(models) | {name: entry for entries in released for name, entry in entries.items()}
+
+
+def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFrame:
+    """The mctaco rows of a metrics table, with a column `system`, baselines first, then models as in load_systems().
+
+    paper_model is the model as whose system the paper prints numbers: of released judgements the one that made them.
 
     What two experiments share stands once; where they measured the same setting differently (other training settings,
     other seeds), the system carries the experiment's name. Baselines stand once, since no training set changes them.
-    `seed` is missing in rows over all seeds, `train_questions` where all questions were learnt from.
+    `seed` is missing in rows over all seeds, `train_questions` where all questions were learnt from. draws: whether the rows
+    keep their draws over questions.
     """
-    metrics = read_table(path).to_pandas()
+    metrics = read_metrics(path, SCHEMA, draws).to_pandas()
     metrics = metrics[metrics["study"] == "mctaco"].copy()
     if metrics.empty:
         raise UserError(f"{path}: no rows of study mctaco; run an experiment of it before drawing its figures")
@@ -38,7 +49,7 @@ def mctaco_metrics(path: Path, models: dict) -> pd.DataFrame:
     baseline = metrics["model"].isin(BASELINES)
     fixed = metrics[baseline].drop_duplicates(["source", "split", "model", "slice", "metric"])
     fixed = fixed.assign(unit_normalization=False, train_questions=np.nan, train_pairs=np.nan, draw=0)
-    trained = metrics[~baseline].drop_duplicates([name for name in metrics if name != "experiment"])
+    trained = metrics[~baseline].drop_duplicates([name for name in metrics if name not in ("experiment", "draws")])
     point = ["source", "split", "model", "unit_normalization", "train_questions", "draw", "slice", "metric", "seed"]
     twice = trained[trained["seed"].isna()].groupby(point, dropna=False)["experiment"].transform("size") > 1
     ambiguous = set(trained.loc[twice[twice].index, "model"])
@@ -50,6 +61,7 @@ def mctaco_metrics(path: Path, models: dict) -> pd.DataFrame:
     numbers = ["train_questions", "train_pairs", "draw", "seed", "sd"]
     rows = pd.concat([part.astype({name: float for name in numbers}) for part in (fixed, trained)], ignore_index=True)
     place = {name: number for number, name in enumerate([*BASELINES, *models])}
+    rows["paper_model"] = rows["model"].map(lambda name: models.get(name, {}).get("of", name))
     rows["place"] = rows["model"].map(lambda name: place.get(name, len(place)))
     order = ["source", "split", "place", "kind", "unit_normalization", "train_questions", "draw", "slice", "metric",
              "seed"]
@@ -115,11 +127,14 @@ def published_points(published: pd.DataFrame) -> pd.DataFrame:
 
 
 def looks(metrics: pd.DataFrame) -> dict[str, dict]:
-    """Per trained system its colour and marker, by model; with unit normalization open markers and dashed lines."""
-    trained = metrics[~metrics["model"].isin(BASELINES)].drop_duplicates("system")
+    """Per trained system its colour and marker, by model; with unit normalization open markers and dashed lines; controls grey."""
+    own = metrics[~metrics["model"].isin(BASELINES)].drop_duplicates("system")
+    trained, controls = own[own["method"] != "control"], own[own["method"] == "control"]
     kinds = {kind: number for number, kind in enumerate(dict.fromkeys(trained["kind"]))}
     count = len(style.COLOURS)
-    return {row["system"]: {
+    greys = {kind: style.CONTROL_MARKERS[number % 6] for number, kind in enumerate(dict.fromkeys(controls["kind"]))}
+    return {row["system"]: {"colour": style.CONTROL, "marker": greys[row["kind"]], "face": "white", "line": "-"}
+            for _, row in controls.iterrows()} | {row["system"]: {
         "colour": style.COLOURS[kinds[row["kind"]] % count],
         # One place further on in every round, so that no two models share both colour and marker.
         "marker": style.MARKERS[(kinds[row["kind"]] + kinds[row["kind"]] // count) % count],

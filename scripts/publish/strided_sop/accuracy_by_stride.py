@@ -1,14 +1,15 @@
 """Draw accuracy against stride, a panel for each corpus and evaluation split (Jain et al. 2020, figure 3).
 
-Bold: the epoch chosen on held-out training videos, with the 95 % bootstrap interval over videos; dots are single
-seeds. Light: the best epoch on the evaluation split itself, as the paper reports. Human answers where there are any.
+Bold: the epoch chosen on held-out training videos, with the 95 % interval over videos and seeds; dots are single seeds.
+Grey: controls, which cannot understand time. Light: the best epoch on the evaluation split itself, as the paper reports. Human
+answers where there are any.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.strided_sop.accuracy_by_stride --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.strided_sop.accuracy_by_stride --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/accuracy_by_stride
+        --output results/publish/default/figures/accuracy_by_stride
 """
 
 import argparse
@@ -25,21 +26,24 @@ from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
-from scripts.publish.strided_sop.metrics import strided_metrics
+from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
 from scripts.publish.table import write_points
 
 DODGE = 0.09  # between two series at one stride
-COLUMNS = ["source", "split", "series", "model", "experiment", "stride", "size_matched", "seed", "metric", "value",
+COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "seed", "metric", "value",
            "sd", "ci_low", "ci_high", "n", "groups", "sample"]
 
 
 def looks(metrics: pd.DataFrame) -> dict[str, dict]:
-    """Per series its colour and marker (by model: a size-matched twin shares them) and its place in the dodge."""
-    trained = metrics[metrics["model"] != "human"].drop_duplicates("series")
+    """Per series its colour and marker (by model: a size-matched twin shares them) and its place in the dodge; controls grey."""
+    trained = metrics[(metrics["model"] != "human") & (metrics["method"] != "control")].drop_duplicates("series")
+    controls = metrics[metrics["method"] == "control"].drop_duplicates("series")
     shared = trained["series"].str.replace(", size-matched", "", regex=False)
     kinds = {name: number for number, name in enumerate(dict.fromkeys(shared))}
     first = (len(trained) - 1) / 2
-    return {
+    greys = {series: {"colour": style.CONTROL, "marker": style.CONTROL_MARKERS[place % 6], "matched": matched, "shift": 0.0}
+             for place, (series, matched) in enumerate(zip(controls["series"], controls["size_matched"].notna()))}
+    return greys | {
         series: {"colour": style.COLOURS[kinds[kind] % len(style.COLOURS)],
                  "marker": style.MARKERS[kinds[kind] % len(style.MARKERS)],
                  "matched": matched, "shift": (place - first) * min(DODGE, 0.5 / len(trained))}
@@ -49,7 +53,7 @@ def looks(metrics: pd.DataFrame) -> dict[str, dict]:
 
 
 def draw_series(axes: Axes, points: pd.DataFrame, look: dict) -> None:
-    """One model in one panel: peak (light), seeds (dots), and accuracy with its interval (bold)."""
+    """One model in one panel: peak (light), seeds (dots), and accuracy with its interval (bold); of a control a thin line."""
     line = (0, (4, 1.6)) if look["matched"] else "-"
     face = "white" if look["matched"] else look["colour"]
     peak = points[(points["metric"] == "peak_accuracy") & points["seed"].isna()]
@@ -60,6 +64,10 @@ def draw_series(axes: Axes, points: pd.DataFrame, look: dict) -> None:
         axes.scatter(seeds["stride"] + look["shift"] + 0.07, seeds["value"] * 100, s=4.5, color=look["colour"],
                      alpha=0.7, linewidths=0, zorder=5)
     mean = points[(points["metric"] == "accuracy") & points["seed"].isna()]
+    if look["colour"] == style.CONTROL:
+        axes.plot(mean["stride"], mean["value"] * 100, linestyle=line, linewidth=0.8, color=look["colour"], marker=look["marker"],
+                  markersize=4, zorder=3)
+        return
     axes.errorbar(mean["stride"] + look["shift"], mean["value"] * 100, yerr=style.error_bars(mean), linestyle=line,
                   color=look["colour"], marker=look["marker"], markersize=4.5, markerfacecolor=face,
                   markeredgewidth=1, elinewidth=0.9, capsize=2, zorder=4)
@@ -147,9 +155,10 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
             axes.set_ylabel("accuracy (%)")
     for axes in grid.flat[len(panels):]:
         axes.set_visible(False)
-    shown = metrics[metrics["seed"].isna() & (metrics["metric"] != "peak_accuracy")]
-    grid[0, 0].set_ylim(min(48, shown["ci_low"].min() * 100 - 1.5, metrics["value"].min() * 100 - 1.5),
-                        max(54, shown["ci_high"].max() * 100 + 1.5, metrics["value"].max() * 100 + 1.5))
+    shown = metrics[metrics["seed"].isna() & metrics["metric"].isin(["accuracy", "human_accuracy"])]
+    drawn = metrics.loc[metrics["metric"].isin(["accuracy", "peak_accuracy", "human_accuracy"]), "value"]
+    grid[0, 0].set_ylim(min(48, shown["ci_low"].min() * 100 - 1.5, drawn.min() * 100 - 1.5),
+                        max(54, shown["ci_high"].max() * 100 + 1.5, drawn.max() * 100 + 1.5))
     legend(figure, metrics, known)
     return figure
 

@@ -7,13 +7,12 @@ Reads  metrics.parquet (for which corpora are samples), <train>/<run>/prediction
        <build>/<source>/<dataset>/<split>.parquet (schema strided pairs), resources/sources.yaml and models.yaml
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.strided_sop.examples --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.strided_sop.examples --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/strided_sop \\
-        --build results/build/strided_sop --runs RUN RUN … --output results/publish/tables/strided_sop_examples
+        --build results/build/strided_sop --runs RUN RUN … --output results/publish/default/tables/strided_sop_examples
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +20,11 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from scripts.common.program import execute, log
+from scripts.common.runs import facts_of, read_predictions
 from scripts.common.tables import read_table
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, model_title
+from scripts.publish.strided_sop.metrics import variant_title
 from scripts.publish.table import write
 
 EACH = {"right": 2, "wrong": 2, "undecided": 1}
@@ -33,7 +34,7 @@ CAPTION = ("Pairs in the order of the video, with the probability that the model
 
 def answers(run_folder: Path, build: Path, split: str, facts: dict) -> pd.DataFrame:
     """Every pair of a split: first, second (in true order), right_probability, example_id."""
-    table = read_table(run_folder / "predictions.parquet", ["split", "selection", "example_id", "label", "score"])
+    table = read_predictions(run_folder, ["split", "selection", "example_id", "label", "score"])
     table = table.filter((pc.field("split") == split) & (pc.field("selection") != "peak")).combine_chunks()
     scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
     right = np.exp(scores[np.arange(len(table)), table["label"].to_numpy()])
@@ -44,6 +45,11 @@ def answers(run_folder: Path, build: Path, split: str, facts: dict) -> pd.DataFr
     in_order = joined["label"] == 1
     return joined.assign(first=joined["text_a"].where(in_order, joined["text_b"]),
                          second=joined["text_b"].where(in_order, joined["text_a"]))
+
+
+def variant_of(facts: dict) -> dict:
+    """What variant_title() needs of a run.json."""
+    return facts["data_options"] | {"method": facts["method"]}
 
 
 def chosen(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -57,11 +63,11 @@ def chosen(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def examples(runs: list[str], train: Path, build: Path, sources: dict, models: dict, samples: set[str]) -> pd.DataFrame:
-    """A row of text for each pair to read. A size-matched run is read where there is no other at its stride."""
+    """A row of text for each pair to read: of a plain run, or where there is none at its stride of a size-matched one, say."""
     tables, seen = [], set()
-    facts_of = {name: json.loads((train / name / "run.json").read_text(encoding="utf-8")) for name in runs}
-    for name in sorted(runs, key=lambda run: (facts_of[run]["data_options"]["size_matched"] is not None, run)):
-        facts = facts_of[name]
+    facts_by_run = {name: facts_of(train / name / "run.json") for name in runs}
+    for name in sorted(runs, key=lambda run: (variant_title(variant_of(facts_by_run[run])), run)):
+        facts = facts_by_run[name]
         point = facts["source"], facts["data_options"]["stride"]
         if point in seen:
             continue
@@ -69,10 +75,9 @@ def examples(runs: list[str], train: Path, build: Path, sources: dict, models: d
         split = sources[facts["source"]]["evaluate"][0]
         taken = chosen(answers(train / name, build, split, facts))
         note = " [sample data]" if facts["source"] in samples else ""
-        matched = "" if facts["data_options"]["size_matched"] is None else ", size-matched"
         tables.append(pd.DataFrame({
             "Corpus": sources[facts["source"]]["title"] + note, "Stride": str(point[1]), "Split": split,
-            "Model": f"{model_title(facts['model'], models)}, seed {facts['seed']}{matched}", "Outcome": taken["outcome"],
+            "Model": f"{model_title(facts['model'], models)}, seed {facts['seed']}{variant_title(variant_of(facts))}", "Outcome": taken["outcome"],
             "First": taken["first"], "Second": taken["second"],
             "P(right order)": taken["right_probability"].map("{:.2f}".format), "Pair": taken["example_id"],
         }))

@@ -4,21 +4,38 @@ from pathlib import Path
 
 import pandas as pd
 
+from scripts.evaluate.strided_sop import SCHEMA
 from scripts.publish.names import experiment_if_needed, model_title, study_metrics
 
 
-def strided_metrics(path: Path, models: dict) -> pd.DataFrame:
-    """The strided_sop rows of a metrics table, with a column `series`: the model and how it was trained.
+METHODS = {"train_symmetric": ", both orders"}
+VARIANT = ["size_matched", "same_videos", "hard", "method"]  # what sets series of one model apart
+
+
+def variant_title(facts: dict | pd.Series) -> str:
+    """`, size-matched`: how a model was trained and measured, where not plainly; facts: the columns VARIANT."""
+    return (METHODS.get(facts["method"], "") + ", same videos" * pd.notna(facts["same_videos"])
+            + ", size-matched" * pd.notna(facts["size_matched"])
+            + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"])))
+
+
+def strided_metrics(path: Path, models: dict, slices: bool = False) -> pd.DataFrame:
+    """The strided_sop rows of a metrics table, with a column `series`: the model, and how it was trained and measured.
+
+    Rows on all pairs only; slices: those on slices, too.
 
     What two experiments share stands once; where they measured the same setting differently (other training
     settings, other seeds), the series carries the experiment's name. `seed` is missing in rows over all seeds.
     """
-    metrics = study_metrics(path, "strided_sop")
+    metrics = study_metrics(path, "strided_sop", SCHEMA)
+    metrics = metrics[slices | (metrics["slice"] == "all")].copy()
     metrics["stride"] = metrics["stride"].astype(int)
-    point = ["source", "split", "model", "size_matched", "stride", "metric", "seed"]
+    point = ["source", "split", "slice", "model", *VARIANT, "stride", "metric", "seed"]
+    variants = metrics[VARIANT].drop_duplicates()
+    titles = variants.assign(title=[variant_title(row) for row in variants.to_dict("records")])
     metrics["series"] = (
         metrics["model"].map(lambda name: model_title(name, models))
-        + metrics["size_matched"].notna().map({True: ", size-matched", False: ""})
+        + metrics.merge(titles, on=VARIANT, how="left")["title"].to_numpy()
         + experiment_if_needed(metrics, point)
     )
-    return metrics.sort_values(["source", "split", "series", "metric", "stride", "seed"], ignore_index=True)
+    return metrics.sort_values(["source", "split", "series", "metric", "stride", "seed", "slice"], ignore_index=True, kind="stable")

@@ -1,48 +1,43 @@
 """Tabulate strided sentence order prediction: every corpus, split, model and stride, with intervals and sizes.
 
 Accuracy is that of the epoch chosen on held-out training videos; peak accuracy that of the best epoch on the split
-itself, as Jain et al. 2020 report. Both are means over the seeds, with their sd over the seeds and the 95 % bootstrap
-interval over videos.
+itself, as Jain et al. 2020 report. Both are means over the seeds, with their sd over the seeds and the 95 %
+interval over videos and seeds.
 
 Reads  metrics.parquet (schema metrics), <train>/<run>/run.json of each run (for the number of training pairs),
        resources/sources.yaml and models.yaml for titles
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.strided_sop.table --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.strided_sop.table --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/strided_sop \\
-        --runs RUN RUN … --output results/publish/tables/strided_sop
+        --runs RUN RUN … --output results/publish/default/tables/strided_sop
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import pandas as pd
 
 from scripts.common.program import execute, log
+from scripts.common.runs import facts_of
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.strided_sop.metrics import strided_metrics
-from scripts.publish.table import percent, write
+from scripts.publish.table import ABOVE, above_control, interval, percent, write
 
 WORDS = ["Corpus", "Split", "Model"]
 CAPTION = ("Strided sentence order prediction. Accuracy: the epoch chosen on held-out training videos; peak: the "
            "best epoch on the split itself, as Jain et al. 2020 report. Means over the seeds, sd over the seeds, "
-           "95 % bootstrap intervals over videos; training pairs without the held-out ones.")
-
-
-def interval(row: pd.Series) -> str:
-    """`52.0–56.1` for a row with ci_low and ci_high."""
-    return f"{percent(row['ci_low'])}–{percent(row['ci_high'])}"
+           "95 % intervals over videos and seeds; training pairs without the held-out ones.")
 
 
 def training_pairs(folders: list[Path]) -> dict[tuple, str]:
-    """By source, dataset and model: the pairs that training took steps on."""
-    facts = [json.loads((folder / "run.json").read_text(encoding="utf-8")) for folder in folders]
-    return {(fact["source"], fact["dataset"], fact["model"]): f"{fact['train_examples']:,}" for fact in facts}
+    """By source, dataset, model and method: the pairs that training took steps on; a pair read both ways counts twice."""
+    facts = [facts_of(folder / "run.json") for folder in folders]
+    return {(fact["source"], fact["dataset"], fact["model"], fact["method"]): f"{fact['train_examples']:,}" for fact in facts}
 
 
-def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict) -> pd.DataFrame:
+def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict, models: dict) -> pd.DataFrame:
     """A row of text for each corpus, split, series and stride, from a table made by strided_metrics()."""
     rows = []
     seeds = metrics.dropna(subset="seed").groupby(["source", "split", "series", "stride"])["seed"].nunique()
@@ -51,14 +46,15 @@ def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict) -> p
     for key, point in means[means["model"] != "human"].groupby(["source", "split", "series", "stride"], sort=False):
         source, split, series, stride = key
         by = {row["metric"]: row for _, row in point.iterrows()}
-        honest, peak, people = by["accuracy"], by["peak_accuracy"], human.get((source, split, stride))
+        honest, peak, people = by["accuracy"], by.get("peak_accuracy"), human.get((source, split, stride))
         title = sources.get(source, {}).get("title", source) + (" [sample data]" if honest["sample"] else "")
         rows.append({
             "Corpus": title, "Split": split, "Model": series, "Stride": str(stride),
-            "Training pairs": pairs.get((source, honest["dataset"], honest["model"]), ""),
-            "Pairs": f"{honest['n']:,}", "Videos": f"{honest['groups']:,}", "Seeds": str(seeds[key]),
-            "Accuracy (%)": percent(honest["value"]), "SD": percent(honest["sd"]), "95 % interval": interval(honest),
-            "Peak (%)": percent(peak["value"]), "Peak SD": percent(peak["sd"]), "Peak 95 % interval": interval(peak),
+            "Training pairs": pairs.get((source, honest["dataset"], honest["model"], honest["method"]), ""),
+            "Pairs": f"{honest['n']:,}", "Videos": f"{honest['groups']:,}", "Seeds": str(seeds.get(key, "")),
+            ABOVE: above_control(by.get("accuracy_above_control"), models), "Accuracy (%)": percent(honest["value"]), "SD": percent(honest["sd"]), "95 % interval": interval(honest),
+            "Peak (%)": "" if peak is None else percent(peak["value"]), "Peak SD": "" if peak is None else percent(peak["sd"]),
+            "Peak 95 % interval": "" if peak is None else interval(peak),
             "Human (%)": "" if people is None else percent(people["value"]),
             "Human 95 % interval": "" if people is None else interval(people),
         })
@@ -67,8 +63,9 @@ def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict) -> p
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = strided_metrics(given.metrics, load(given.models))
-    table = tabulate(metrics, training_pairs([given.train / name for name in given.runs]), load(given.sources))
+    models = load(given.models)
+    metrics = strided_metrics(given.metrics, models)
+    table = tabulate(metrics, training_pairs([given.train / name for name in given.runs]), load(given.sources), models)
     caption = CAPTION
     if metrics["sample"].any():
         caption += " SAMPLE DATA where marked: made-up sentences, not a corpus."

@@ -1,8 +1,10 @@
 """Draw accuracy on one challenge set by what it varies (Thukral et al. 2021, figure 1 and the text of section 5).
 
-A panel for each source, model and method. Dots: accuracy, mean over the seeds, with the 95 % bootstrap interval over
-templates; grey bars: the majority baseline on the same pairs. Scoring is ternary, binary for models of two labels.
-Set I is shown by the way times are chosen, set II by hypothesis and by the way times are chosen, set III by units.
+A panel for each source, model and method. Dots: accuracy, mean over the seeds, with the 95 % interval over templates and
+seeds; grey bars: the majority baseline on the same pairs; crosses: the control that is best over all pairs. Scoring is
+ternary, binary for models of two labels.
+Set I is shown by the way times are chosen, set II by hypothesis and by the way times are chosen, set III by units; all by the
+distance of the two times, set III by the size of the hypothesis's duration as well.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -10,9 +12,9 @@ Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares 
 The last part of --output says which set is drawn: temporal_nli_temp_order, temporal_nli_temp_duration or
 temporal_nli_cross_unit.
 
-    python -m scripts.publish.temporal_nli.accuracy --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.temporal_nli.accuracy --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/temporal_nli_temp_order
+        --output results/publish/default/figures/temporal_nli_temp_order
 """
 
 import argparse
@@ -37,34 +39,44 @@ from scripts.publish.temporal_nli.metrics import (
 )
 
 COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment", "section", "row",
-           "series_name", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "groups", "majority", "sample"]
+           "series_name", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "groups", "majority", "control", "sample"]
 ALL = "all"
 
 
 @dataclass(frozen=True)
 class Section:
-    """Some rows of a panel: the values of `rows`, each with a dot for every value of `dots` (one dot where None)."""
+    """Some rows of a panel: the values of `rows`, each with a dot for every value of `dots` (one dot where None), or for those
+    in `only`."""
 
     title: str
     rows: tuple[str, ...]
     dots: str | None = None
+    only: tuple[str, ...] = ()
 
 
+CLOSE = ("equal_gold", "equal_gold_plus_1", "less_than_gold")  # section 5.2: what is missed more where times are far apart
 SECTIONS = {
     "temp_order": [Section("How the two times are chosen", ("choice",), "premise_type"),
+                   Section("Distance of the two times", ("distance",), "premise_type"),
                    Section("Sentence", ("tense", "premise_position"))],
     "temp_duration": [Section("Claimed duration", ("hypothesis_type",)),
                       Section("How the two times are chosen", ("choice",), "next_cycle"),
+                      Section("Distance of the two times", ("distance",), "hypothesis_type", CLOSE),
                       Section("Premise", ("premise_form",))],
     "cross_unit": [Section("Units, by premise", ("unit_pair",), "premise_type"),
                    Section("Units, by hypothesis", ("unit_pair",), "direction"),
+                   Section("Difference of T1 and T2", ("distance",), "premise_type"),
+                   Section("Size of T2, by its preposition", ("hypothesis_size",), "hypothesis_preposition"),
                    Section("Sentence", ("premise_position", "hypothesis_position"))],
 }
 # Of a dot, by what it stands for.
 LOOKS = {"": (style.INK, "D", 3.4), "fixed": (style.COLOURS[0], "o", 4.2), "interval": (style.COLOURS[1], "s", 3.6),
          "false": (style.COLOURS[2], "o", 4.2), "true": (style.COLOURS[3], "s", 3.6),
+         "equal_gold": (style.COLOURS[0], "o", 4.2), "equal_gold_plus_1": (style.COLOURS[1], "s", 3.6),
+         "less_than_gold": (style.COLOURS[4], "^", 4.4),
+         "before": (style.COLOURS[0], "<", 4.4), "after": (style.COLOURS[1], ">", 4.4),
          "lower": (style.COLOURS[5], "v", 4.4), "higher": (style.COLOURS[4], "^", 4.4)}
-MAJORITY = "#a6a6a6"
+MAJORITY, CONTROL = "#a6a6a6", "#606060"
 # Inches: above all, a row, between panels, a block's title, a panel's title, under a line of panels; how wide a letter
 # of the rows' and of the sections' names is.
 TOP, ROW, GAP, HEAD, TITLE, FOOT = 0.1, 0.148, 0.27, 0.3, 0.38, 0.32
@@ -79,9 +91,11 @@ def place(section: Section, parts: dict[str, str]) -> dict | None:
         return None
     column = row[0] if row else None
     dot = parts[section.dots] if section.dots else ""
+    if section.only and dot not in section.only:
+        return None
     known = [(name, value) for name in section.rows for value in VALUES.get(name, {})]
     at = (column, parts[column]) if column else None
-    dots = list(VALUES.get(section.dots, {"": ""}))
+    dots = list(section.only or VALUES.get(section.dots, {"": ""}))
     return {"section": section.title, "row": value_name(*at) if at else ALL, "dot": dot,
             "series_name": value_name(section.dots, dot) if section.dots else ALL,
             "row_place": -1 if at is None else known.index(at) if at in known else len(known),
@@ -101,17 +115,22 @@ def places(slices: list[str], sections: list[Section]) -> pd.DataFrame:
 
 
 def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
-    """The points to draw, from a table made by nli_metrics(): a row each, with `majority` and its place (places)."""
+    """The points to draw, from a table made by nli_metrics(): a row each, with `majority`, `control` (the control
+    that is best over all pairs of the dataset) and its place (places)."""
     wanted = (metrics["challenge_set"] == challenge_set) & (metrics["metric"] == "accuracy") & metrics["seed"].isna()
     where = places(list(metrics.loc[wanted, "slice"].unique()), SECTIONS[challenge_set])
-    points = metrics[wanted].merge(where, on="slice")
+    points = metrics[wanted].drop(columns="control").merge(where, on="slice")  # there the name of a control, here its value
     same = ["source", "dataset", "split", "scoring", "slice", "section_place"]
     majority = points[points["model"] == "majority"].drop_duplicates(same).set_index(same)["value"].rename("majority")
-    points = points[points["model"] != "majority"]
+    control = points[points["method"] == "control"]
+    best = control[control["slice"] == ALL].sort_values("value").groupby(same[:4])["model"].last().rename("best")
+    control = control.join(best, on=same[:4])
+    control = control[control["model"] == control["best"]].drop_duplicates(same).set_index(same)["value"].rename("control")
+    points = points[~points["method"].isin(["majority", "control"])]
     # One scoring for each system: the finest that it has.
     system = points.groupby(["source", "dataset", "split", "series", "method"])["scoring"]
     finest = system.transform(lambda scoring: min(scoring, key=SCORINGS.index))
-    return points[points["scoring"] == finest].join(majority, on=same)
+    return points[points["scoring"] == finest].join(majority, on=same).join(control, on=same)
 
 
 def rows_of(points: pd.DataFrame) -> pd.DataFrame:
@@ -132,6 +151,8 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: pd.DataFrame) -> None:
         y = of_dot["y"] + (of_dot["dot_place"] - (dots - 1) / 2) * 0.36
         axes.plot(of_dot["majority"] * 100, y, linestyle="", marker="|", markersize=5, markeredgewidth=1.5,
                   color=MAJORITY, zorder=2, clip_on=False)
+        axes.plot(of_dot["control"] * 100, y, linestyle="", marker="x", markersize=3.4, markeredgewidth=1, color=CONTROL, zorder=3,
+                  clip_on=False)
         axes.errorbar(of_dot["value"] * 100, y, xerr=style.error_bars(of_dot), linestyle="", color=colour, marker=marker,
                       markersize=size, markeredgewidth=0, elinewidth=1, zorder=4, clip_on=False)
     for y in rows["y"]:
@@ -180,6 +201,8 @@ def legend(figure: Figure, points: pd.DataFrame) -> None:
                for dot, name in zip(known["dot"], known["series_name"])]
     handles.append(Line2D([], [], color=MAJORITY, marker="|", markersize=7, markeredgewidth=1.5, linestyle="",
                           label="majority baseline on the same pairs"))
+    if points["control"].notna().any():
+        handles.append(Line2D([], [], color=CONTROL, marker="x", markersize=4.4, linestyle="", label="best control on the same pairs"))
     figure.legend(handles=handles, loc="lower center", ncols=min(len(handles), 3), handlelength=1.6, columnspacing=1.8,
                   bbox_to_anchor=(0.5, 0.04 / figure.get_figheight()), borderaxespad=0)
 
@@ -207,7 +230,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     tall = (rows["y"].max() + 0.5) * ROW
     names = {series: textwrap.wrap(series, int(wide * 14)) for series in points["series"].unique()}
     head = TITLE + 0.13 * (max(len(name) for name in names.values()) - 1)
-    foot = 0.26 + 0.17 * math.ceil((points["dot"].nunique() + 1) / 3)
+    foot = 0.26 + 0.17 * math.ceil((points["dot"].nunique() + 2) / 3)
     height = TOP + foot + sum(HEAD + len(lines) * (head + tall + FOOT) for _, _, lines in blocks)
     figure = plt.figure(figsize=(style.WIDTH, height))
     top = height - TOP

@@ -6,9 +6,9 @@ seeds. Left of a row: how many pairs have the label. Models that know two labels
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the cells, as shares from 0 to 1 of all pairs and of the row
 
-    python -m scripts.publish.temporal_nli.confusion --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.temporal_nli.confusion --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/temporal_nli_confusion
+        --output results/publish/default/figures/temporal_nli_confusion
 """
 
 import argparse

@@ -9,20 +9,21 @@ Reads  metrics.parquet (for which datasets are reduced), <train>/<run>/predictio
        <build>/<source>/<dataset>/<split>.parquet (schema nli), resources/sources.yaml and models.yaml
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.temporal_nli.errors --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.temporal_nli.errors --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/temporal_nli \\
-        --build results/build/temporal_nli --runs RUN RUN … --output results/publish/tables/temporal_nli_errors
+        --build results/build/temporal_nli --runs RUN RUN … --output results/publish/default/tables/temporal_nli_errors
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
+from scripts.build.temporal_nli_parts import TEMPLATE
 from scripts.common.program import UserError, execute, log
+from scripts.common.runs import facts_of, read_predictions
 from scripts.common.tables import read_table
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, model_title
@@ -43,7 +44,7 @@ def errors(run_folder: Path, build: Path, split: str, facts: dict) -> pd.DataFra
     A model that knows two labels is wrong where it takes entailment for not_entailment, or the other way round.
     """
     file = run_folder / "predictions.parquet"
-    table = read_table(file, ["split", "selection", "example_id", "score"])
+    table = read_predictions(run_folder, ["split", "selection", "example_id", "score"])
     wanted = (pc.field("split") == split) & (pc.field("selection") != "peak")
     told = table.filter(wanted).select(["example_id", "score"]).to_pandas()
     columns = ["example_id", "group_id", "text_a", "text_b", "label", KIND[facts["data_options"]["challenge_set"]]]
@@ -68,8 +69,12 @@ def chosen(wrong: pd.DataFrame) -> pd.DataFrame:
 
 
 def first_runs(train: Path, runs: list[str], models: dict) -> dict[str, dict]:
-    """run.json of the first run (by seed) of each source, set, model and method, by name, in the order of the page."""
-    facts = {name: json.loads((train / name / "run.json").read_text(encoding="utf-8")) for name in runs}
+    """run.json of the first run (by seed) of each source, set, model and method, by name, in the order of the page.
+
+    Those that hold out more than templates are left out.
+    """
+    facts = {name: facts_of(train / name / "run.json") for name in runs}
+    facts = {name: fact for name, fact in facts.items() if fact["data_options"]["held_out"] == TEMPLATE}
     order = pd.DataFrame([
         {"name": name, "place": list(SETS).index(fact["data_options"]["challenge_set"]),
          "model_place": list(models).index(fact["model"]), "method_place": list(METHODS).index(fact["method"]),

@@ -1,15 +1,15 @@
 """Tabulate temporal-expression NLI as tables 5 to 7 of Thukral et al. 2021, with the published numbers beside ours.
 
 A row for each source, challenge set, model, method and scoring: accuracy and weighted F1, means ± sd over the seeds,
-with the 95 % bootstrap interval over templates. Published numbers stand where the paper has that row; a row of the
+with the 95 % interval over templates and seeds. Published numbers stand where the paper has that row; a row of the
 paper that no run measured is left out.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.temporal_nli.table --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.temporal_nli.table --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/tables/temporal_nli_table
+        --output results/publish/default/tables/temporal_nli_table
 """
 
 import argparse
@@ -20,13 +20,13 @@ from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import paper_of, published_claims, settings_of
 from scripts.publish.names import load
-from scripts.publish.table import percent, write
+from scripts.publish.table import ABOVE, above_control, interval, percent, write
 from scripts.publish.temporal_nli.metrics import METHODS, SETS, STUDY, data_title, nli_metrics
 
 WORDS = ["Source", "Challenge set", "Model", "Method", "Scoring"]
 NAMES = {"accuracy": "Accuracy", "weighted_f1": "F1"}
-CAPTION = ("Temporal-expression NLI. Accuracy and weighted F1 in per cent: means ± sd over the seeds, 95 % bootstrap "
-           "intervals over templates, and what Thukral et al. 2021 print for the same model and method on their own "
+CAPTION = ("Temporal-expression NLI. Accuracy and weighted F1 in per cent: means ± sd over the seeds, 95 % "
+           "intervals over templates and seeds, and what Thukral et al. 2021 print for the same model and method on their own "
            "data (tables 5 to 7). Binary scoring takes neutral and contradiction as one label.")
 
 
@@ -48,11 +48,11 @@ def spread(row: pd.Series) -> str:
     return percent(row["value"], 2) + (f" ± {percent(row['sd'], 2)}" if pd.notna(row["sd"]) else "")
 
 
-def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict) -> pd.DataFrame:
+def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
     """A row of text for each source, set, model, method and scoring, from a table made by nli_metrics()."""
     numbers, rows = printed(claims), []
     key = ["source", "dataset", "challenge_set", "split", "series", "model", "method", "scoring"]
-    overall = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(NAMES)]
+    overall = metrics[(metrics["slice"] == "all") & metrics["metric"].isin([*NAMES, "accuracy_above_control"])]
     for names, point in overall.groupby(key, sort=False):
         source, dataset, challenge_set, split, series, model, method, scoring = names
         means = point[point["seed"].isna()].set_index("metric")
@@ -64,18 +64,21 @@ def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict) -> pd.D
             "Pairs": f"{one['n']:,}", "Templates": f"{one['groups']:,.0f}",
             "Seeds": f"{point['seed'].nunique() or ''}",
         }
+        above = means.loc["accuracy_above_control"] if "accuracy_above_control" in means.index else None
+        row[ABOVE] = above_control(above, models)
         for metric, name in NAMES.items():
             ours = means.loc[metric]
             row |= {f"{name} (%)": spread(ours),
-                    f"{name}, 95 % interval": f"{percent(ours['ci_low'], 2)}–{percent(ours['ci_high'], 2)}",
+                    f"{name}, 95 % interval": interval(ours, 2),
                     f"{name}, published (%)": numbers.get((model, challenge_set, method, scoring, metric), "")}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = nli_metrics(given.metrics, load(given.models))
-    table = tabulate(metrics, published_claims(given.sources.with_name("published.csv")), load(given.sources))
+    models = load(given.models)
+    metrics = nli_metrics(given.metrics, models)
+    table = tabulate(metrics, published_claims(given.sources.with_name("published.csv")), load(given.sources), models)
     caption = CAPTION
     if metrics["sample"].any():
         caption += " SAMPLE DATA where marked: sets cut down to few templates, for trying the workflow."

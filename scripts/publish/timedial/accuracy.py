@@ -1,15 +1,15 @@
 """Draw 2-best accuracy of every system on TimeDial, with 95 % intervals, beside the published numbers and people.
 
-A row for each system under its paradigm, with the most context it was measured with. Means over the seeds; bootstrap
-intervals over instances. Diamonds are table 5 of Qin et al. 2021, on the paper's challenge only; the line at the left is
+A row for each system under its paradigm, with the most context it was measured with. Means over the seeds; 95 %
+intervals over instances and seeds. Diamonds are table 5 of Qin et al. 2021, on the paper's challenge only; the line at the left is
 chance (two right options of four: 1/6), the one at the right what people reach.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.timedial.accuracy --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.accuracy --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/timedial_accuracy
+        --output results/publish/default/figures/timedial_accuracy
 """
 
 import argparse

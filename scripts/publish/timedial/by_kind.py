@@ -2,15 +2,15 @@
 
 For each challenge two panels, a row for each system and a column for each kind (as the rules of
 scripts/build/temporal_spans.py tell it; other: spans that they do not find) or each number of turns. Means over the
-seeds with 95 % bootstrap intervals over instances; n is the instances. The dotted line is chance. Kinds with fewer than 10
-instances and the other baselines are left out of the figure, not of the CSV.
+seeds with 95 % intervals over instances and seeds; n is the instances. The dotted line is chance. Kinds with fewer than 10
+instances and the other controls are left out of the figure, not of the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
-    python -m scripts.publish.timedial.by_kind --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.by_kind --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/timedial_by_kind
+        --output results/publish/default/figures/timedial_by_kind
 """
 
 import argparse
@@ -44,13 +44,13 @@ def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
 def block_of(points: pd.DataFrame, panel: str, sources: dict) -> Block | None:
     """One panel of one challenge; None where no slice of a model has enough instances."""
     shown = points[(points["panel"] == panel) & (points["n"] >= LEAST)]
-    if (shown["paradigm"] == "baseline").all():
+    if (shown["paradigm"] == "control").all():
         return None
-    models = shown[shown["paradigm"] != "baseline"]
+    models = shown[shown["paradigm"] != "control"]
     first, systems, columns = shown.iloc[0], systems_of(models, models.iloc[:0]), []
     for part, of_part in shown.sort_values("place", kind="stable").groupby("part", sort=False):
         chance = float(of_part.loc[of_part["model"] == "random", "value"].iloc[0]) * 100
-        marks = marks_of(of_part[of_part["paradigm"] != "baseline"], systems)
+        marks = marks_of(of_part[of_part["paradigm"] != "control"], systems)
         columns.append(Column(f"{NAMES.get(part, part)}\nn = {of_part['n'].max():,}", marks,
                               lines={chance: ((0, (1, 1.5)), "" if columns else "chance")}))
     return Block(f"{title_of(first['measured_on'], sources)}: {PANELS[panel]}",

@@ -1,17 +1,17 @@
 """Draw 2-best accuracy on TimeDial by how much of the dialog is seen, beside the published one (Qin et al. 2021, table 7).
 
 A row for each system with a mark for each context: the target turn alone, the local turns (the one before and the one
-after as well), the full dialog. Means over the seeds with 95 % bootstrap intervals over instances. The numbers at the
+after as well), the full dialog. Means over the seeds with 95 % intervals over instances and seeds. The numbers at the
 right are those of table 7: accuracy with the target context, and the change with local and full ones in points; first ours,
-then the paper's. Systems measured with one context only, and baselines that never see it, are left out; the paper's
+then the paper's. Systems measured with one context only, and controls that never see it, are left out; the paper's
 systems that were not run stand in grey.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.timedial.context --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.context --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/timedial_context
+        --output results/publish/default/figures/timedial_context
 """
 
 import argparse
@@ -82,7 +82,7 @@ def main(given: argparse.Namespace) -> None:
     paper = published[published["table"] == "Table 7"]
     blocks = [block_of(challenge, paper[(paper["measured_on"] == name) & (not challenge["sample"].any())], sources)
               for name, challenge in points.groupby("measured_on", sort=False)
-              if (challenge["paradigm"] != "baseline").any()]
+              if (challenge["paradigm"] != "control").any()]
     handles = [Line2D([], [], color=look["colour"], marker=look["marker"], markersize=4.6, linestyle="", label=title)
                for look, title in zip(LOOKS.values(), SCOPE_TITLES.values())]
     one = "No model was measured with more than one context: run an experiment with context_scope: [target, local, full]."

@@ -2,15 +2,15 @@
 
 A row for each system, a column for each rule: phrase matching (a time that stands in the dialog), numeral matching (a
 number that stands there), open-ended. The share of the wrong options of the rule that score as high as a right option of
-their instance or higher, mean over the seeds, with 95 % bootstrap intervals over instances; n is the wrong options that it
+their instance or higher, mean over the seeds, with 95 % intervals over instances and seeds; n is the wrong options that it
 is a share of. Diamonds are the numbers behind the paper's figure, whose denominators are others (446, 1,225 and 1,379).
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.timedial.errors_by_rule --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.errors_by_rule --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/figures/timedial_errors_by_rule
+        --output results/publish/default/figures/timedial_errors_by_rule
 """
 
 import argparse

@@ -15,19 +15,19 @@ Reads  metrics.parquet (schema metrics), <train>/<run>/predictions.parquet and r
        <build>/<source>/<dataset>/<split>.parquet (schema cloze), resources/sources.yaml and models.yaml
 Writes <output>.csv, .md, .tex: a row for each option
 
-    python -m scripts.publish.timedial.examples --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.examples --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/timedial \\
-        --build results/build/timedial --runs RUN RUN … --output results/publish/tables/timedial_examples
+        --build results/build/timedial --runs RUN RUN … --output results/publish/default/tables/timedial_examples
 """
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from scripts.common.program import UserError, execute, log
+from scripts.common.runs import facts_of
 from scripts.common.tables import CLOZE, read_table
 from scripts.evaluate.experiment import Run
 from scripts.evaluate.timedial import scores_of
@@ -49,14 +49,14 @@ CAPTION = ("Dialogs of TimeDial with every option, whether it is right, and the 
 def best_systems(metrics: pd.DataFrame) -> pd.DataFrame:
     """Of each challenge and paradigm the row of the system with the highest 2-best accuracy, highest first."""
     rows = over_seeds(metrics)
-    rows = rows[(rows["metric"] == "two_best_accuracy") & (rows["slice"] == "all") & (rows["paradigm"] != "baseline")]
+    rows = rows[(rows["metric"] == "two_best_accuracy") & (rows["slice"] == "all") & (rows["paradigm"] != "control")]
     rows = widest(rows).sort_values("value", ascending=False, kind="stable")
     return rows.drop_duplicates(["measured_on", "paradigm"])
 
 
 def run_of(best: pd.Series, runs: list[str], train: Path) -> dict:
     """run.json of the run with the lowest seed of a system (best_systems)."""
-    every = [json.loads((train / name / "run.json").read_text(encoding="utf-8")) for name in runs]
+    every = [facts_of(train / name / "run.json") for name in runs]
     keys = ["source", "dataset", "model", "method"]
     same = [facts for facts in every if all(facts[key] == best[key] for key in keys)]
     if not same:

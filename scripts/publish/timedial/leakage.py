@@ -7,9 +7,9 @@ Reads  metrics.parquet (schema metrics: which datasets were measured), <build>/<
        resources/sources.yaml for titles
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.timedial.leakage --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.timedial.leakage --metrics results/evaluate/default/metrics.parquet \\
         --build results/build/timedial --sources resources/sources.yaml --models resources/models.yaml \\
-        --output results/publish/tables/timedial_leakage
+        --output results/publish/default/tables/timedial_leakage
 """
 
 import argparse
@@ -19,6 +19,7 @@ import pandas as pd
 
 from scripts.build.timedial import DUPLICATE, EXACT, NEAR, NO_SPAN, SHARES_WORDS, TOO_MANY
 from scripts.common.program import UserError, execute, log
+from scripts.evaluate.timedial import SCHEMA
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, study_metrics
 from scripts.publish.table import percent, write
@@ -58,7 +59,7 @@ def tabulate(counts: pd.DataFrame, sources: dict) -> pd.DataFrame:
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = study_metrics(given.metrics, "timedial")
+    metrics = study_metrics(given.metrics, "timedial", SCHEMA)
     sources = load(given.sources)
     datasets = metrics[["source", "dataset"]].drop_duplicates().sort_values(["source", "dataset"])
     table = pd.concat([tabulate(counts_of(given.build / source / dataset / "leakage.csv"), sources)

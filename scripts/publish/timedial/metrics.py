@@ -1,7 +1,7 @@
 """What the figures and tables of timedial share: its metrics by system, and what the paper prints.
 
 A system is a model of resources/models.yaml in one paradigm, which learnt in the domain of the challenge, out of it, or
-not at all (zero-shot), or one of the baselines. The published numbers are read from published.csv beside sources.yaml;
+not at all (zero-shot), or a control. The published numbers are read from published.csv beside sources.yaml;
 one stands only beside the challenge that its `setting` names (measured_on).
 """
 
@@ -11,17 +11,16 @@ import numpy as np
 import pandas as pd
 
 from scripts.common.program import UserError
-from scripts.common.tables import read_table
+from scripts.common.tables import read_metrics
+from scripts.evaluate.timedial import SCHEMA
 from scripts.publish.comparison import DIFFERENCE, settings_of
 from scripts.publish.names import model_title
 
-PARADIGMS = {"baseline": "baselines", "classify": "classification", "fill": "mask filling", "generate": "generation",
+PARADIGMS = {"control": "controls: no understanding of time", "classify": "classification", "fill": "mask filling", "generate": "generation",
              "pseudo_log_likelihood": "pseudo-log-likelihood"}
 DOMAINS = {"zero_shot": "zero-shot", "out": "out-of-domain", "in": "in-domain"}
 SCOPES = ["target", "local", "full"]  # from little context to much
-BASELINES = {"random": "random", "in_context": "stands in the dialog", "most_frequent": "most frequent span",
-             "numeral_overlap": "shares most numbers"}
-BLIND = ["random", "most_frequent"]  # these never see the dialog
+BLIND = ["random", "most_frequent", "second_text"]  # controls that never see the dialog
 RULES = {"phrase": "phrase matching", "numeral": "numeral matching", "open_ended": "open-ended"}
 SETTINGS = {"negatives": "{:.0f} negatives", "negatives_from": "negatives from {}", "negatives_of": "negatives of {}",
             "negatives_by": "negatives by {}", "negative_seed": "draw {:.0f}", "max_dialogs": "{:,.0f} dialogs"}
@@ -46,19 +45,19 @@ def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
 
 
 def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
-    """The timedial rows of a metrics table, with columns `paradigm`, `title` (of model or baseline) and `origin`.
+    """The timedial rows of a metrics table, with columns `paradigm`, `title` (of the model) and `origin`.
 
     Real data first, in the order of PARADIGMS, then models as in models.yaml, then DOMAINS. What two experiments share
     stands once; where they measured the same setting differently, the title carries the experiment's name. What did not
-    learn, and baselines, stand once for each challenge and context, whatever training data they were measured beside.
+    learn, and controls, stand once for each challenge and context, whatever training data they were measured beside.
     """
-    metrics = read_table(path).to_pandas()
+    metrics = read_metrics(path, SCHEMA).to_pandas()
     metrics = metrics[metrics["study"] == "timedial"].copy()
     if metrics.empty:
         raise UserError(f"{path}: no rows of study timedial; run an experiment of it before drawing its figures")
     metrics["paradigm"] = metrics["method"].str.removesuffix("_zero_shot")
     point = ["measured_on", "split", "paradigm", "model", "domain", "context_scope", "slice", "metric"]
-    learnt = (metrics["domain"] != "zero_shot") & (metrics["paradigm"] != "baseline")
+    learnt = (metrics["domain"] != "zero_shot") & (metrics["paradigm"] != "control")
     fixed = metrics[~learnt].drop_duplicates(point)
     trained = metrics[learnt].drop_duplicates([name for name in metrics if name != "experiment"])
     point += ["source", *SETTINGS, "seed"]
@@ -67,9 +66,8 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     told = trained["experiment"].where(trained["model"].isin(ambiguous), "").map(lambda name: name and f" ({name})")
     trained = trained.assign(told=details(trained, sources) + told)
     rows = pd.concat([fixed.assign(told=""), trained.astype({"seed": float})], ignore_index=True)
-    titles = {name: BASELINES.get(name, model_title(name, models)) for name in rows["model"].unique()}
-    rows["title"] = rows["model"].map(titles) + rows["told"]
-    place = {name: number for number, name in enumerate([*BASELINES, *models])}
+    rows["title"] = rows["model"].map(lambda name: model_title(name, models)) + rows["told"]
+    place = {name: number for number, name in enumerate(models)}
     order = pd.DataFrame({
         "sample": rows["sample"], "measured_on": rows["measured_on"], "split": rows["split"],
         "paradigm": rows["paradigm"].map({name: number for number, name in enumerate(PARADIGMS)}).fillna(len(PARADIGMS)),
@@ -93,14 +91,14 @@ def widest(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def label_of(row) -> str:
     """A system within its paradigm: `BERT-base, in-domain`; with less than the full dialog, its context too."""
-    domain = "" if row["paradigm"] == "baseline" and row["domain"] == "zero_shot" else f", {DOMAINS[row['domain']]}"
-    less = row["paradigm"] != "baseline" and row["context_scope"] != "full"
+    domain = "" if row["paradigm"] == "control" and row["domain"] == "zero_shot" else f", {DOMAINS[row['domain']]}"
+    less = row["paradigm"] != "control" and row["context_scope"] != "full"
     return row["title"] + domain + (f", {row['context_scope']} context" if less else "")
 
 
 def context_told(points: pd.DataFrame) -> str:
     """What the systems of a panel saw of the dialog, in words."""
-    full = points.loc[points["paradigm"] != "baseline", "context_scope"].eq("full").all()
+    full = points.loc[points["paradigm"] != "control", "context_scope"].eq("full").all()
     return "full dialog context" if full else "each with the most context it was measured with"
 
 

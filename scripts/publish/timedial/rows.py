@@ -14,7 +14,7 @@ from scripts.publish import style
 from scripts.publish.timedial.metrics import DOMAINS, label_of, paradigm_title
 
 COLOURS = {"classify": style.COLOURS[0], "fill": style.COLOURS[1], "generate": style.COLOURS[2],
-           "pseudo_log_likelihood": style.COLOURS[3], "baseline": style.GREY}
+           "pseudo_log_likelihood": style.COLOURS[3], "control": style.GREY}
 MARKERS = {"zero_shot": "^", "out": "s", "in": "o"}
 PAPER = {"linestyle": "", "marker": "D", "markersize": 4.4, "markerfacecolor": "white", "markeredgecolor": style.INK,
          "markeredgewidth": 0.9}
@@ -75,7 +75,8 @@ def marks_of(points: pd.DataFrame, systems: list[dict]) -> list[dict]:
     """The marks of rows of metrics, in per cent; systems: those of the block."""
     place = {(one["paradigm"], one["title"], one["domain"]): number for number, one in enumerate(systems)}
     return [{"system": place[row["paradigm"], row["title"], row["domain"]], "n": row["n"],
-             **{name: row[name] * 100 for name in ("value", "ci_low", "ci_high")}} for row in points.to_dict("records")]
+             **{name: row[name] * 100 for name in ("value", "ci_low", "ci_high")}}
+            for row in style.with_ends(points).to_dict("records")]
 
 
 def paper_marks(published: pd.DataFrame, systems: list[dict]) -> list[dict]:
@@ -97,7 +98,7 @@ def draw_column(axes: Axes, block: Block, column: Column, at: list[float]) -> No
         low, high = max(mark["value"] - mark["ci_low"], 0), max(mark["ci_high"] - mark["value"], 0)
         axes.errorbar(mark["value"], at[mark["system"]] + mark.get("shift", 0) * block.row,
                       xerr=[[low], [high]] if high + low > 0 else None, linestyle="", color=colour,
-                      marker=mark.get("marker", MARKERS[system["domain"]] if system["paradigm"] != "baseline" else "X"),
+                      marker=mark.get("marker", MARKERS[system["domain"]] if system["paradigm"] != "control" else "X"),
                       markersize=4.6, markerfacecolor=mark.get("face", colour), markeredgewidth=0.9, elinewidth=1,
                       capsize=1.8, zorder=4)
     for mark in column.paper:
@@ -165,7 +166,7 @@ def draw_block(figure: Figure, block: Block, top: float, width: float) -> None:
 
 def handles_of(blocks: list[Block]) -> list[Line2D]:
     """The legend's marks: domains, and the paper's."""
-    present = {one["domain"] for block in blocks for one in block.systems if one["here"] and one["paradigm"] != "baseline"}
+    present = {one["domain"] for block in blocks for one in block.systems if one["here"] and one["paradigm"] != "control"}
     handles = [Line2D([], [], color=style.INK, marker=MARKERS[name], markersize=4.6, linestyle="", label=title)
                for name, title in DOMAINS.items() if name in present]
     return handles + paper_handle(blocks)

@@ -11,7 +11,7 @@ Writes <output>.csv, .md, .tex
 
     python -m scripts.publish.timedial.spans --cleaned results/clean --spans results/build/temporal_spans \\
         --sources resources/sources.yaml --dialogs dailydialog --challenges timedial \\
-        --output results/publish/tables/timedial_spans
+        --output results/publish/default/tables/timedial_spans
 """
 
 import argparse

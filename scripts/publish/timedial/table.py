@@ -1,14 +1,14 @@
 """Tabulate TimeDial: 2-best accuracy of every system and context, beside tables 5 and 7 of Qin et al. 2021.
 
-Means over the seeds, their sd over the seeds, 95 % bootstrap intervals over instances; 1-best accuracy on the released
-extras, which the paper leaves out. Baselines break ties at random, in expectation. What the paper measured with the full
+Means over the seeds, their sd over the seeds, 95 % intervals over instances and seeds; 1-best accuracy on the released
+extras, which the paper leaves out. Controls break ties at random, in expectation. What the paper measured with the full
 dialog and this study did not run stands below, on the paper's challenge only.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.timedial.table --metrics results/evaluate/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/tables/timedial_table
+    python -m scripts.publish.timedial.table --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/default/tables/timedial_table
 """
 
 import argparse
@@ -18,7 +18,7 @@ import pandas as pd
 from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
-from scripts.publish.table import percent, write
+from scripts.publish.table import ABOVE, above_control, interval, percent, write
 from scripts.publish.timedial.metrics import (
     BLIND, DOMAINS, SYSTEM, over_seeds, paradigm_title, published_beside, same_system, systems_of, timedial_metrics, title_of,
     widest)
@@ -27,8 +27,8 @@ WORDS = ["Corpus", "Paradigm", "Model", "Domain", "Learnt from", "Context"]
 METRICS = {"2-best": "two_best_accuracy", "1-best": "one_best_accuracy"}
 COUNTS = {"two_best_accuracy": "Instances", "one_best_accuracy": "Extras"}
 CAPTION = ("TimeDial: 2-best accuracy on instances with two right options of four, and 1-best accuracy on the released "
-           "extras with one right option of three. Means over the seeds, sd over the seeds, 95 % bootstrap intervals over "
-           "instances; a tie of a right and a wrong option counts as wrong. Baselines: expected values, ties broken at "
+           "extras with one right option of three. Means over the seeds, sd over the seeds, 95 % intervals over "
+           "instances and seeds; a tie of a right and a wrong option counts as wrong. Controls: expected values, ties broken at "
            "random. Paper: tables 5 (full dialog) and 7 (target and local) of Qin et al. 2021; its other domain is the "
            "Meena corpus, which was never public.")
 
@@ -40,17 +40,17 @@ def in_paper(published: pd.DataFrame, row: pd.Series) -> str:
     return percent(same["value"].iloc[0]) if len(same) else ""
 
 
-def measured(rows: pd.DataFrame, published: pd.DataFrame, sources: dict) -> list[dict]:
+def measured(rows: pd.DataFrame, published: pd.DataFrame, sources: dict, models: dict) -> list[dict]:
     """A row of text for each system and context of one challenge; published: the numbers of the paper on it."""
     table_rows = []
     for _, of_system in rows.groupby([*SYSTEM, "context_scope"], sort=False):
         by = {row["metric"]: row for _, row in over_seeds(of_system).iterrows()}
         first = next(iter(by.values()))
-        baseline = first["paradigm"] == "baseline"
+        control = first["paradigm"] == "control"
         seeds = of_system["seed"].nunique()
         cells = {"Corpus": title_of(first["measured_on"], sources) + (" [sample data]" if rows["sample"].any() else ""),
                  "Paradigm": paradigm_title(first["paradigm"]), "Model": first["title"],
-                 "Domain": "" if baseline and first["domain"] == "zero_shot" else DOMAINS[first["domain"]],
+                 "Domain": "" if control and first["domain"] == "zero_shot" else DOMAINS[first["domain"]],
                  "Learnt from": "" if first["domain"] == "zero_shot" else title_of(first["source"], sources),
                  "Context": "" if first["model"] in BLIND else first["context_scope"],
                  "Training examples": "" if pd.isna(first["train_examples"]) else f"{first['train_examples']:,.0f}",
@@ -59,8 +59,9 @@ def measured(rows: pd.DataFrame, published: pd.DataFrame, sources: dict) -> list
             if metric in by:
                 row = by[metric]
                 cells |= {f"{name} (%)": percent(row["value"]), f"{name} sd": percent(row["sd"]),
-                          f"{name} 95 % interval": f"{percent(row['ci_low'])}–{percent(row['ci_high'])}",
+                          f"{name} 95 % interval": interval(row),
                           COUNTS[metric]: f"{row['n']:,}"}
+        cells[ABOVE] = above_control(by.get("two_best_accuracy_above_control"), models)
         table_rows.append(cells | {"2-best in the paper": in_paper(published, first)})
     return table_rows
 
@@ -77,29 +78,30 @@ def not_run(rows: pd.DataFrame, published: pd.DataFrame, like: dict) -> list[dic
                           "2-best in the paper": percent(value)} for value in people["value"]]
 
 
-def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, sources: dict) -> pd.DataFrame:
+def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
     """A row of text for each challenge, system and context, from a table made by timedial_metrics()."""
-    rows = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(METRICS.values())]
+    rows = metrics[(metrics["slice"] == "all") & metrics["metric"].isin([*METRICS.values(), "two_best_accuracy_above_control"])]
     blind = rows["model"].isin(BLIND)  # the same with any context
     rows = rows[~blind | rows.index.isin(widest(rows[blind]).index)]
     table_rows = []
     for name, challenge in rows.groupby("measured_on", sort=False):
         paper = published[(published["measured_on"] == name) & (not challenge["sample"].any())]
-        cells = measured(challenge, paper, sources)
+        cells = measured(challenge, paper, sources, models)
         cells += not_run(challenge, paper, cells[0])
         order = list(dict.fromkeys(cell["Paradigm"] for cell in cells))
         table_rows += sorted(cells, key=lambda cell: order.index(cell["Paradigm"]))
     table = pd.DataFrame(table_rows).fillna("")
     columns = [*WORDS, "Training examples", "Seeds"]
-    columns += ["Instances", "2-best (%)", "2-best sd", "2-best 95 % interval", "2-best in the paper"]
+    columns += ["Instances", "2-best (%)", "2-best sd", "2-best 95 % interval", ABOVE, "2-best in the paper"]
     columns += ["Extras", "1-best (%)", "1-best sd", "1-best 95 % interval"]
     return table[[name for name in columns if name in table and (name in WORDS or (table[name] != "").any())]]
 
 
 def main(given: argparse.Namespace) -> None:
     sources = load(given.sources)
-    metrics = timedial_metrics(given.metrics, load(given.models), sources)
-    table = tabulate(metrics, published_beside(given.sources), sources)
+    models = load(given.models)
+    metrics = timedial_metrics(given.metrics, models, sources)
+    table = tabulate(metrics, published_beside(given.sources), sources, models)
     caption = CAPTION
     if metrics["sample"].any():
         caption += " SAMPLE DATA where marked: made-up dialogs, not a corpus."

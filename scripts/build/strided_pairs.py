@@ -1,0 +1,95 @@
+"""The strided pairs of a table of captions, and what a pair is told apart by: overlap, place, lengths, category.
+
+Not a program.
+"""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scripts.common.keyed import keyed_hash
+
+FEWEST_SENTENCES = 5  # section 2: "We discard any videos with fewer than five sentences"
+LABEL = 1  # the draw of the coin, apart from the other draws from the same key
+
+
+def fewest_sentences(stride: int) -> int:
+    """How many sentences a video has at least that has a pair of this stride: its span, the first and the last one."""
+    return max(FEWEST_SENTENCES, stride + 4)
+
+
+def sentences_of(captions: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+    """Of each row the number of its video, from 0, and how many sentences that has."""
+    videos = captions["video_id"].combine_chunks().dictionary_encode()
+    video = videos.indices.to_numpy()
+    return video, np.bincount(video, minlength=len(videos.dictionary))[video]
+
+
+def spans(captions: pa.Table, stride: int, same_videos: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Row numbers of the first and the last sentence of every span of stride + 2 inner sentences.
+
+    `captions` is sorted by video and position; positions of a video run from 0. same_videos: a stride that the video must
+    have a pair of, too.
+    """
+    video, sentences = sentences_of(captions)
+    position = captions["position"].to_numpy()
+    fewest = fewest_sentences(stride if same_videos is None else same_videos)
+    inner = np.flatnonzero((sentences >= fewest) & (position > 0) & (position < sentences - 1))
+    first, last = inner[: max(0, len(inner) - stride - 1)], inner[stride + 1 :]
+    same = video[first] == video[last]
+    return first[same], last[same]
+
+
+def overlaps(captions: pa.Table, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """(n,) how much of the shorter clip of each pair lies in the other one, from 0 to 1; a clip without length that lies
+    inside has 1. Where a start is after its end the two change places."""
+    times = np.stack([captions["start_s"].to_numpy(), captions["end_s"].to_numpy()])
+    start, end = times.min(0), times.max(0)
+    begin, until = np.maximum(start[first], start[last]), np.minimum(end[first], end[last])
+    shorter = np.minimum(end[first] - start[first], end[last] - start[last])
+    shares = np.clip(until - begin, 0, None) / np.where(shorter > 0, shorter, 1)
+    return np.where(shorter > 0, np.minimum(shares, 1), (until >= begin).astype(float))
+
+
+def words(texts: pa.Array) -> pa.Array:
+    """How many words each cleaned text has: between any two stands one space."""
+    return pc.add(pc.count_substring(texts, " "), 1).cast(pa.int32())
+
+
+def categories_of(video_id: pa.Array, videos: pa.Table | None) -> pa.Array:
+    """The category of each video; null where none is known. videos: video_id and category_1."""
+    if videos is None:
+        return pa.nulls(len(video_id), pa.string())
+    place = pc.index_in(video_id, value_set=videos["video_id"].combine_chunks())
+    return videos["category_1"].combine_chunks().take(place)
+
+
+def pair_table(captions: pa.Table, stride: int, label_seed: int, same_videos: int | None = None,
+               videos: pa.Table | None = None) -> pa.Table:
+    """Every pair of a table of captions (schema strided pairs); same_videos: see spans(); videos: see categories_of()."""
+    first, last = spans(captions, stride, same_videos)
+    first_rows, last_rows = captions.take(first), captions.take(last)
+    sentences = sentences_of(captions)[1][first]
+    video_id = first_rows["video_id"].combine_chunks()
+    position, second = first_rows["position"].combine_chunks(), last_rows["position"].combine_chunks()
+    coin = keyed_hash(video_id.to_pandas(), position.to_numpy(), stride, label_seed, LABEL)
+    in_order = pa.array((coin >> np.uint64(63)) == 1)
+    first_text, last_text = first_rows["text"].combine_chunks(), last_rows["text"].combine_chunks()
+    text_a, text_b = pc.if_else(in_order, first_text, last_text), pc.if_else(in_order, last_text, first_text)
+    return pa.table({
+        "pair_id": pc.binary_join_element_wise(video_id, str(stride), position.cast(pa.string()), ":"),
+        "video_id": video_id,
+        "stride": pa.array(np.full(len(first), stride, np.int32)),
+        "first_position": position,
+        "second_position": second,
+        "text_a": text_a,
+        "text_b": text_b,
+        "label": in_order.cast(pa.int8()),
+        "overlap": overlaps(captions, first, last),
+        "same_start": pc.equal(first_rows["start_s"], last_rows["start_s"]),
+        "relative_position": (position.to_numpy() + second.to_numpy()) / 2 / np.maximum(sentences - 1, 1),
+        "sentences": pa.array(sentences, pa.int32()),
+        "words_a": words(text_a),
+        "words_b": words(text_b),
+        "category": categories_of(video_id, videos),
+    })

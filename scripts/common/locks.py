@@ -1,0 +1,24 @@
+"""Locks that the kernel lets go when their process ends, and file systems that have none (many network drives).
+
+Standard library only: the Snakefile imports this.
+"""
+
+import errno
+import fcntl
+from typing import IO
+
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EINVAL)
+
+
+def flock(opened: IO | int, how: int) -> bool:
+    """Take an flock on an open file, or its descriptor; False where the file system has none.
+
+    Raises BlockingIOError where another process holds it and `how` asks not to wait.
+    """
+    try:
+        fcntl.flock(opened, how)
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            raise
+        return False
+    return True

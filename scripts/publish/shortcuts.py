@@ -1,0 +1,142 @@
+"""Tabulate the shortcuts of a study: what a cue says in training, what in evaluation, and what it scores alone.
+
+For each cue of scripts/publish/shortcut_cues.py, on each dataset: P(right | cue), how often what the cue says is right, in
+training and in the first evaluation split; coverage, the share of the evaluated examples with the cue; and the score of the cue
+alone: what it says where it stands, and what is most frequent elsewhere (a coin in sentence order; for candidates they are
+ranked by the cue, ties broken at random, in expectation). Where a cue is right more often than average in training and less
+often in evaluation, or the reverse, the evaluation punishes who learnt it.
+
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json, <build>/<source>/<dataset>/<split>.parquet,
+       resources/sources.yaml for titles
+Writes <output>.csv, .md, .tex
+
+    python -m scripts.publish.shortcuts --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --train results/train/mctaco \\
+        --build results/build/mctaco --runs RUN RUN … --output results/publish/default/tables/mctaco_shortcuts
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from scripts.common.program import execute, log
+from scripts.common.runs import facts_of
+from scripts.common.tables import read_metrics, read_sample
+from scripts.evaluate.timedial_ranking import outranked_by_chance
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.names import load
+from scripts.publish.shortcut_cues import of_answers, of_candidates, of_hypotheses, of_order
+from scripts.publish.table import percent, write
+
+MOST, DRAW = 100_000, 31  # examples of a split that are counted, drawn by hash
+LEAST = 30  # examples with a cue, in training and in evaluation
+CLEAR = 0.05  # from the average, for a cue to say something
+COLUMNS = {  # of a dataset: the id to draw by, the texts
+    "strided_sop": ("pair_id", "text_a", "text_b"), "temporal_nli": ("example_id", "text_a", "text_b"),
+    "mctaco": ("group_id", "text_a", "text_b"), "timedial": ("instance_id", "context", "candidate"),
+}
+SCORES = {"strided_sop": "accuracy", "temporal_nli": "accuracy", "mctaco": "exact match", "timedial": "2-best accuracy"}
+CAPTION = ("Shortcuts: how often what a cue says is right, in training and in evaluation, on how many of the evaluated examples it "
+           "stands, and what it scores alone ({score}). Punished: right more often than average in training, less often "
+           "in evaluation, or the reverse, each by five points at least.")
+
+
+def read_split(file: Path, study: str) -> pd.DataFrame:
+    """A split: group, first, second, label."""
+    key, first, second = COLUMNS[study]
+    table = read_sample(file, [key, first, second, "label"], key, MOST, DRAW).to_pandas()
+    return table.rename(columns={key: "group", first: "first", second: "second"})
+
+
+def cues_of(study: str, train: pd.DataFrame, evaluated: pd.DataFrame) -> tuple[dict, dict]:
+    """The cues of the training and of the evaluation split."""
+    if study == "timedial":
+        return of_candidates(train), of_candidates(evaluated, train.loc[train["label"] == 1, "second"])
+    cues = {"strided_sop": of_order, "temporal_nli": of_hypotheses, "mctaco": of_answers}[study]
+    return cues(train), cues(evaluated)
+
+
+def most(labels: pd.Series) -> int:
+    """The most frequent label; 0 of none."""
+    return int(labels.mode().iloc[0]) if len(labels) else 0
+
+
+def score_alone(study: str, there: np.ndarray, says: np.ndarray, trusted: bool, rest: int, table: pd.DataFrame) -> float:
+    """What the cue scores alone: it is believed (trusted) or its opposite is; rest: the label where it does not stand."""
+    label = table["label"].to_numpy()
+    if study == "timedial":
+        group = pd.factorize(table["group"])[0]
+        return float(outranked_by_chance((there if trusted else ~there).astype(float), label, group)[0].mean())
+    told = np.where(says == label, 1.0, 0.0) if trusted or study == "temporal_nli" else np.where(says == label, 0.0, 1.0)
+    right = np.where(there, told, 0.5 if study == "strided_sop" else (label == rest).astype(float))
+    if study == "mctaco":
+        return float((pd.Series(right).groupby(table["group"].to_numpy()).min() == 1).mean())
+    return float(right.mean())
+
+
+def verdict(train: float, evaluation: float, train_average: float, average: float) -> str:
+    """What the evaluation does to who learnt the cue."""
+    learnt, met = train - train_average, evaluation - average
+    if abs(learnt) < CLEAR:
+        return "says little in training"
+    if abs(met) < CLEAR:
+        return "says little in evaluation"
+    return "helps" if learnt * met > 0 else "punished"
+
+
+def audit(study: str, train: pd.DataFrame, evaluated: pd.DataFrame) -> pd.DataFrame:
+    """A row for each cue that stands often enough in both splits: numbers, surest in training first."""
+    in_train, in_evaluation = cues_of(study, train, evaluated)
+    rows = []
+    for name in [name for name in in_train if name in in_evaluation]:
+        (there, says), (met, said) = in_train[name], in_evaluation[name]
+        if min(there.sum(), met.sum()) < LEAST:
+            continue
+        if says is None:  # the label that is most frequent with it in training
+            says, said = (np.full(len(table), most(train.loc[there, "label"])) for table in (train, evaluated))
+        p_train, p_met = ((told == table["label"].to_numpy())[at].mean()
+                          for told, table, at in ((says, train, there), (said, evaluated, met)))
+        averages = [0.5 if study == "strided_sop" else (told == table["label"].to_numpy()).mean()
+                    for told, table in ((says, train), (said, evaluated))]
+        rows.append({"cue": name, "label": int(said[0]), "train": p_train, "train_average": averages[0], "n_train": int(there.sum()),
+                     "evaluation": p_met, "average": averages[1], "n": int(met.sum()), "coverage": met.mean(),
+                     "alone": score_alone(study, met, said, p_train >= averages[0], most(train.loc[~there, "label"]), evaluated),
+                     "verdict": verdict(p_train, p_met, *averages)})
+    table = pd.DataFrame(rows)
+    return table.sort_values("train", key=lambda values: -(values - table["train_average"]).abs(), kind="stable") if rows else table
+
+
+def tabulate(study: str, names: list[str], train: Path, build: Path, sources: dict, samples: set[str]) -> pd.DataFrame:
+    """A row of text for each dataset and cue."""
+    facts = {(fact["source"], fact["dataset"]): fact for fact in (facts_of(train / name / "run.json") for name in names)}
+    rows = []
+    for (source, dataset), fact in sorted(facts.items()):
+        first, second = fact["splits"][:2]
+        folder = build / source / dataset
+        found = audit(study, read_split(folder / f"{first}.parquet", study), read_split(folder / f"{second}.parquet", study))
+        title = sources[source]["title"] + (" [sample data]" if source in samples else "")
+        for _, row in found.iterrows():
+            says = f" ({fact['labels'][row['label']].replace('_', ' ')})" if study == "temporal_nli" else ""
+            rows.append({"Corpus": title, "Dataset": dataset, "Split": second, "Cue": row["cue"] + says,
+                         "P in training (%)": percent(row["train"]), "Average": percent(row["train_average"]),
+                         "P in evaluation (%)": percent(row["evaluation"]), "Average there": percent(row["average"]),
+                         "Coverage (%)": percent(row["coverage"]), "n": f"{row['n']:,}", "Alone (%)": percent(row["alone"]),
+                         "The evaluation": row["verdict"]})
+    columns = ["Corpus", "Dataset", "Split", "Cue", "P in training (%)", "Average", "P in evaluation (%)", "Average there",
+               "Coverage (%)", "n", "Alone (%)", "The evaluation"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def main(given: argparse.Namespace) -> None:
+    study = given.output.name.removesuffix("_shortcuts")
+    metrics = read_metrics(given.metrics).to_pandas()
+    table = tabulate(study, given.runs, given.train, given.build, load(given.sources), set(metrics.loc[metrics["sample"], "source"]))
+    write(table, CAPTION.format(score=SCORES[study]), [name for name in table if "%" in name or name.startswith("Average") or name == "n"],
+          given.output)
+    log.info("%s: %d cues, of which the evaluation punishes %d", given.output, len(table), (table["The evaluation"] == "punished").sum())
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())

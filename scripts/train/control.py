@@ -1,0 +1,192 @@
+"""Fit one control: a model that sees no order, no context or only one text, and so cannot understand time.
+
+What a control reaches, a model's number does not show. A control (resources/models.yaml, kind `control`) is one of
+  features: a logistic regression on features of scripts/common/text_features.py, learnt from the training split
+  rank_by:  no learning: candidates for one mask are ranked by the first feature, ties of it by the next; `-` before a name ranks
+            the lowest first. `frequency` counts the training split's right candidates
+  predicts: most_frequent (the training split's label shares), or random (a hash of the example's id; candidates for a mask tie)
+
+Reads  <data>/<split>.parquet
+Writes <output>/predictions.parquet (schema predictions), history.parquet (no rows) and run.json, as a trained run does
+
+    python -m scripts.train.control --run NAME --settings "$(cat settings.json)" --method "$(cat method.json)" \\
+        --splits train val_1 --data results/build/strided_sop/activitynet/stride-0 --output results/train/strided_sop/NAME
+"""
+
+import argparse
+import platform
+import time
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from scipy.sparse import csr_matrix, hstack
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+
+from scripts.common.bag_of_words import REGULARIZATION
+from scripts.common.keyed import keyed_hash
+from scripts.common.program import UserError, execute, json_object, log, parser
+from scripts.common.tables import HISTORY, PREDICTIONS, content_digest, read_sample, read_table, write_table
+from scripts.common.text_features import FEATURES, frequency, in_context, shared_numbers
+from scripts.train.work import write_json
+
+MOST = 200_000  # examples that a control learns from, drawn by hash: more changes little, and takes minutes
+DRAW, COIN = 23, 29  # mark the draws of these examples, and of random predictions
+ITERATIONS = 200  # of L-BFGS at most
+LEAST_EXAMPLES = 2  # with a feature, for it to be learnt
+LEAST = -30.0  # the log-probability of a label that the training data does not have
+
+
+def read_examples(file: Path, method: dict, most: int | None = None) -> pd.DataFrame:
+    """A split: example_id, group_id, label, first and second (the texts), category and choice_id where the study has them.
+
+    most: read about as many examples, drawn by hash. Raises UserError when it is empty.
+    """
+    columns = {method["columns"][name]: name for name in ("example_id", "group_id", "choice_id") if name in method["columns"]}
+    first, second, *others = method["inputs"]
+    names = [*columns, first, second, *others, "label"]
+    key = method["columns"].get("choice_id", method["columns"]["example_id"])  # the candidates for a mask stay together
+    table = read_table(file, names) if most is None else read_sample(file, names, key, most, DRAW)
+    if not len(table):
+        raise UserError(f"{file}: no examples; the log of its build says why")
+    return table.to_pandas().rename(columns=columns | {first: "first", second: "second"})
+
+
+def matrix(table: pd.DataFrame, features: list[str], exchangeable: bool) -> csr_matrix:
+    """(n, k) the named features side by side."""
+    return hstack([FEATURES[name](table, exchangeable) for name in features], format="csr")
+
+
+def classifier(features: list[str], train: pd.DataFrame, labels: int, exchangeable: bool):
+    """A function from a table to (n, labels) log-probabilities, learnt from the training split."""
+    known = np.unique(train["label"])
+    if len(known) < 2:
+        return most_frequent(train, labels)
+    model = LogisticRegression(C=REGULARIZATION, fit_intercept=not exchangeable, max_iter=ITERATIONS, tol=1e-3)
+    learnt = matrix(train, features, exchangeable)
+    kept = np.flatnonzero(np.bincount(learnt.indices, minlength=learnt.shape[1]) >= LEAST_EXAMPLES)
+    with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # where it stops is near enough
+        model.fit(learnt[:, kept], train["label"])
+
+    def scores(table: pd.DataFrame) -> np.ndarray:
+        found = np.full((len(table), labels), LEAST)
+        for start in range(0, len(table), MOST):
+            part = slice(start, start + MOST)
+            found[part, model.classes_] = model.predict_log_proba(matrix(table[part], features, exchangeable)[:, kept])
+        return np.maximum(found, LEAST)
+
+    return scores
+
+
+def most_frequent(train: pd.DataFrame, labels: int):
+    """A function from a table to (n, labels) log-probabilities: the shares of the labels in training."""
+    shares = np.bincount(train["label"], minlength=labels) / len(train)
+    row = np.maximum(np.log(np.maximum(shares, 1e-300)), LEAST)
+    return lambda table: np.tile(row, (len(table), 1))
+
+
+def at_random(labels: int, choices: bool):
+    """A function from a table to (n, labels) log-probabilities by a hash of the id; the candidates for one mask all tie."""
+    if choices:
+        return lambda table: np.zeros((len(table), 1))
+
+    def scores(table: pd.DataFrame) -> np.ndarray:
+        drawn = (keyed_hash(table["example_id"], COIN) % np.uint64(labels)).astype(int)
+        return np.where(np.arange(labels) == drawn[:, None], np.log(0.9), np.log(0.1 / (labels - 1)))
+
+    return scores
+
+
+def ranking(rank_by: list[str], train: pd.DataFrame):
+    """A function from a table to (n, 1) ranks of the candidates: equal where all features are."""
+    learnt = train.loc[train["label"] == 1, "second"]
+    known = {"in_context": in_context, "shared_numbers": shared_numbers, "frequency": lambda table: frequency(table, learnt)}
+
+    def scores(table: pd.DataFrame) -> np.ndarray:
+        keys = np.column_stack([-known[name[1:]](table) if name.startswith("-") else known[name](table) for name in rank_by])
+        return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1, 1).astype(float)
+
+    return scores
+
+
+def fit(control: dict, train: pd.DataFrame, labels: int, exchangeable: bool):
+    """The control's function from a table to (n, labels or 1) scores. Raises UserError for what makes no sense in the study."""
+    choices = "choice_id" in train
+    if "rank_by" in control:
+        if not choices:
+            raise UserError("rank_by ranks the candidates for one mask, which this study does not have; name another control")
+        return ranking(control["rank_by"], train)
+    if control.get("predicts") == "random":
+        return at_random(labels, choices)
+    if control.get("predicts") == "most_frequent":
+        return most_frequent(train, labels)
+    if "words_by_category" in control["features"] and "category" not in train:
+        raise UserError("words_by_category needs the category of a question, which this study does not have; name another control")
+    return classifier(control["features"], train, labels, exchangeable)
+
+
+def predictions_of(run: str, split: str, table: pd.DataFrame, scores: np.ndarray, selection: str) -> pa.Table:
+    """Scores of a split, as rows of the schema predictions."""
+    return pa.table({
+        "run": [run] * len(table), "split": [split] * len(table), "selection": [selection] * len(table),
+        "epoch": pa.array(np.zeros(len(table), np.int32)), "example_id": table["example_id"], "group_id": table["group_id"],
+        "label": pa.array(table["label"].to_numpy(np.int8)), "score": list(scores.astype(np.float32)),
+    }).cast(PREDICTIONS)
+
+
+def processor() -> str:
+    """What computes."""
+    return platform.processor() or platform.machine()
+
+
+def main(given: argparse.Namespace) -> None:
+    started, method, settings = time.time(), given.method, given.settings
+    train_split, *evaluation = given.splits
+    train = read_examples(given.data / f"{train_split}.parquet", method, MOST)
+    control = method["control"]
+    score = fit(control, train, len(method["labels"]), method["exchangeable"])
+    learns = "features" in control or "frequency" in " ".join(control.get("rank_by", [])) or control.get("predicts") == "most_frequent"
+    tables, shares = [], []
+    for split in evaluation:
+        table = read_examples(given.data / f"{split}.parquet", method)
+        scores = score(table)
+        tables.append(predictions_of(given.run, split, table, scores, "last" if learns else "direct"))
+        shares.append(f"{split} {(scores.argmax(1) == table['label']).mean():.3f}" if scores.shape[1] > 1 else split)
+    provenance = {"run": given.run, "settings": settings}
+    given.output.mkdir(parents=True, exist_ok=True)
+    write_table(pa.concat_tables(tables), given.output / "predictions.parquet", PREDICTIONS, provenance)
+    write_table(HISTORY.empty_table(), given.output / "history.parquet", HISTORY, provenance)
+    columns = list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label"]))
+    write_json({
+        "run": given.run, "splits": given.splits, "control": control,
+        "data": {split: content_digest(given.data / f"{split}.parquet", columns) for split in given.splits},
+        **{key: settings[key] for key in ("study", "source", "dataset", "model", "method", "seed")},
+        "labels": method["labels"][-scores.shape[1]:],  # a rank is that of being right
+        "label_columns": [], "data_options": settings["data"], "training": settings["training"],
+        "train_examples": len(train) if learns else 0, "held_out_examples": 0, "truncated_examples": 0, "truncated": {},
+        "epochs": 0, "best_epoch": 0, "seconds": round(time.time() - started, 1), "tokens": 0, "tokens_per_second": 0.0,
+        "model_files": {}, "micro_batch_tokens": None,
+        "hardware": {"device": processor(), "processes": 1, "threads": 1, "precision": "fp64", "deterministic": True},
+        "versions": {"python": platform.python_version(), "scikit-learn": version("scikit-learn")},
+    }, given.output / "run.json")
+    log.info("%s: %s", given.run, ", ".join(shares))
+
+
+def arguments() -> argparse.ArgumentParser:
+    options = parser(__doc__)
+    options.add_argument("--run", required=True, help="the run's name")
+    options.add_argument("--settings", type=json_object, required=True, help="JSON: study, source, dataset, data, model, method, training, seed")
+    options.add_argument("--method", type=json_object, required=True, help="JSON: columns, labels, exchangeable of the study, inputs of the "
+                         "method, control of the model (resources/)")
+    options.add_argument("--splits", nargs="+", required=True, help="the split to learn from, then those to measure on")
+    options.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
+    options.add_argument("--output", type=Path, required=True, help="the run's folder")
+    return options
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())

@@ -1,0 +1,77 @@
+"""Fetching from odd files and folders, and training from odd data and models: targets of tests/fuzz.py."""
+
+import hashlib
+import io
+import json
+import tempfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+from safetensors.numpy import save
+
+from scripts.common.tables import STRIDED_PAIRS
+from scripts.fetch.model import word_pieces
+from tests.fuzz import Target
+from tests.fuzz_targets_made import as_json, table
+
+SPECIAL = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
+
+
+def tokenizer() -> tuple[bytes, int]:
+    """tokenizer.json of a few words, and how many pieces it has."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = Path(folder) / "words.txt"
+        words.write_text("open close take eat man\n")
+        made = word_pieces(words, sentinel=False)
+    return made.to_str().encode(), made.get_vocab_size()
+
+
+PIECES, SIZE = tokenizer()
+CONFIG = {"model_type": "bert", "num_hidden_layers": 1, "hidden_size": 8, "num_attention_heads": 2, "intermediate_size": 8,
+          "max_position_embeddings": 32, "vocab_size": SIZE, "pad_token_id": 0}
+SCRATCH = {"config.json": as_json(CONFIG), "tokenizer.json": PIECES,
+           "tokenizer_config.json": as_json({"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 32, **SPECIAL})}
+WEIGHTS = save({"bert.embeddings.word_embeddings.weight": np.zeros((SIZE, 8), np.float32),
+                "bert.encoder.layer.0.output.dense.weight": np.zeros((8, 8), np.float32)})
+
+TEXT = b"one\ntwo\n"
+
+
+def zipped() -> bytes:
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("x/a.txt", TEXT)
+    return written.getvalue()
+
+
+FACTS = {"sha256": hashlib.sha256(TEXT).hexdigest(), "bytes": len(TEXT)}
+DOWNLOADS = [{"urls": ["file://{in}/a.zip"], "members": {"x/a.txt": FACTS}}, {"urls": ["file://{in}/b.txt"], "file": "b.txt"} | FACTS,
+             {"urls": ["file://{in}/c.txt"], "file": "c.txt", "sha256": None, "bytes": None}]
+
+# ---- Training
+
+PAIRS = [{"pair_id": f"{video}:{place}", "video_id": f"v{video}", "stride": 0, "first_position": place, "second_position": place + 1,
+          "text_a": ["open man", "eat man"][label], "text_b": ["eat man", "open man"][label], "label": label}
+         for video in range(8) for place, label in enumerate((0, 1))]
+METHOD = {"columns": {"example_id": "pair_id", "group_id": "video_id"}, "labels": ["swapped", "in_order"], "merged_labels": None,
+          "held_out": None, "peak": True, "paradigm": "classify", "learns": True, "makes_model": False, "inputs": ["text_a", "text_b"]}
+SETTINGS = {"study": "strided_sop", "source": "s", "dataset": "d", "data": {"stride": 0}, "model": "m", "method": "train", "seed": 1,
+            "training": {"epochs": 1, "learning_rate": 1e-3, "batch_size": 8, "weight_decay": 0.01, "warmup_ratio": 0.1, "gradient_clip": 1.0,
+                         "early_stopping_patience": 3, "held_out_fraction": 0.3, "max_length": 16, "dropout": None, "precision": "fp32"}}
+
+MODELS = {
+    "fetch source": Target(
+        "scripts.fetch.source", {"sources.yaml": as_json({"corpus": {"downloads": DOWNLOADS}}), "a.zip": zipped(), "b.txt": TEXT, "c.txt": TEXT},
+        ["--source", "corpus", "--sources", "{in}/sources.yaml", "--output", "{out}", "--partial", "{in}/partial"]),
+    "fetch model": Target(
+        "scripts.fetch.model", {f"m/{name}": content for name, content in (SCRATCH | {"model.safetensors": WEIGHTS}).items()}
+        | {"models.yaml": as_json({"m": {"title": "m", "licence": "none", "folder": "{in}/m"}})},
+        ["--model", "m", "--models", "{in}/models.yaml", "--output", "{out}", "--partial", "{in}/partial"],
+        ("config.json", "tokenizer.json", "tokenizer_config.json", "model.safetensors")),
+    "train": Target(
+        "scripts.train.run", {f"m/{name}": content for name, content in SCRATCH.items()}
+        | {f"data/{split}.parquet": table(STRIDED_PAIRS, *PAIRS) for split in ("train", "val")},
+        ["--run", "r", "--settings", json.dumps(SETTINGS), "--method", json.dumps(METHOD), "--splits", "train", "val", "--data", "{in}/data",
+         "--model", "{in}/m", "--device", "cpu", "--output", "{out}"], ("predictions.parquet", "history.parquet", "run.json"), keeps="work"),
+}

@@ -1,0 +1,118 @@
+"""Which fields of resources/ run which rules again, in each study, told by dry runs of a study that ran nothing.
+
+A study whose files are all there, as `snakemake --touch` records them, answers as one that was computed would: what reruns
+is decided by parameters, times and code. (test_reruns.py asks the same of a study that was computed.)
+"""
+
+import os
+import subprocess
+
+import pandas as pd
+import pytest
+import yaml
+
+from scripts.common.summary import COLUMNS
+from tests.forking import ForkServer
+from tests.workflow.conftest import Study, checkout
+from tests.workflow.resource_fields import FIELDS, REFUSED, USED, add_entries
+
+
+class Touched(Study):
+    """A study whose files are there, empty. Its dry runs are forks of one process that has imported Snakemake."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        environment = {name: value for name, value in os.environ.items() if name != "TIMESTRIDE_MIRROR"}
+        self.server = ForkServer(environment, folder, ["snakemake.cli"])
+
+    def snakemake(self, *arguments) -> subprocess.CompletedProcess:
+        return self.server.call(["snakemake", *map(str, arguments)])
+
+    def rerun(self) -> set[str] | None:
+        """The rules that would run; REFUSED where the study is refused, in a sentence."""
+        done = self.snakemake("--dry-run")
+        said = done.stdout + done.stderr
+        assert "Traceback" not in said, said
+        return set(self.listed(said)) if done.returncode == 0 else REFUSED
+
+    def touch_all(self) -> None:
+        """Write what every rule would, without content where nobody reads it, and let Snakemake record it."""
+        files = [line.split("\t")[0] for line in self.snakemake("--summary").stdout.splitlines()[1:]]
+        assert files
+        for file in files:
+            (self / file).parent.mkdir(parents=True, exist_ok=True)
+            (self / file).write_text('{"files": {}}')
+        pd.DataFrame(columns=COLUMNS).to_parquet(self / self.metrics)  # at the end the best of them are told
+        done = self.snakemake("--cores", "1", "--touch", "--forceall")
+        assert done.returncode == 0 and self.jobs() == {}, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module", params=FIELDS)
+def touched(request, tmp_path_factory):
+    """The study of that name, every file there."""
+    study = Touched(checkout(tmp_path_factory.mktemp(request.param) / "study").folder)
+    files = ["resources/sources.yaml", "resources/models.yaml", "config.yaml"]
+    read = [yaml.safe_load((study / file).read_text()) for file in files]
+    add_entries(request.param, *read)
+    for file, value in zip(files, read):
+        (study / file).write_text(yaml.safe_dump(value, sort_keys=False))
+    (study / "models/mine").mkdir(parents=True)
+    study.touch_all()
+    yield request.param, study
+    study.server.stop()
+
+
+def entries(value) -> dict:
+    """The entries of a file of resources/, by name."""
+    return {item["name"]: item for item in value} if isinstance(value, list) else value
+
+
+def put(entry, field: str, value) -> None:
+    """Set a field; `downloads.0.urls` leads into lists and mappings, and a key may hold dots itself."""
+    first, _, rest = field.partition(".")
+    if isinstance(entry, list):
+        put(entry[int(first)], rest, value)
+    elif rest and field not in entry and isinstance(entry.get(first), (dict, list)):
+        put(entry[first], rest, value)
+    else:
+        entry[field] = value
+
+
+@pytest.mark.parametrize("name", ["sources", "models", "figures", "studies"])
+def test_every_field_of_resources(touched, name):
+    """What a result shows decides when it is made anew, and nothing else does."""
+    study_name, study = touched
+    file, fields = study / f"resources/{name}.yaml", FIELDS[study_name][name]
+    before = file.read_text()
+    known = entries(yaml.safe_load(before))
+    told = {field.split(".")[0] for _, field, _, _ in fields}
+    for entry in USED[study_name][name]:
+        assert set(known[entry]) <= told, f"{name}: fields of {entry} that resource_fields.py does not tell"
+    wrong = []
+    try:
+        for entry, field, value, expected in fields:
+            study.change(f"resources/{name}.yaml", lambda resource: put(entries(resource)[entry], field, value))
+            found = study.rerun()
+            if found != expected:
+                wrong.append(f"{entry}.{field} = {value} reruns {found and sorted(found)}, not {expected and sorted(expected)}")
+            file.write_text(before)
+    finally:
+        file.write_text(before)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_entries_that_nothing_uses(touched):
+    """Fields of unused entries change nothing, whatever they say."""
+    study_name, study = touched
+    before = {name: (study / f"resources/{name}.yaml").read_text() for name in USED[study_name]}
+    try:
+        for name, used in USED[study_name].items():
+            def mend(resource):
+                for entry, fields in entries(resource).items():
+                    if entry not in used and (name != "figures" or fields["study"] != study_name):
+                        fields.update({key: f"{fields[key]} changed" for key in ("title", "licence", "citation", "paper") if key in fields})
+            study.change(f"resources/{name}.yaml", mend)
+        assert study.jobs() == {}
+    finally:
+        for name, text in before.items():
+            (study / f"resources/{name}.yaml").write_text(text)
