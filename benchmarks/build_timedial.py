@@ -18,7 +18,7 @@ from scripts.build.timedial import build_split
 from scripts.build.timedial_instances import ordered, placed
 from scripts.build.word_overlap import filled_in
 
-OPTIONS = {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negatives_by": "text", "negative_seed": 0,
+OPTIONS = {"context_scope": "full", "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind", "negatives_by": "text", "negative_seed": 0,
            "max_dialogs": None}
 TURNS = 8  # a dialog, as DailyDialog has on average
 INSTANCES = 1446

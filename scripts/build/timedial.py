@@ -1,14 +1,19 @@
 """Build the masked datasets of TimeDial (Qin et al. 2021, section 4): every temporal expression of a dialog, masked.
 
 The dialogs that the challenge was made from leave, exact and near (scripts/build/dialog_leakage.py), then those that
-share runs of words with an instance or its answer (scripts/build/word_overlap.py), then those that occur before. Every span of those that stay gives one instance: its own text is right, and `negatives` candidates drawn
-from the pool are wrong. The pool holds each different text of the split's spans once: the paper's is of 2,153 spans for
-14.5 thousand masks (table 4), so a text that is frequent is not drawn more often, and the more frequent candidate tends to be
-the right one. With negatives_by: occurrence a text is drawn as often as it occurs, which takes that hint away. What is held
-out is drawn for from the texts that are learnt from besides its own, which may be too few of a kind. A candidate never equals
-the right one or another candidate in value ("two weeks", "14 days"), and is written as its place asks: with a capital at the start of a
-sentence, as in the midst of one elsewhere, so that writing does not tell right from wrong. Drawn candidates may still
-fit by chance; the paper leaves them, too.
+share runs of words with an instance or its answer (scripts/build/word_overlap.py), then those that occur before. Every span
+of those that stay gives one instance: its own text is right, and `negatives` candidates are wrong. The paper says two things
+of these: its section 4.1.1 takes them "from the dialog context", its table 4 names a pool of 2,153 spans for 14.5 thousand
+masks. negatives_from chooses: pool; dialog (where a dialog has too few, the rest is drawn from the pool); mixed (half of them
+from the dialog, rounded up). From a pool, the candidate that stands in its dialog is right, nearly always in training, seldom
+on the challenge.
+
+The pool holds each different text of the split's spans once, so a text that is frequent is not drawn more often, and the more
+frequent candidate tends to be the right one. With negatives_by: occurrence a text is drawn as often as it occurs, which takes
+that hint away. What is held out is drawn for from the texts that are learnt from besides its own, which may be too few of a
+kind. A candidate never equals the right one or another candidate in value ("two weeks", "14 days"), and is written as its place
+asks: with a capital at the start of a sentence, as in the midst of one elsewhere, so that writing does not tell right from
+wrong. Drawn candidates may still fit by chance; the paper leaves them, too.
 
 Reads  <cleaned>/<split>.parquet (schema dialogs), <spans>/<split>.parquet (schema spans) of the two --splits,
        <challenge>/<split>.parquet (schema challenge), <challenge-spans>/<split>.parquet (spans) of the --measured splits
@@ -19,7 +24,7 @@ Writes <output>/train.parquet, validation.parquet and <measured>.parquet (schema
     python -m scripts.build.timedial --cleaned results/clean/dailydialog --spans results/build/temporal_spans/dailydialog \\
         --splits train validation --challenge results/clean/timedial \\
         --challenge-spans results/build/temporal_spans/timedial --measured test extras \\
-        --options '{"context_scope": "full", "negatives": 3, "negatives_of": "any_kind",
+        --options '{"context_scope": "full", "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind",
                     "negatives_by": "text", "negative_seed": 0, "max_dialogs": null}' --output /tmp/timedial
 
 max_dialogs keeps that many dialogs of the first split and a fifth as many of the second, of those with a span, whose ids

@@ -191,7 +191,7 @@ class Corpus:
             save(spans, at / f"spans/{split}.parquet", SPANS)
         save(self.challenge, at / "challenge/test.parquet", CHALLENGE)
         save(self.challenge_spans, at / "challenge_spans/test.parquet", SPANS)
-        chosen = {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negatives_by": "text",
+        chosen = {"context_scope": "full", "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind", "negatives_by": "text",
                   "negative_seed": 0, "max_dialogs": None} | options
         done = self.program("scripts.build.timedial", "--cleaned", at / "dialogs", "--spans", at / "spans", "--splits",
                             "train", "validation", "--challenge", at / "challenge", "--challenge-spans",
@@ -301,6 +301,22 @@ def test_the_smallest_pool_gives_every_other_value(corpus):
     assert "5 wrong candidates for each span need as many other values, but there are only 4; ask for fewer" in said
     said = corpus.build(ok=False, negatives=5, negatives_of="same_kind")
     assert "other values of kind duration" in said and "any_kind" in said
+
+
+@pytest.mark.parametrize("where, most", [("dialog", 3), ("mixed", 2)])
+def test_negatives_from_the_dialog(corpus, where, most):
+    """As many of the dialog's other values as there are and as are asked for, and no value twice."""
+    built = corpus.build(negatives_from=where)["train"]
+    value = {text.lower(): value for text, (_, value) in KNOWN.items()}
+    said = corpus.spans.groupby("dialog_id")["text"].agg(lambda texts: {value[text.lower()] for text in texts})
+    for (instance, dialog), options in built.groupby(["instance_id", "dialog_id"]):
+        values = options["candidate"].str.lower().map(value)
+        assert len(options) == 4 and values.is_unique, instance
+        own = said[dialog] - {values[options["label"] == 1].iloc[0]}
+        wrong = set(values[options["label"] == 0])
+        assert len(wrong & own) >= min(most, len(own)), instance
+        if where == "dialog":
+            assert len(wrong - own) == 3 - min(3, len(own)), instance
 
 
 def test_held_out_spans_draw_from_the_learnt_texts_too(corpus):
