@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.common.tables import CLOZE, PREDICTIONS, read_table, write_table
-from scripts.evaluate.experiment import runs_by_dataset
+from scripts.evaluate.experiment import above_controls, runs_by_dataset
 from scripts.evaluate.timedial import SCHEMA, measure
 from scripts.publish.timedial.context import as_table_7
 from scripts.publish.timedial.errors_by_rule import denominators
@@ -35,8 +35,12 @@ SOURCES = {
     "sample_dialogs": {"title": "Sample dialogs", "measured_on": "sample_challenge", "domain": "in", "sample": {}},
     "sample_challenge": {"title": "Sample challenge", "evaluate": ["test", "extras"], "sample": {}},
 }
-MODELS = {"minilm": {"title": "MiniLM-L6"}, "bert_base": {"title": "BERT-base"}, "bert_large": {"title": "BERT-large"},
-          "t5_base": {"title": "T5-base"}, "t5_large": {"title": "T5-large"}, "hostile": {"title": HOSTILE}}
+# Of a control its title, and how many of ten dialogs it gets right; the other ties are broken at random.
+CONTROLS = {"random": ("random", None), "in_context": ("stands in the dialog", 1), "not_in_context": ("does not stand in the dialog", 4),
+            "most_frequent": ("most frequent", 2)}
+MODELS = {name: {"title": title} for name, (title, _) in CONTROLS.items()} | {
+    "minilm": {"title": "MiniLM-L6"}, "bert_base": {"title": "BERT-base"}, "bert_large": {"title": "BERT-large"},
+    "t5_base": {"title": "T5-base"}, "t5_large": {"title": "T5-large"}, "hostile": {"title": HOSTILE}}
 # Source, context, model, method: how many of ten dialogs it gets right.
 REAL = {("dailydialog", scope, model, method): right + more
         for scope, more in (("target", 0), ("local", 1), ("full", 2))
@@ -65,8 +69,10 @@ def cloze(split: str, scope: str) -> list[dict]:
     return rows
 
 
-def scores(rows: list[dict], right: int, seed: int) -> list[float]:
-    """Of ten dialogs `right` are right (one more or less by seed); in the others the first wrong option is the highest."""
+def scores(rows: list[dict], right: int | None, seed: int) -> list[float]:
+    """Of ten dialogs `right` are right (one more or less by seed); in the others the first wrong option is the highest; None: all tie."""
+    if right is None:
+        return [0.0] * len(rows)
     values, first = [], 2 if rows[0]["example_id"].startswith("test") else 1
     for row in rows:
         number, place = (int(digits) for digits in row["example_id"].split("-")[1].split(":"))
@@ -90,8 +96,13 @@ class Study:
             learns = method in ("classify", "fill", "generate")
             for seed in seeds if learns else (0,):
                 self.make_run(source, scope, model, method, right, seed, "held_out" if learns else "direct")
+        models = list(self.runs)
+        for source, scope in dict.fromkeys((source, scope) for source, scope, _, _ in systems):
+            for model, (_, right) in CONTROLS.items():
+                self.make_run(source, scope, model, "control", right, 0, "last" if model == "most_frequent" else "direct")
         rows = measure(runs_by_dataset(self.train, self.runs), self.build, SOURCES, 50)
-        self.write([{"experiment": "tried"} | row for row in rows])
+        self.write([{"experiment": "tried"} | row for row in rows + above_controls(rows)])
+        self.runs = models  # as the rule gives them
 
     def make_run(self, source, scope, model, method, right, seed, selection) -> None:
         name = f"{source}-{scope}-{model}-{method}-{seed}"
