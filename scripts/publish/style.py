@@ -22,7 +22,7 @@ MARKERS = ["o", "s", "D", "^", "v", "P"]
 INK, GREY, PALE = "#222222", "#6b6b6b", "#dcdcdc"
 CONTROL, CONTROL_MARKERS = "#9a9a9a", ["x", "+", "1", "2", "3", "4"]  # what no understanding of time reaches
 CONTROLS, BEST_CONTROL = "controls (no understanding of time)", "best control (no understanding of time)"
-LEGEND_LINE = 0.165  # inches
+LEGEND_LINE = 0.145  # inches
 WIDTH = 7.0  # inches: the text width of a two-column page
 SAMPLE = "SAMPLE DATA"
 
@@ -71,14 +71,14 @@ def error_bars(points: pd.DataFrame) -> np.ndarray:
     return np.clip([points["value"] - points["ci_low"], points["ci_high"] - points["value"]], 0, None) * 100
 
 
-def side_by_side(handles: list, room: int = 100) -> int:
-    """How many entries of a legend stand side by side; room: the characters that a line holds."""
-    return max(1, min(len(handles), room // (max(len(handle.get_label()) for handle in handles) + 8)))
+def side_by_side(handles: list) -> int:
+    """How many entries of a legend stand side by side: a line holds 118 characters, of which a mark takes nine."""
+    return max(1, min(len(handles), 118 // (max(len(handle.get_label()) for handle in handles) + 9)))
 
 
 def legends_height(groups: list[tuple[str, list]]) -> float:
     """Inches that legends() takes for these groups."""
-    return sum(LEGEND_LINE * (bool(title) + math.ceil(len(handles) / side_by_side(handles))) for title, handles in groups if handles)
+    return sum(LEGEND_LINE * (bool(title) + math.ceil(len(handles) / side_by_side(handles))) + 0.05 for title, handles in groups if handles)
 
 
 def legends(figure: Figure, groups: list[tuple[str, list]], bottom: float) -> None:

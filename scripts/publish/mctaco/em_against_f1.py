@@ -140,13 +140,27 @@ def draw_panel(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame, known: dic
     return labels
 
 
+def handles_of(points: pd.DataFrame, in_paper: bool) -> list[Line2D]:
+    """What the marks stand for; in_paper: whether there are published ones."""
+    handles = [Line2D([], [], color=style.GREY, marker="o", markersize=5, linestyle="",
+                      label="here, with 95 % intervals")]
+    if in_paper:
+        handles.append(Line2D([], [], color="#8a8a8a", marker="o", markersize=4.5, markerfacecolor="none", linestyle="",
+                              label="in the paper, joined to the same system here"))
+    handles.append(Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.9, label="exact match = F1"))
+    if (points["method"] == "control").any():
+        handles.append(Line2D([], [], color=style.CONTROL, marker="x", markersize=5, linestyle="", label=style.BEST_CONTROL))
+    return handles
+
+
 def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by systems()."""
     style.apply()
     points = style.with_ends(points)
     panels, known = list(points.groupby(["source", "split"], sort=False)), looks(points)
     paper = {source: table_2(published, source).dropna() for source in points["source"].unique()}
-    top, panel, gap, foot = 0.5, 3.8, 1.0, 0.82
+    handles = handles_of(points, any(len(rows) for rows in paper.values()))
+    top, panel, gap, foot = 0.5, 3.8, 1.0, 0.66 + style.legends_height([("", handles)])
     width, height = style.WIDTH, top + panel * len(panels) + gap * (len(panels) - 1) + foot
     figure, grid = plt.subplots(len(panels), 1, figsize=(width, height), squeeze=False)
     figure.subplots_adjust(left=0.6 / width, right=1 - 0.15 / width, top=1 - top / height, bottom=foot / height,
@@ -177,16 +191,7 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
             style.mark_sample(axes)
         axes.set_xlabel("F1 (%)")
         axes.set_ylabel("exact match (%)")
-    handles = [Line2D([], [], color=style.GREY, marker="o", markersize=5, linestyle="",
-                      label="here, with 95 % intervals")]
-    if any(len(rows) for rows in paper.values()):
-        handles.append(Line2D([], [], color="#8a8a8a", marker="o", markersize=4.5, markerfacecolor="none", linestyle="",
-                              label="in the paper, joined to the same system here"))
-    handles.append(Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.9, label="exact match = F1"))
-    if (points["method"] == "control").any():
-        handles.append(Line2D([], [], color=style.CONTROL, marker="x", markersize=5, linestyle="", label=style.BEST_CONTROL))
-    figure.legend(handles=handles, loc="lower center", ncols=len(handles), bbox_to_anchor=(0.5, 0.1 / height),
-                  handlelength=1.8, columnspacing=1.8, borderaxespad=0)
+    style.legends(figure, [("", handles)], 0.08)
     return figure
 
 
