@@ -122,7 +122,7 @@ def measured_sources(study):
 
 def evaluated_sources(wildcards):
     """What an evaluation reads of its sources, as JSON."""
-    entries = fields_of(SOURCES, measured_sources(wildcards.study), ("evaluate", "measured_on", "domain", "sample"))
+    entries = fields_of(SOURCES, measured_sources(wildcards.study), ("evaluate", "measured_on", "domain", "sample", "predictions"))
     return as_json(presence_of(entries, ("sample",)))
 
 
@@ -130,16 +130,17 @@ def evaluation_arguments(wildcards, output):
     """The file of the arguments of an evaluation whose number depends on the experiment."""
     build = ["--build", f"results/build/{wildcards.study}"] if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else []
     human = human_labels(wildcards)
+    released = ["--fetched", "results/fetch"] if read_released(wildcards) else []
     answered = [f"{dataset.source}/{dataset.name}" for dataset in PLAN.datasets.values() if dataset.study == wildcards.study]
     options = [f"--human={human}", "--others", *answered] if human else []
-    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *options,
+    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *released, *options,
                           "--sources", f"{hand_over({'sources.yaml': evaluated_sources(wildcards)})}/sources.yaml"])
 
 
 # What figures, tables and the page say of corpora, models and papers: of those entries that are used, the fields shown.
 
 PAPERS = (ROOT / "resources/published.csv").read_text(encoding="utf-8")
-OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample")
+OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
 OF_MODELS = ("title", "init", "esim", "mlm", "control")
 
 
@@ -165,6 +166,8 @@ def item_arguments(wildcards, output):
     options = {
         "runs": ["--train", f"results/train/{item['study']}", "--runs", *(run.name for run in runs)],
         "datasets": ["--build", f"results/build/{item['study']}"],
+        "released": ["--fetched", "results/fetch"],
+        "cleaned": ["--cleaned", "results/clean"],
         "spans": ["--cleaned", "results/clean", "--spans", "results/build/temporal_spans", "--dialogs", *dialogs,
                   "--challenges", *challenges],
     }

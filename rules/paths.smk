@@ -127,11 +127,17 @@ def read_by_dataset(wildcards):
     return [cleaned(wildcards.source), cleaned(challenge), spans(wildcards.source), spans(challenge)]
 
 
+def read_released(wildcards):
+    """The corpora of an experiment that come with judgements which the paper's authors released."""
+    sources = {PLAN.runs[run].dataset.source for run in PLAN.experiments[wildcards.experiment]}
+    return [fetched(source) for source in sorted(sources) if "predictions" in SOURCES[source]]
+
+
 def read_by_evaluation(wildcards):
-    """The runs of an experiment, and the datasets of these where the study's evaluation reads them."""
+    """The runs of an experiment, the datasets of these where the study's evaluation reads them, and released judgements."""
     runs = [PLAN.runs[run] for run in PLAN.experiments[wildcards.experiment]]
     datasets = {built(run.dataset) for run in runs} if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else set()
-    return [*(file for run in runs for file in run_outputs(run.name)), *sorted(datasets)]
+    return [*(file for run in runs for file in run_outputs(run.name)), *sorted(datasets), *read_released(wildcards)]
 
 
 def human_labels(wildcards):
@@ -162,9 +168,8 @@ def dialog_sources(study):
 
 def is_published(item):
     """Whether a figure or table of resources/figures.yaml is made: a run of its study has the options that it needs."""
-    needs = item.get("needs", {}).items()
     runs = model_runs(item["study"]) if item.get("needs_model") else measured_runs(item["study"])
-    return any(needs <= json.loads(run.dataset.options).items() for run in runs)
+    return any(has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs)
 
 
 SUFFIXES = {"figure": ["svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
@@ -181,8 +186,11 @@ def read_by_item(wildcards):
     """What a figure or table is made from beside the metrics, as its `reads` in resources/figures.yaml says."""
     item = PUBLISHED[wildcards.item]
     runs, sources = runs_read(item), sum(dialog_sources(item["study"]), [])
+    learnt = sorted({run.dataset.source for run in measured_runs(item["study"])})
     files = {
         "runs": [file for run in runs for file in run_outputs(run.name)],
+        "released": [fetched(source) for source in learnt if "predictions" in SOURCES[source]],
+        "cleaned": [cleaned(source) for source in learnt],
         "datasets": sorted({built(run.dataset) for run in measured_runs(item["study"])}),
         "spans": [place(source) for source in sources for place in (spans, cleaned) if has_spans(source)],
     }

@@ -53,10 +53,19 @@ def read_tokenizer(model: Path):
     return tokenizer
 
 
+def check_vocabulary(model: Path, tokenizer, config) -> None:
+    """Raises UserError for a tokenizer that makes tokens which the model does not have."""
+    token, number = max(tokenizer.get_vocab().items(), key=lambda pair: pair[1], default=("", -1))
+    if number >= config.vocab_size:
+        raise UserError(f"{model}: its tokenizer.json makes token {number:,} ({cut(token)}), but the model has {config.vocab_size:,} "
+                        "(vocab_size in config.json, counted from 0); get the right files, or take another model")
+
+
 def read_config(model: Path, tokenizer, training: dict, **options):
     """The configuration of a model's folder, with the training's dropout. Raises UserError when max_length is too long."""
     with loading(model, "config.json"):
         config = AutoConfig.from_pretrained(model, trust_remote_code=False, pad_token_id=tokenizer.pad_token_id, **options)
+    check_vocabulary(model, tokenizer, config)
     if training.get("dropout") is not None:
         for name in DROPOUTS:
             if hasattr(config, name):

@@ -121,7 +121,7 @@ class Study:
         (self.train / name / "run.json").write_text(json.dumps({
             "run": name, "study": "timedial", "source": source, "dataset": folder.name, "model": model, "method": method,
             "seed": seed, "train_examples": 0 if selection == "direct" else 41116, "held_out_examples": 3596,
-            "data_options": {"context_scope": scope, "negatives": 3, "negatives_of": "any_kind", "negatives_by": "text", "negative_seed": 0,
+            "data_options": {"context_scope": scope, "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind", "negatives_by": "text", "negative_seed": 0,
                              "max_dialogs": None}}))
         self.runs.append(name)
 

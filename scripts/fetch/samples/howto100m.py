@@ -2,6 +2,7 @@
 
 Writes raw_caption.zip (raw_caption.json inside; with --unzipped that file itself) and HowTo100M_v1.csv: speech as a
 recogniser would write it, about --captions-per-video lines each. The same arguments give the same bytes on every machine.
+Its words tell no order, one by one (scripts/fetch/samples/rides.py).
 
     python -m scripts.fetch.samples.howto100m --videos 700 --seed 1 --output /tmp/sample
     python -m scripts.fetch.samples.howto100m --videos 240000 --captions-per-video 112 --unzipped --seed 1 \\
@@ -21,43 +22,15 @@ from tqdm import tqdm
 from scripts.common.files import whole
 from scripts.common.program import SEED, execute, log, parser, whole_number
 from scripts.fetch.samples.files import identifiers, opened_zip
-from scripts.fetch.samples.procedures import FILLERS, LEADS, PROCEDURES, TAILS, any_procedure, linked, outline
+from scripts.fetch.samples.procedures import PROCEDURES
+from scripts.fetch.samples.rides import rides
 
 POOL = 2000  # videos that are told anew; a larger corpus repeats them under other ids
 
 
-def uttered(chance: Random, time: float, step: list[str], count: int) -> list[str]:
-    """One step in so many lines: said, perhaps in two pieces, said again in other words, then beside the matter."""
-    lines = []
-    for wording in chance.sample(step, len(step)):
-        lead = linked(chance, time) if chance.random() < 0.3 else chance.choice(LEADS)
-        parts = f"{lead} {wording}".split()
-        if chance.random() < 0.2:
-            parts += chance.choice(TAILS).split()
-        cut = chance.randint(2, len(parts)) if count > 1 and chance.random() < 0.4 else len(parts)
-        lines += [" ".join(piece) for piece in (parts[:cut], parts[cut:]) if piece]
-    while len(lines) < count:
-        lines.append(chance.choice(FILLERS))
-    return lines[:count]
-
-
-def spoken(chance: Random, count: int) -> list[str]:
-    """So many lines of speech: a procedure in up to 45 lines, and one after another if there are more."""
-    procedures = -(-count // 45)
-    lines: list[str] = []
-    for number in range(procedures):
-        share = count * (number + 1) // procedures - len(lines)
-        steps = outline(chance, any_procedure(chance), 8, 16)
-        steps = sorted(chance.sample(steps, min(share, len(steps))))
-        begun = [share * place // len(steps) for place in range(len(steps) + 1)]
-        for (time, step), first, last in zip(steps, begun, begun[1:]):
-            lines += uttered(chance, time, step, last - first)
-    return lines
-
-
 def narrated(chance: Random, count: int) -> dict:
     """One video as HowTo100M has it: start, end, text, with what a speech recogniser leaves behind."""
-    lines = spoken(chance, count)
+    lines = rides(chance, count)
     for number in range(1, count):
         draw = chance.random()
         if draw < 0.03:

@@ -1,4 +1,4 @@
-"""Everyday procedures, told step by step: what the sample corpora of captions are made of.
+"""Everyday procedures, told step by step: what the sample in the format of ActivityNet Captions is made of.
 
 The sentences are our own. Steps of a procedure have a usual order, so that a model can learn which of two comes first;
 their order wavers a little and some sentences have no place in it, so that neighbours are harder to tell apart than
@@ -208,16 +208,6 @@ LINKS = {0.3: ["first", "to begin with", "at the start", "to get ready"],
          0.7: ["then", "next", "now", "after that", "meanwhile"],
          9.9: ["finally", "in the end", "to finish", "when all is done"]}
 
-# How a speaker leads into a step, and what is said beside the matter.
-LEADS = ["so now we're going to", "go ahead and", "what i like to do is", "you want to", "and then i just",
-         "okay let's", "now you can", "all you have to do is", "i'm gonna", "the next thing is to", "we",
-         "and", "just", "so you", "then"]
-TAILS = ["like this", "right here", "okay", "you know", "just like that", "all right", "as you can see", "and so on",
-         "um", "pretty simple"]
-FILLERS = ["um so yeah", "and that is really it", "you know what i mean", "[music]", "okay", "it's not that hard",
-           "let me know in the comments", "don't worry about that", "i really like this one", "(see below)",
-           "like i said", "that's \"the way\" i do it", "so anyway"]
-
 WAVER = 0.09  # how far a step strays from its usual place in time, of a whole video's length
 
 
@@ -239,12 +229,12 @@ def third_person(step: str) -> str:
 
 
 def vocabulary() -> list[str]:
-    """Every lower-cased word that a text of a sample corpus can hold, sorted."""
+    """Every lower-cased word that a sentence of this sample can hold, sorted."""
     steps = [wording for *_, block in PROCEDURES.values() for step in wordings(block) for wording in step]
     steps += [wording for block in [*SHARED.values(), ANYTIME] for step in wordings(block) for wording in step]
     texts = [*steps, *map(third_person, steps), *(place for _, _, place, _ in PROCEDURES.values()),
              *(card for cards in CARDS.values() for card in cards),
-             *(link for links in LINKS.values() for link in links), *PERSONS, *MANNERS, *LEADS, *TAILS, *FILLERS]
+             *(link for links in LINKS.values() for link in links), *PERSONS, *MANNERS]
     return sorted(set(re.findall(r"[a-z]+", " ".join(texts).lower().replace("{place}", " "))))
 
 

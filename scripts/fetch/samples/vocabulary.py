@@ -16,7 +16,7 @@ from scripts.build.temporal_nli_times import DAYS, LISTS, NAMES
 from scripts.clean.event_templates import SIDES
 from scripts.common.files import whole
 from scripts.common.program import execute, log, parser
-from scripts.fetch.samples import dialog_texts, mctaco, procedures
+from scripts.fetch.samples import dialog_texts, mctaco, procedures, rides
 
 
 def words_of(texts: list[str]) -> set[str]:
@@ -32,7 +32,7 @@ def vocabulary(templates: Path) -> list[str]:
     units = [word for name in NAMES.values() for word in (name, f"{name}s")]
     prepositions = ["at", "on", "in", "before", "after", "from", "to", "for", "less", "than"]
     numbers = [str(number) for number in range(101)]
-    return sorted(set(procedures.vocabulary()) | words_of([*forms, *times, *DAYS, *units, *prepositions, *numbers,
+    return sorted(set(procedures.vocabulary()) | set(rides.vocabulary()) | words_of([*forms, *times, *DAYS, *units, *prepositions, *numbers,
                                                        *mctaco.texts(), *dialog_texts.texts()]))
 
 

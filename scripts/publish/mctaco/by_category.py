@@ -3,7 +3,7 @@
 Each model as learnt from its largest training set: mean over the seeds with the 95 % interval over questions and seeds;
 random as a bar behind them, at the expected value of a fair coin for each candidate; in grey the control with the highest
 exact match over all questions (the others are in the CSV). Light diamonds: the paper's BERT
-with unit normalization, from its released predictions, on the corpus of the paper only.
+with unit normalization, from its released predictions, on the corpus of the paper only, where these are no system themselves.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -26,7 +26,7 @@ from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
-    BASELINES, CATEGORIES, POINTS, looks, mctaco_metrics, over_seeds, published_beside, published_points, title_of,
+    BASELINES, CATEGORIES, POINTS, load_systems, looks, mctaco_metrics, over_seeds, published_beside, published_points, title_of,
     trained_most, with_best_control)
 from scripts.publish.names import load
 from scripts.publish.table import write_points
@@ -100,12 +100,13 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = mctaco_metrics(given.metrics, load(given.models))
+    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
     points = by_category(metrics)
     published = published_beside(given.sources)
     published = published[published["metric"] == "exact_match"].assign(
         category=published["slice"].str.removeprefix("category="))
-    published = published[published["category"].isin(CATEGORIES) & published["source"].isin(points["source"])]
+    apart = set(points["source"]) - set(points.loc[points["method"] == "released", "source"])  # there they are a system
+    published = published[published["category"].isin(CATEGORIES) & published["source"].isin(apart)]
     style.save(draw(with_best_control(points, metrics), published, load(given.sources)), given.output)
     tables = [points[POINTS], *([published_points(published)] if len(published) else [])]
     write_points(pd.concat(tables), given.output)

@@ -24,7 +24,8 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
-    BASELINES, NORMALIZED, POINTS, looks, mctaco_metrics, over_seeds, title_of, trained_most, with_best_control)
+    BASELINES, NORMALIZED, POINTS, load_systems, looks, mctaco_metrics, over_seeds, title_of, trained_most,
+    with_best_control)
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 
@@ -100,7 +101,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = mctaco_metrics(given.metrics, load(given.models))
+    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
     points = consistencies(metrics)
     if points.empty:
         raise UserError(f"{given.metrics}: no consistency of mctaco in duration or frequency; evaluate its experiments "

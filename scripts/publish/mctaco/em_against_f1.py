@@ -27,7 +27,7 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
-    BASELINES, POINTS, looks, mctaco_metrics, over_seeds, published_beside, published_points, table_2, title_of,
+    BASELINES, POINTS, load_systems, looks, mctaco_metrics, over_seeds, published_beside, published_points, table_2, title_of,
     trained_most, with_best_control)
 from scripts.publish.names import load
 from scripts.publish.table import write_points
@@ -123,12 +123,12 @@ def draw_panel(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame, known: dic
         labels.append({"x": x, "y": y, "text": f"{system} (best control)" if control else system, "colour": look["colour"]})
         taken += [[one["ci_low"].iloc[0] * 100, y, one["ci_high"].iloc[0] * 100, y],
                   [x, other["ci_low"].iloc[0] * 100, x, other["ci_high"].iloc[0] * 100]]
-        is_it = ["model", "unit_normalization"]
-        same = paper[(paper[is_it] == one[is_it].iloc[0]).all(axis=1)]
+        same = paper[(paper["model"] == one["paper_model"].iloc[0])
+                     & (paper["unit_normalization"] == one["unit_normalization"].iloc[0])]
         for _, row in same.iterrows():
             axes.plot([x, row["f1"] * 100], [y, row["exact_match"] * 100], color=look["colour"], linewidth=0.6,
                       alpha=0.6, zorder=2)
-    here = set(zip(f1["model"], f1["unit_normalization"]))
+    here = set(zip(f1["paper_model"], f1["unit_normalization"]))
     for _, row in paper.iterrows():
         x, y = row["f1"] * 100, row["exact_match"] * 100
         axes.plot(x, y, marker="o", markersize=4.5, markerfacecolor="none", markeredgecolor="#8a8a8a",
@@ -196,7 +196,7 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = mctaco_metrics(given.metrics, load(given.models))
+    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
     points = systems(metrics)
     if points[~points["model"].isin(BASELINES)].empty:
         raise UserError(f"{given.metrics}: no f1 and exact_match of a model; run an experiment of mctaco with a model")

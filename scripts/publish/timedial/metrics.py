@@ -22,7 +22,7 @@ DOMAINS = {"zero_shot": "zero-shot", "out": "out-of-domain", "in": "in-domain"}
 SCOPES = ["target", "local", "full"]  # from little context to much
 BLIND = ["random", "most_frequent", "second_text"]  # controls that never see the dialog
 RULES = {"phrase": "phrase matching", "numeral": "numeral matching", "open_ended": "open-ended"}
-SETTINGS = {"negatives": "{:.0f} negatives", "negatives_of": "negatives of {}",
+SETTINGS = {"negatives": "{:.0f} negatives", "negatives_from": "negatives from {}", "negatives_of": "negatives of {}",
             "negatives_by": "negatives by {}", "negative_seed": "draw {:.0f}", "max_dialogs": "{:,.0f} dialogs"}
 SYSTEM = ["measured_on", "paradigm", "title", "domain"]
 POINTS = ["origin", "measured_on", "split", "paradigm", "title", "domain", "model", "source", "context_scope", "experiment",
