@@ -10,6 +10,7 @@ import yaml
 
 from scripts.common.tables import ANSWERS, PREDICTIONS, write_table
 from scripts.common.tables import QUESTIONS as QUESTIONS_SCHEMA
+from scripts.evaluate.experiment import above_controls
 from scripts.evaluate.mctaco import SCHEMA
 from tests.unit.publish_inputs import with_draws
 
@@ -22,6 +23,7 @@ SIZES = {25: 169, 50: 338, 100: 676, 200: 1350, 370: 2495}
 TRAINED = {("bert_base", False): (0.668, 0.402), ("bert_base", True): (0.688, 0.421), ("roberta_base", False): (0.716, 0.447),
            ("esim_glove", False): (0.51, 0.213), ("esim_contextual", False): (0.552, 0.27)}
 FIXED = {"random": (0.362, 0.081), "always_yes": (0.498, 0.121), "always_no": (0.174, 0.174)}
+CONTROLS = {"bag_of_words": (0.45, 0.2), "answer_and_category": (0.64, 0.45)}  # one that is better than the best model
 SOURCES = {
     "mctaco": {"title": "MC-TACO", "evaluate": ["test"], "predictions": {"told": {
         "title": "BERT-base (released predictions)", "file": "told.txt", "split": "test", "of": "bert_base",
@@ -30,6 +32,7 @@ SOURCES = {
                       "sample": {"format": "mctaco", "questions": 300, "seed": 1}},
 }
 MODELS = {name: {"title": title} for name, title in {
+    "bag_of_words": "bag of words", "answer_and_category": "answer and category",
     "minilm": "MiniLM-L6 (a small model)", "esim_glove": "ESIM (GloVe)", "esim_contextual": "ESIM (frozen BERT)",
     "bert_base": "BERT-base", "roberta_base": "RoBERTa-base", "hostile": HOSTILE}.items()}
 PAPER = {("Random", "random", False): (36.2, 8.1), ("Always positive", "always_yes", False): (49.8, 12.1),
@@ -76,7 +79,7 @@ def of_system(same: dict, f1: float, exact: float, seeds: list[int], coherent: f
 
 
 def metric_rows(source: str = "mctaco", trained: dict = TRAINED, seeds: list[int] = SEEDS, curve: bool = True) -> list[dict]:
-    """Table 2 with its baselines (once for each dataset, as they are evaluated), and BERT's curve with five draws a size."""
+    """Table 2 with its baselines and controls (once for each dataset, as they are evaluated); BERT's curve with five draws a size."""
     always = {"experiment": "tried", "study": "mctaco", "source": source, "split": "test", "sample": source.startswith("sample"),
               "draw": 0, "train_questions": None}
     rows, steps = [], {False, *(normalized for _, normalized in trained)}
@@ -85,6 +88,10 @@ def metric_rows(source: str = "mctaco", trained: dict = TRAINED, seeds: list[int
             same = always | {"model": model, "method": "baseline", "unit_normalization": normalized, "train_pairs": None,
                              "dataset": NAMED[normalized]}
             rows += of_system(same, f1, exact, [], 1.0 if model == "always_yes" else None)
+        for model, (f1, exact) in CONTROLS.items():
+            same = always | {"model": model, "method": "control", "unit_normalization": normalized, "train_pairs": 3783,
+                             "dataset": NAMED[normalized]}
+            rows += of_system(same, f1, exact, [], 0.4)
         gold = always | {"model": "gold", "method": "baseline", "unit_normalization": normalized, "train_pairs": None,
                          "dataset": NAMED[normalized]}
         rows += [row for row in of_system(gold, 1.0, 1.0, [], 0.87) if row["metric"] == "consistency"]
@@ -98,7 +105,8 @@ def metric_rows(source: str = "mctaco", trained: dict = TRAINED, seeds: list[int
                          "dataset": f"train_questions-{questions}-draw-{draw}"}
         reached = 1 - np.exp(-pairs / 700)
         rows += of_system(same, 0.37 + 0.295 * reached + 0.012 * (draw - 2), 0.1 + 0.3 * reached + 0.009 * (draw - 2), [1], 0.4)
-    return with_draws(rows, 0.0133)
+    rows = with_draws(rows, 0.0133)
+    return rows + above_controls(rows)
 
 
 def untrained_rows() -> list[dict]:

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 
 from scripts.publish.mctaco.em_against_f1 import overlap
 from scripts.publish.mctaco.errors import chosen
-from scripts.publish.mctaco.metrics import looks, mctaco_metrics, published_beside, table_2, trained_most
+from scripts.publish import style
+from scripts.publish.mctaco.metrics import looks, mctaco_metrics, published_beside, table_2, trained_most, with_best_control
 from scripts.publish.mctaco.training_size import means, sized
+from scripts.publish.table import ABOVE
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import of_one_group
 from tests.unit.publish_inputs_mctaco import (
@@ -38,7 +40,7 @@ def study(tmp_path_factory, program) -> Study:
 
 @pytest.fixture(scope="module")
 def errors(tmp_path_factory, program) -> Study:
-    """RoBERTa has the highest exact match; BERT's run judges the other way round."""
+    """RoBERTa has the highest exact match of the models, a control a higher one; BERT's run judges the other way round."""
     inputs = Study(tmp_path_factory.mktemp("errors"), program, metric_rows(curve=False))
     inputs.runs = [make_run(inputs.results, "bert_base", 1, turned=True), make_run(inputs.results, "roberta_base", 2, turned=True),
                    make_run(inputs.results, "roberta_base", 1)]
@@ -90,12 +92,15 @@ def test_a_figure_again_is_the_same_bytes_and_real_data_carries_no_sample_mark(t
 def test_the_table_holds_table_2_beside_the_published_numbers(study):
     rows = table(study, "mctaco_table")
     real = rows[rows["Corpus"] == "MC-TACO"].set_index("System")
-    assert list(real.index) == ["random", "always yes", "always no", "ESIM (GloVe)", "ESIM (frozen BERT)", "BERT-base",
+    controls = [f"{name}{way}" for name in ("bag of words", "answer and category") for way in ("", " + unit normalization")]
+    assert list(real.index) == ["random", "always yes", "always no", *controls, "ESIM (GloVe)", "ESIM (frozen BERT)", "BERT-base",
                                 "BERT-base + unit normalization", "RoBERTa-base", "Human (in the paper only)"]
     bert = real.loc["BERT-base + unit normalization"]
     assert bert[["Questions", "Training pairs", "Seeds"]].tolist() == ["1,332", "3,783", "3"]
     assert bert[["F1 (%)", "F1 sd", "F1 95 % interval", "F1 in the paper"]].tolist() == ["68.8", "0.8", "66.2–71.4", "69.9"]
     assert bert[["EM (%)", "EM sd", "EM 95 % interval", "EM in the paper"]].tolist() == ["42.1", "0.8", "39.5–44.7", "42.7"]
+    assert re.fullmatch(r"answer and category: −2\.9 \(−[\d.]+ to \+[\d.]+\)", bert[ABOVE]), "on its own dataset, the best control is better"
+    assert real.loc[controls, "EM (%)"].tolist() == ["20.0", "20.0", "45.0", "45.0"] and (real.loc[[*controls, "random"], ABOVE] == "").all()
     random = real.loc["random"]
     assert random[["F1 (%)", "EM (%)", "F1 in the paper", "Seeds", "Training pairs"]].tolist() == ["36.2", "8.1", "36.2", "", ""]
     human = real.loc["Human (in the paper only)"]
@@ -105,7 +110,7 @@ def test_the_table_holds_table_2_beside_the_published_numbers(study):
 def test_sample_numbers_never_stand_beside_published_ones(study):
     rows = table(study, "mctaco_table")
     sample = rows[rows["Corpus"].str.contains("sample data")]
-    assert len(sample) == 5 and (sample[["F1 in the paper", "EM in the paper"]] == "").all(axis=None)
+    assert len(sample) == 5 + 4 and (sample[["F1 in the paper", "EM in the paper"]] == "").all(axis=None)
     for name in ("mctaco_by_category", "mctaco_em_against_f1"):
         drawn = points(study, name)
         assert set(drawn.loc[drawn["origin"] == "published", "source"]) == {"mctaco"}
@@ -125,7 +130,8 @@ def test_every_model_and_random_has_a_point_in_each_category(study):
     drawn = points(study, "mctaco_by_category")
     here = drawn[(drawn["origin"] == "here") & (drawn["source"] == "mctaco")]
     assert here.groupby("system").size().to_dict() == {name: 5 for name in (
-        "random", "ESIM (GloVe)", "ESIM (frozen BERT)", "BERT-base", "BERT-base + unit normalization", "RoBERTa-base")}
+        "random", "bag of words", "bag of words + unit normalization", "answer and category", "answer and category + unit normalization",
+        "ESIM (GloVe)", "ESIM (frozen BERT)", "BERT-base", "BERT-base + unit normalization", "RoBERTa-base")}
     one = here[(here["system"] == "BERT-base") & (here["slice"] == "category=duration")].iloc[0]
     assert one["value"] == pytest.approx(0.322) and one["n"] == 314 and one["ci_low"] < one["value"] < one["ci_high"]
     published = drawn[drawn["origin"] == "published"].set_index("slice")["value"]
@@ -154,7 +160,7 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
 def test_systems_of_one_size_are_drawn_where_there_is_no_curve(tmp_path, program):
     inputs = Study(tmp_path, program, metric_rows("sample_mctaco", SMALL, [1], curve=False))
     metrics = mctaco_metrics(inputs.metrics, MODELS)
-    assert set(means(sized(metrics))["system"]) == set(looks(metrics)) == {HOSTILE, f"{HOSTILE} + unit normalization"}
+    assert set(means(sized(metrics))["system"]) == set(looks(sized(metrics))) == {HOSTILE, f"{HOSTILE} + unit normalization"}
     assert inputs.call("mctaco_training_size").returncode == 0
     assert b"SAMPLE DATA" in (inputs.publish / "figures/mctaco_training_size.svg").read_bytes()
 
@@ -162,8 +168,28 @@ def test_systems_of_one_size_are_drawn_where_there_is_no_curve(tmp_path, program
 def test_em_against_f1_has_every_system_and_table_2(study):
     drawn = points(study, "mctaco_em_against_f1")
     here = drawn[(drawn["origin"] == "here") & (drawn["source"] == "mctaco")]
-    assert here.groupby("metric").size().to_dict() == {"exact_match": 8, "f1": 8}
+    assert here.groupby("metric").size().to_dict() == {"exact_match": 8 + 4, "f1": 8 + 4}
     assert len(drawn[drawn["origin"] == "published"]) == 18
+
+
+@pytest.mark.parametrize("name", ["mctaco_by_category", "mctaco_em_against_f1", "mctaco_consistency"])
+def test_of_the_controls_the_best_is_drawn_and_said_to_be_one(study, name):
+    svg = (study.publish / f"figures/{name}.svg").read_text()
+    assert "<!-- answer and category" in svg and "bag of words" not in svg
+    assert ("(best control) -->" if name == "mctaco_consistency" else style.BEST_CONTROL) in svg
+    assert {"bag_of_words", "answer_and_category"} <= set(points(study, name)["model"]), "all stand in the CSV"
+
+
+def test_the_best_control_is_that_of_each_corpus(study):
+    metrics = mctaco_metrics(study.metrics, MODELS)
+    worse = metrics["value"].mask((metrics["source"] == "mctaco") & (metrics["model"] == "answer_and_category"), 0.01)
+    metrics = metrics.assign(value=worse)
+    drawn = with_best_control(metrics[metrics["method"].isin(["control", "train"])], metrics)
+    controls = drawn[drawn["method"] == "control"].groupby("source")["model"].agg(set)
+    assert controls.to_dict() == {"mctaco": {"bag_of_words"}, "sample_mctaco": {"answer_and_category"}}
+    assert drawn[drawn["method"] == "control"].groupby("source")["system"].nunique().eq(1).all()
+    none = metrics[metrics["method"] != "control"]
+    assert len(with_best_control(none, none)) == len(none)
 
 
 def test_consistency_has_models_the_labels_and_always_yes(study):

@@ -15,7 +15,9 @@ from scripts.common.tables import NLI, read_table, write_table
 from scripts.evaluate.temporal_nli import LABELS, SCHEMA, SLICES
 from scripts.publish.comparison import Facts, findings, paper_of, parts_of, published_claims, selected, settings_of
 from scripts.publish.names import details_of
+from scripts.publish import style
 from scripts.publish.style import lines_of
+from scripts.publish.table import ABOVE
 from scripts.publish.temporal_nli.errors import EACH, chosen, errors
 from scripts.publish.temporal_nli.metrics import METHODS, SCORINGS, SETS, VALUES, nli_metrics
 from tests.conftest import ROOT
@@ -109,7 +111,10 @@ def test_the_points_are_the_metrics(study, name):
         np.testing.assert_allclose(points[column], same[column])
     majority = metrics.xs("majority", level="model").xs("majority", level="method")["value"]
     np.testing.assert_allclose(points["majority"], majority.loc[list(points[[key[0], key[1], *key[4:]]].itertuples(index=False, name=None))])
-    assert not points.duplicated(key).any()
+    control = metrics.xs("control", level="method").xs("bag_of_words", level="model")["value"]  # the better one over all pairs
+    np.testing.assert_allclose(points["control"], control.loc[list(points[[key[0], key[1], *key[4:]]].itertuples(index=False, name=None))])
+    assert not points.duplicated(key).any() and not set(points["method"]) & {"control", "majority"}
+    assert style.BEST_CONTROL in (study.publish / f"figures/{name}.svg").read_text()
 
 
 def test_what_was_held_out_stands_in_a_matrix(study):
@@ -184,7 +189,7 @@ def test_confusion_is_a_share_of_the_label(study):
 
 def test_the_table_holds_the_numbers_and_the_published_ones(study):
     table = table_of(study, "temporal_nli_table")
-    assert len(table) == 2 * 14 + 2 * 4 - 1, "ternary and binary, and binary alone of the model with two labels"
+    assert len(table) == 2 * 14 + 3 * 2 * 4 - 1, "ternary and binary, and binary alone of the model with two labels"
     generated = table[table["Source"] == RESOURCES["sources"]["event_templates"]["title"]]
     row = generated[(generated["Challenge set"] == SETS["temp_order"]) & (generated["Model"] == "RoBERTa-large (MNLI)")
                     & (generated["Method"] == METHODS["train"]) & (generated["Scoring"] == "ternary")].iloc[0]
@@ -193,6 +198,9 @@ def test_the_table_holds_the_numbers_and_the_published_ones(study):
     first = generated.iloc[:4]
     assert first["Model"].tolist()[:2] == ["majority"] * 2 and first["Scoring"].tolist()[:2] == SCORINGS
     assert first["F1, published (%)"].tolist()[:2] == ["23.14", "51.46"] and first["Seeds"].tolist()[:2] == ["", ""]
+    assert re.fullmatch(r"bag of words: \+28\.0 \(\+[\d.]+ to \+[\d.]+\)", row[ABOVE])
+    controls = table[table["Method"] == "control"]
+    assert set(controls["Model"]) == {"bag of words", "second text alone"} and len(controls) == 2 * 2 * 4 and (controls[ABOVE] == "").all()
     small = generated[generated["Model"].str.startswith("MiniLM")]
     assert len(small) == 6 and (small["Accuracy, published (%)"] == "").all()
     assert not generated["Model"].str.contains("DeBERTa").any(), "what no run measured is not in the table"

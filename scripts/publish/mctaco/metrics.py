@@ -81,6 +81,16 @@ def over_seeds(metrics: pd.DataFrame) -> pd.DataFrame:
     return metrics[metrics["seed"].isna()]
 
 
+def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+    """The points of a figure without those of controls, but for the one with the highest exact match on each corpus and split."""
+    place = ["source", "split", "system"]
+    rows = trained_most(over_seeds(metrics))
+    rows = rows[(rows["method"] == "control") & (rows["metric"] == "exact_match") & (rows["slice"] == "all")]
+    best = rows.loc[rows.groupby(place[:2])["value"].idxmax(), place]
+    is_best = pd.MultiIndex.from_frame(points[place]).isin(pd.MultiIndex.from_frame(best))
+    return points[(points["method"] != "control") | is_best]
+
+
 def claims_of(file: Path) -> pd.DataFrame:
     """The rows of a published.csv about mctaco, all text."""
     try:

@@ -4,8 +4,8 @@ Zhou et al. 2019 (section 4): a model "does not infer a range of true answers", 
 associate surface forms". Open marks: each candidate judged for itself; filled ones: the quantities of a question of duration
 or frequency judged by the one interval that the same scores make likeliest. Left of a line of panels: all questions; in the
 middle those with two different quantities or more, where a range can tell something; right: the gap, on all questions.
-Means over the seeds with 95 % intervals over questions and seeds; what one range adds is paired by question. The data's own labels show the most that one range
-can reach.
+Means over the seeds with 95 % intervals over questions and seeds; what one range adds is paired by question. The data's own
+labels show the most that one range can reach. Grey: the control with the highest exact match; the others are in the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -27,7 +27,8 @@ from scripts.common.intervals import difference
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.mctaco.metrics import BASELINES, POINTS, load_systems, mctaco_metrics, over_seeds, title_of, trained_most
+from scripts.publish.mctaco.metrics import (
+    BASELINES, POINTS, load_systems, mctaco_metrics, over_seeds, title_of, trained_most, with_best_control)
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 
@@ -88,7 +89,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     row = ROW + LINE * max(0, max(map(len, names.values())) - 2)
     heights = [max(0.7, row * len(place) + 0.15) for *_, place in blocks]
     left = 0.2 + LETTER * max(len(line) for lines in names.values() for line in lines)
-    top, gap, foot, between, right = 0.5, 1.15, 0.9, 0.3, 0.15
+    top, gap, foot, between, right = 0.5, 1.15, 1.05, 0.3, 0.15
     width, height = style.WIDTH, top + sum(heights) + gap * (len(blocks) - 1) + foot
     wide = (width - left - right - between * (len(PANELS) - 1)) / len(PANELS)
     figure, high = plt.figure(figsize=(width, height)), height - top
@@ -106,15 +107,18 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
                       label="each candidate for itself"),
                Line2D([], [], color=style.COLOURS[0], marker="o", markersize=3.2, linewidth=1,
                       label="one range a question, and what it adds (95 % interval)")]
-    figure.legend(handles=handles, loc="lower center", ncols=2, bbox_to_anchor=(0.5, 0.06 / height), borderaxespad=0)
+    if (points["method"] == "control").any():
+        handles.append(Line2D([], [], color=style.CONTROL, marker="o", markersize=3.2, linewidth=1, label=style.BEST_CONTROL))
+    style.legends(figure, [("", handles)], 0.06)
     return figure
 
 
 def main(given: argparse.Namespace) -> None:
-    points = decoded(mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws=True))
+    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws=True)
+    points = decoded(metrics)
     if points.empty:
         raise UserError(f"{given.metrics}: no exact_match{RANGE} of mctaco; evaluate its experiments again")
-    style.save(draw(points, load(given.sources)), given.output)
+    style.save(draw(with_best_control(points, metrics), load(given.sources)), given.output)
     write_points(points[POINTS], given.output)
     log.info("%s: %d systems", given.output, points["system"].nunique())
 

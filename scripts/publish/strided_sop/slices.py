@@ -170,18 +170,17 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     style.apply()
     every = looks(pd.concat([part for _, part in blocks]))
     known = [{name: look for name, look in every.items() if name in set(part["system"])} for _, part in blocks]
-    longest = max(map(len, every))
-    wide = max(1, min(len(every), 105 // (longest + 7)))
-    foot = 0.2 + 0.155 * -(-len(every) // wide)
+    handles = {name: Line2D([], [], linestyle="", markersize=4, label=name, **look) for name, look in every.items()}
+    groups = [("", [handles[name] for name, look in every.items() if look["color"] != style.CONTROL]),
+              (style.CONTROLS, [handles[name] for name, look in every.items() if look["color"] == style.CONTROL])]
+    foot = 0.2 + style.legends_height(groups)
     heights = [TOP + rows_of(part, len(of_block))[2] + UNDER for (_, part), of_block in zip(blocks, known)]
     figure = plt.figure(figsize=(style.WIDTH, sum(heights) + foot))
     top = 0.0
     for (title, part), of_block, height in zip(blocks, known, heights):
         draw_block(figure, part, title, top, of_block)
         top += height
-    handles = [Line2D([], [], linestyle="", markersize=4, label=name, **look) for name, look in every.items()]
-    figure.legend(handles=handles, loc="lower center", ncols=wide, bbox_to_anchor=(0.5, 0.08 / figure.get_figheight()),
-                  handlelength=1.2, columnspacing=1.6, borderaxespad=0)
+    style.legends(figure, groups, 0.08)
     return figure
 
 

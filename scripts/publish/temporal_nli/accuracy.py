@@ -202,7 +202,7 @@ def legend(figure: Figure, points: pd.DataFrame) -> None:
     handles.append(Line2D([], [], color=MAJORITY, marker="|", markersize=7, markeredgewidth=1.5, linestyle="",
                           label="majority baseline on the same pairs"))
     if points["control"].notna().any():
-        handles.append(Line2D([], [], color=CONTROL, marker="x", markersize=4.4, linestyle="", label="best control on the same pairs"))
+        handles.append(Line2D([], [], color=CONTROL, marker="x", markersize=4.4, linestyle="", label=style.BEST_CONTROL))
     figure.legend(handles=handles, loc="lower center", ncols=min(len(handles), 3), handlelength=1.6, columnspacing=1.8,
                   bbox_to_anchor=(0.5, 0.04 / figure.get_figheight()), borderaxespad=0)
 
