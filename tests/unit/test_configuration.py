@@ -41,6 +41,11 @@ def overlaid(under: dict, over: dict) -> dict:
     return merged
 
 
+def without_controls(name: str) -> dict:
+    """The default configuration with one of its experiments running, without the study's controls."""
+    return overlaid(only(name), {"experiments": {name: {"controls": False}}})
+
+
 def plan(config: dict, sources=SOURCES, models=MODELS, studies=STUDIES):
     return resolve(check(config, schema("config")), sources, models, studies)
 
@@ -254,14 +259,14 @@ def test_a_missing_key_shows_what_to_write():
 
 
 def test_runs_are_their_settings():
-    first = plan(only("sample_sop"))
-    changed = only("sample_sop")
+    first = plan(without_controls("sample_sop"))
+    changed = without_controls("sample_sop")
     changed["experiments"] = {"sample_sop": dict(reversed(changed["experiments"]["sample_sop"].items()))}
     assert list(plan(changed).runs) == list(first.runs), "the order of keys must not matter"
     for setting in ({"epochs": 9}, {"learning_rate": 0.5}):
-        other = plan(overlaid(only("sample_sop"), {"experiments": {"sample_sop": {"training": setting}}}))
+        other = plan(overlaid(without_controls("sample_sop"), {"experiments": {"sample_sop": {"training": setting}}}))
         assert not set(other.runs) & set(first.runs)
-    more = only("sample_sop") | {"seeds": [1, 2, 3]}
+    more = without_controls("sample_sop") | {"seeds": [1, 2, 3]}
     assert set(first.runs) < set(plan(more).runs)
 
 
@@ -277,7 +282,7 @@ def test_two_experiments_share_a_run():
 
 def test_a_method_that_does_not_learn_is_one_run():
     """Neither the seeds nor the settings of learning make another; what it reads and how far does."""
-    config = overlaid(only("sample_nli"), {"experiments": {"sample_nli": {"methods": ["direct", "train"]}}})
+    config = overlaid(without_controls("sample_nli"), {"experiments": {"sample_nli": {"methods": ["direct", "train"]}}})
     runs = plan(config).runs
     direct = {name for name, run in runs.items() if run.method == "direct"}
     assert len(direct) == 3 and len(runs) == 3 + 3
@@ -288,7 +293,7 @@ def test_a_method_that_does_not_learn_is_one_run():
 
 
 def test_methods_differ_and_short_names_of_sources_stand_for_sources():
-    runs = plan(only("sample_nli")).runs.values()
+    runs = plan(without_controls("sample_nli")).runs.values()
     assert {run.method for run in runs} == {"train", "hypothesis_only"}
     assert {run.dataset.folder for run in runs} == {
         f"results/build/temporal_nli/event_templates/{name}-train_templates-6-test_templates-4"

@@ -36,7 +36,7 @@ from tests.unit.fetch_models import (
 @each_row("name", MODELS)
 def test_every_model_of_the_project(name):
     check_model(name, MODELS[name])
-    if kind_of(MODELS[name]) not in ("esim", "mlm"):
+    if kind_of(MODELS[name]) not in ("esim", "mlm", "control"):
         assert {"config.json", "tokenizer.json"} < set(model_files(MODELS[name]))
         assert ("model.safetensors" in model_files(MODELS[name])) == ("init" not in MODELS[name])
     for place in (MODELS[name], MODELS[name].get("tokenizer", {})):
@@ -47,8 +47,8 @@ HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
 
 
 @pytest.mark.parametrize(("entry", "said"), [
-    ({"licence": "MIT"}, "exactly one of hub, folder, init, esim, mlm"),
-    (HUB | {"folder": "there"}, "exactly one of hub, folder, init, esim, mlm"),
+    ({"licence": "MIT"}, "exactly one of hub, folder, init, esim, mlm, control"),
+    (HUB | {"folder": "there"}, "exactly one of hub, folder, init, esim, mlm, control"),
     (TINY | {"tokenizer": {}}, "has one of vocabulary and tokenizer"),
     ({"esim": {"hidden_size": 3}, "licence": "MIT"}, "has one of vectors and encoder"),
     ({"esim": {"hidden_size": 3}, "encoder": "nowhere", "licence": "MIT"}, "fetch the model nowhere first"),
