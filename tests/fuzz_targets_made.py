@@ -38,7 +38,8 @@ PAIRS = [{"example_id": f"e{place}", "group_id": f"t{place // 2}", "text_a": "Th
           "premise_position": "forward", "withheld": ""} for place in range(4)]
 OPTIONS = [{"example_id": f"e{place}", "instance_id": f"i{place // 4}", "dialog_id": f"i{place // 4}", "context": "A: For <MASK>.\nB: 2 hours?",
             "context_scope": "full", "candidate": f"{place + 1} hours", "label": int(place % 4 < 2),
-            "rule": "" if place % 4 < 2 else "phrase", "is_original": place % 4 == 0, "kind": "duration", "has_numeral": True, "turns": 2}
+            "rule": "" if place % 4 < 2 else "phrase", "is_original": place % 4 == 0, "kind": "duration", "has_numeral": True, "turns": 2,
+            "leak": "near" if place < 4 else "none"}
            for place in range(8)]
 ORDERED = [{"pair_id": f"e{place}", "example_id": f"e{place}", "group_id": f"v{place // 2}", "video_id": f"v{place // 2}", "stride": 0,
             "first_position": 1, "second_position": 2, "text_a": "She cuts.", "text_b": "She eats.", "label": place % 2, "overlap": 0.5,

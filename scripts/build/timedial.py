@@ -1,8 +1,8 @@
 """Build the masked datasets of TimeDial (Qin et al. 2021, section 4): every temporal expression of a dialog, masked.
 
 The dialogs that the challenge was made from leave, exact and near (scripts/build/dialog_leakage.py), then those that
-share runs of words with an instance or its answer (scripts/build/word_overlap.py), then those that occur before. Every span
-of those that stay gives one instance: its own text is right, and `negatives` candidates are wrong. The paper says two things
+share runs of words with an instance or its answer (scripts/build/word_overlap.py), then those that occur before. Instances
+that share half as much with a dialog that stays, whether or not max_dialogs keeps it, are marked (leak: near). Every span of those that stay gives one instance: its own text is right, and `negatives` candidates are wrong. The paper says two things
 of these: its section 4.1.1 takes them "from the dialog context", its table 4 names a pool of 2,153 spans for 14.5 thousand
 masks. negatives_from chooses: pool; dialog (where a dialog has too few, the rest is drawn from the pool); mixed (half of them
 from the dialog, rounded up). From a pool, the candidate that stands in its dialog is right, nearly always in training, seldom
@@ -44,7 +44,7 @@ from scripts.build.options import options_of
 from scripts.build.timedial_challenge import challenge_cloze
 from scripts.build.timedial_instances import cloze, ordered, placed
 from scripts.build.timedial_pool import pool_of
-from scripts.build.word_overlap import filled_in, leaks, overlaps
+from scripts.build.word_overlap import filled_in, leaks, overlaps, still_near
 from scripts.common.files import whole, whole_set
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError, execute, log, parser
@@ -105,13 +105,15 @@ def funnel(reasons: np.ndarray, spans: pd.DataFrame, built: pa.Table) -> pd.Data
 
 def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame, filled: pd.DataFrame, options: dict,
                 most: int | None, where: str, learnt: pd.DataFrame | None = None
-                ) -> tuple[pa.Table, pd.DataFrame, pd.DataFrame]:
-    """The dataset of one split (schema cloze), its funnel(), and the spans left, for the pool of another split.
+                ) -> tuple[pa.Table, pd.DataFrame, pd.DataFrame, set[str]]:
+    """The dataset of one split (schema cloze), its funnel(), the spans left, for the pool of another split, and the instances
+    of the challenge that are still near a dialog with such a span.
 
     dialogs: of ordered(). spans: of placed(). asked: of challenge_turns(). filled: of filled_in(). most: dialogs to keep.
     learnt: spans whose texts are in the pool, too. Raises UserError when no span is left, or too small a pool.
     """
-    reasons = reasons_to_leave(dialogs, asked, overlaps(dialogs, filled))
+    shares = overlaps(dialogs, filled)
+    reasons = reasons_to_leave(dialogs, asked, shares)
     left = spans[reasons[spans["dialog"]] == ""].reset_index(drop=True)
     if left.empty:
         raise UserError(f"{where}: no temporal expression is left: the dialogs have none, or all that do are sources of the "
@@ -133,7 +135,7 @@ def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame,
     counts = funnel(reasons, spans, built)
     counts.loc[counts.index[-1], ["pool", "right_by_frequency"]] = [pooled["text"].str.lower().nunique(),
                                                                    round(right_by_frequency(pooled, built), 4)]
-    return built, counts.astype({"pool": "Int64"}), left
+    return built, counts.astype({"pool": "Int64"}), left, still_near(shares, left["dialog"].unique())
 
 
 def build(given: argparse.Namespace, output: Path) -> None:
@@ -146,12 +148,13 @@ def build(given: argparse.Namespace, output: Path) -> None:
     challenges = pd.concat(measured.values(), ignore_index=True)
     asked = challenge_turns(challenges, str(given.challenge))
     filled = filled_in(challenges, asked)
-    most, rows, learnt = options["max_dialogs"], [], None
+    most, rows, learnt, near = options["max_dialogs"], [], None, set()
     for name, split in zip(LEARNT, given.splits):
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.cleaned, given.spans))
         dialogs = ordered(read_complete(file, DIALOGS).to_pandas(), str(file))
         spans = placed(read_complete(spans_file, SPANS).to_pandas(), dialogs, str(spans_file))
-        built, counts, learnt = build_split(dialogs, spans, asked, filled, options, most, str(spans_file), learnt)
+        built, counts, learnt, affected = build_split(dialogs, spans, asked, filled, options, most, str(spans_file), learnt)
+        near |= affected
         most = None if most is None else -(-most // HELD_OUT)
         write_table(built, output / f"{name}.parquet", CLOZE,
                     provenance_of(file) | {"split": split, "options": options})
@@ -163,11 +166,12 @@ def build(given: argparse.Namespace, output: Path) -> None:
                      ["candidates", "mask_instances", "dialogs_kept", "pool"]], 100 * counts["right_by_frequency"].iloc[-1])
     for split, challenge in measured.items():
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.challenge, given.challenge_spans))
-        built, found = challenge_cloze(challenge, read_complete(spans_file, SPANS).to_pandas(), options["context_scope"],
+        built, found = challenge_cloze(challenge, read_complete(spans_file, SPANS).to_pandas(), options["context_scope"], near,
                                        str(file))
         write_table(built, output / f"{split}.parquet", CLOZE,
                     provenance_of(file) | {"split": split, "options": options})
-        log.info("%s %s: %d candidates for %d masks; among the spans: %s", given.output, split, len(built), found.sum(),
+        log.info("%s %s: %d candidates for %d masks, %d of them near a dialog that stayed; among the spans: %s", given.output, split,
+                 len(built), found.sum(), challenge.loc[challenge["instance_id"].isin(near), "instance_id"].nunique(),
                  ", ".join(f"{how} {count:,}" for how, count in found.items()))
     with whole(output / "leakage.csv") as place:
         table = pd.concat(rows)

@@ -45,8 +45,12 @@ def span_behind_mask(challenge: pd.DataFrame, asked: pd.DataFrame, spans: pd.Dat
         "found": np.select([found["off"].isna(), found["off"] == 0], ["none", "exact"], "overlapping")})
 
 
-def challenge_cloze(challenge: pd.DataFrame, spans: pd.DataFrame, scope: str, where: str) -> tuple[pa.Table, pd.Series]:
-    """The instances of a challenge split (schema cloze), and how many masks were found among its spans."""
+def challenge_cloze(challenge: pd.DataFrame, spans: pd.DataFrame, scope: str, near: set[str],
+                    where: str) -> tuple[pa.Table, pd.Series]:
+    """The instances of a challenge split (schema cloze), and how many masks were found among its spans.
+
+    near: the instances that share words with a dialog to learn from.
+    """
     if challenge.empty:  # a split of a challenge may be
         return CLOZE.empty_table(), pd.Series(dtype=int)
     asked = challenge_turns(challenge, where)
@@ -60,7 +64,8 @@ def challenge_cloze(challenge: pd.DataFrame, spans: pd.DataFrame, scope: str, wh
                               "place": np.arange(len(masked))}, asked["instance_id"].iloc[masked]).join(behind)
     rows = challenge.join(instances, on="instance_id").sort_values(["place", "label"], ascending=[True, False], kind="stable")
     number = rows.groupby("instance_id").cumcount().to_numpy()
-    names = ["instance_id", "context", "kind", "has_numeral", "turns", "label", "rule", "is_original"]
+    rows["leak"] = np.where(rows["instance_id"].isin(near), "near", "none")
+    names = ["instance_id", "context", "kind", "has_numeral", "turns", "leak", "label", "rule", "is_original"]
     table = pa.Table.from_pandas(rows[names], preserve_index=False)
     return with_columns(table, number, scope, candidate=pa.array(rows["option"], pa.string()),
                         dialog_id=table["instance_id"]), behind["found"].value_counts()

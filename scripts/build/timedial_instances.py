@@ -101,6 +101,7 @@ def cloze(spans: pd.DataFrame, dialogs: pd.DataFrame, pool: pd.DataFrame, places
     table = pa.table({
         "instance_id": pa.array(ids), "dialog_id": pa.array(spans["dialog_id"]), "context": texts,
         "kind": pa.array(spans["kind"]), "has_numeral": pa.array(spans["has_numeral"]), "turns": pa.array(length, pa.int32()),
+        "leak": pa.array([""] * len(spans), pa.string()),
     }).take(of)
     right = number == 0
     return with_columns(table, number, options["context_scope"], candidate=pa.array(candidates.ravel(), pa.string()),

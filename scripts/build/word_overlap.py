@@ -16,6 +16,7 @@ from scripts.common.keyed import keyed_hash
 RUN = 5  # words
 DIALOG_SHARE = 0.3  # of the runs of the dialog or of the instance, of whichever has fewer
 ANSWER_SHARE = 0.75  # of the runs of the masked turn that hold a word of its answer
+NEAR_PART = 0.5  # of either, from which on an instance is near a dialog that stays
 
 
 def words_of(texts: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -93,6 +94,11 @@ def filled_in(challenge: pd.DataFrame, asked: pd.DataFrame) -> pd.DataFrame:
     return right
 
 
-def leaks(pairs: pd.DataFrame) -> pd.Series:
-    """Which pairs of overlaps() share too much for the dialog to stay."""
-    return (pairs["dialog_share"] >= DIALOG_SHARE) | (pairs["answer_share"] >= ANSWER_SHARE)
+def leaks(pairs: pd.DataFrame, part: float = 1.0) -> pd.Series:
+    """Which pairs of overlaps() share too much for the dialog to stay; part: of what is too much, from 0 to 1."""
+    return (pairs["dialog_share"] >= part * DIALOG_SHARE) | (pairs["answer_share"] >= part * ANSWER_SHARE)
+
+
+def still_near(pairs: pd.DataFrame, learnt: np.ndarray) -> set[str]:
+    """The instances that share half of what is too much with one of these dialogs (numbers), which stayed."""
+    return set(pairs.loc[leaks(pairs, NEAR_PART) & pairs["dialog"].isin(learnt), "instance_id"])

@@ -34,7 +34,9 @@ spans         one row a temporal expression: source, split, dialog_id (of a chal
               "14 days"; the words in lower case where no quantity is understood)
 cloze         one row a candidate for a masked span: example_id, instance_id, dialog_id, context (turns as `A: text`, one
               a line, with one <MASK>), context_scope (full, local, target), candidate, label (1 right), rule,
-              is_original, kind and has_numeral (of the span that was masked), turns (of the whole dialog)
+              is_original, kind and has_numeral (of the span that was masked), turns (of the whole dialog), leak (of the
+              challenge: near, where a dialog that is learnt from or held out still shares words with the instance, or
+              none; empty in what is learnt from)
 predictions   run, split, selection (held_out: the epoch best on the held-out groups; last: the last epoch, where nothing is
               held out; peak: the epoch best on this very split; direct: of a model that did not learn), epoch,
               example_id, group_id, label, score (the log-probability of each label, a list in label order; a list of one,
@@ -118,6 +120,7 @@ CLOZE = pa.schema([
     ("example_id", pa.string()), ("instance_id", pa.string()), ("dialog_id", pa.string()), ("context", pa.string()),
     ("context_scope", pa.string()), ("candidate", pa.string()), ("label", pa.int8()), ("rule", pa.string()),
     ("is_original", pa.bool_()), ("kind", pa.string()), ("has_numeral", pa.bool_()), ("turns", pa.int32()),
+    ("leak", pa.string()),
 ])
 PREDICTIONS = pa.schema([
     ("run", pa.string()), ("split", pa.string()), ("selection", pa.string()), ("epoch", pa.int32()),

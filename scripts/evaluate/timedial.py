@@ -16,7 +16,7 @@ are compared without the spaces around them. Prints per cent with 95 % intervals
 
 On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, over all instances (slice all), by
 kind of the masked span (kind=date), by whether it holds a numeral (has_numeral=true), by length of the dialog
-(turns=7-10), and for wrong_above_right by rule (rule=phrase); for the epoch with the lowest loss on the held-out dialogs. A row
+(turns=7-10), with and without the instances that a dialog of the training corpus still shares words with (leak=near, leak=none), and for wrong_above_right by rule (rule=phrase); for the epoch with the lowest loss on the held-out dialogs. A row
 without seed is the mean over the seeds; its sd is over the seeds, its interval over instances and seeds. Ties of a control are broken at random, in expectation over
 all orders: where every option ties, 1/6 of two right of four, 1/3 of one right of three.
 
@@ -93,7 +93,7 @@ def of_source(source: str, dataset: str, systems: dict[tuple, list[Run]], build:
     same |= next(iter(systems.values()))[0].facts["data_options"]
     for split in sources[measured_on]["evaluate"]:
         file = folder / f"{split}.parquet"
-        options = read_examples(file, CLOZE, 2, missing=("rule", "kind"), empty=True)
+        options = read_examples(file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)
         if len(options):  # a set may come without extras
             found = of_dataset(checked(options, file), systems, split, domain, resamples)
             rows += [same | {"split": split} | row for row in found]

@@ -15,6 +15,7 @@ from scripts.evaluate.tally import Tally, share, sums_by_group
 
 ACCURACY = {1: "one_best_accuracy", 2: "two_best_accuracy"}  # by the number of right options
 RULES = {"Rule 1": "phrase", "Rule 2": "numeral", "Rule 3": "open_ended"}
+LEAKS = ("none", "near")  # whether a dialog that stayed in training shares words with the instance
 TURNS = {"1-6": (1, 6), "7-10": (7, 10), "11-15": (11, 15), "16+": (16, math.inf)}
 
 
@@ -61,18 +62,20 @@ def outranked_by_chance(score: np.ndarray, label: np.ndarray, instance: np.ndarr
 
 
 def slices(instances: pd.DataFrame) -> dict[str, np.ndarray]:
-    """The slices of the instances, by name: which of them belong to it; instances: kind, has_numeral and turns."""
+    """The slices of the instances, by name: which of them belong to it; instances: kind, has_numeral, turns and leak (which may
+    be missing: a dataset that tells of none has no such slices)."""
     kind = instances["kind"].fillna("").replace("", "other")
     parts = {"all": np.full(len(instances), True)}
     parts |= {f"kind={name}": (kind == name).to_numpy() for name in sorted(set(kind))}
     parts |= {f"has_numeral={str(value).lower()}": (instances["has_numeral"] == value).to_numpy(bool) for value in (True, False)}
+    parts |= {f"leak={name}": (instances["leak"] == name).to_numpy() for name in LEAKS}
     return parts | {f"turns={name}": instances["turns"].between(*ends).to_numpy() for name, ends in TURNS.items()}
 
 
 def tallies_of(options: pd.DataFrame, outcomes: list[tuple[np.ndarray, np.ndarray]]) -> list[Tally]:
     """Both metrics with all their slices, by instance; outcomes: of each seed what outranked() tells of these options.
 
-    options: instance (from 0), label, rule; kind, has_numeral and turns, where the slices by them are wanted.
+    options: instance (from 0), label, rule; kind, has_numeral, turns and leak, where the slices by them are wanted.
     """
     instance, rule, wrong = options["instance"].to_numpy(), options["rule"].to_numpy(), options["label"].to_numpy() == 0
     right = np.bincount(instance, ~wrong).astype(int)

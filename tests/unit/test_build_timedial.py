@@ -387,6 +387,20 @@ def test_the_challenge_as_it_stands(corpus):
     assert test["turns"].tolist() == [3] * 4 + [2] * 4 and test["context"][0] == corpus.challenge["dialog"][0]
 
 
+@pytest.mark.parametrize(("said", "leak"), [("Why ?", "none"), ("Nobody says what stands in between ?", "near"),
+                                             ("Nobody says what stands in here ?", "none")])
+def test_an_instance_that_a_dialog_to_learn_from_still_shares_words_with_is_near(corpus, said, leak):
+    """One run of six is half of what is too much; of two, the dialog leaves, and nothing is left of it."""
+    corpus.dialogs.loc[corpus.dialogs["text"] == "Why ?", "text"] = said
+    corpus.spans = spans_of(corpus.dialogs)
+    built = corpus.build()
+    assert built["test"].groupby("instance_id")["leak"].unique().map(list).to_dict() == {"1": ["none"], "9": [leak]}
+    assert set(built["train"]["leak"]) == {""} == set(built["validation"]["leak"])
+    assert ("train:2" in set(built["train"]["dialog_id"])) == ("here" not in said)
+    fewer = corpus.build(max_dialogs=2)["test"]
+    assert fewer["leak"].equals(built["test"]["leak"]), "a property of both corpora, not of how much is learnt from"
+
+
 @pytest.mark.parametrize(("spans", "kind", "numeral"), [
     ([], "other", True),                                                   # "two weeks": a number word
     ([(31, 36, "duration", False)], "other", True),                        # a span elsewhere in the turn

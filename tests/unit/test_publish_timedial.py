@@ -66,7 +66,8 @@ def cloze(split: str, scope: str) -> list[dict]:
                          "context": "\n".join(turns if scope == "full" else turns[1:2]), "label": int(place < right),
                          "candidate": f"{place + 1} hours {HOSTILE if place == 3 else ''}".strip(), "rule": rule,
                          "is_original": place == 0, "has_numeral": number % 2 == 0, "turns": len(turns),
-                         "kind": "age" if number == 0 else "duration" if number % 2 else "date"})
+                         "kind": "age" if number == 0 else "duration" if number % 2 else "date",
+                         "leak": "none" if number % 4 else "near"})
     return rows
 
 

@@ -150,7 +150,7 @@ def cloze(many: int, right: int, scope: str = "full") -> list[dict]:
                          "context": "A: We met at two o'clock.\nB: For <MASK>.", "context_scope": scope,
                          "candidate": f"{place + 1} hours", "label": int(place < right), "rule": rule,
                          "is_original": place == 0, "kind": KINDS[number % 4], "has_numeral": number % 2 == 0,
-                         "turns": 3 + number % 18})
+                         "turns": 3 + number % 18, "leak": "none" if number % 5 else "near"})
     return rows
 
 
@@ -230,6 +230,7 @@ def test_slices_hold_every_instance_once(experiment, tmp_path):
     assert n[["kind=date", "kind=time", "kind=duration", "kind=other"]].tolist() == [10] * 4
     assert n[["has_numeral=true", "has_numeral=false"]].tolist() == [20, 20]
     assert n[["turns=1-6", "turns=7-10", "turns=11-15", "turns=16+"]].sum() == n["all"] == 40
+    assert n[["leak=none", "leak=near"]].tolist() == [32, 8]
     n = rows[rows["metric"] == "wrong_above_right"].set_index("slice")["n"]
     assert n[["rule=phrase", "rule=numeral", "rule=open_ended"]].sum() == n["all"] == 80
     assert (rows["value"].between(0, 1) & (rows["ci_low"] <= rows["value"]) & (rows["value"] <= rows["ci_high"])).all()
