@@ -15,7 +15,7 @@ from scripts.common.texts import json_of, text_of
 REMEDY = "remove it and run again"
 NAMES = ("run", "study", "source", "dataset", "model", "method")  # some are parts of paths
 COUNTS = ("seed", "train_examples", "held_out_examples", "epochs", "best_epoch")
-OBJECTS = ("data_options", "training", "hardware", "versions", "data")
+OBJECTS = ("data_options", "training", "hardware", "versions", "data", "truncated_instances")
 SELECTIONS = ("held_out", "last", "peak", "direct")
 
 
@@ -65,6 +65,9 @@ def facts_of(file: Path) -> Facts:
     refuse(COUNTS, _is_count, "a whole number from 0")
     refuse(("labels",), _are_labels, "a list of names")
     refuse(OBJECTS, lambda value: isinstance(value, dict), "an object")
+    for split, count in facts.get("truncated_instances", {}).items():
+        if not _is_count(count):
+            raise UserError(f"{file}: truncated_instances: {cut(split)} is {shown(count)}, not a whole number from 0; {REMEDY}")
     for name in ("data_options", "training"):
         for key, value in facts.get(name, {}).items():
             if not _is_plain(value):

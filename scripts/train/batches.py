@@ -70,6 +70,7 @@ class Examples:
     labels: np.ndarray  # (n,) int64
     choices: np.ndarray  # (n,) int64: examples of one number are candidates for the same place
     truncated: int  # how many examples had to be cut
+    truncated_choices: int | None = None  # for how many places at least one candidate had to be cut; of no candidates: None
 
     def __len__(self) -> int:
         return len(self.labels)

@@ -69,7 +69,7 @@ def tokenize_cloze(tokenizer, model: Path, table: pa.Table, labels: np.ndarray, 
         kinds = [types[0], of_first, of_first, of_first, types[1], of_second, types[2]]
         fields["token_type_ids"] = joined(*(
             part.like(kind[0]) if len(kind) == 1 else repeated(kind, n) for part, kind in zip(parts, kinds)))
-    return Examples(fields, labels.astype(np.int64), table["choice"].to_numpy(), truncated)
+    return Examples(fields, labels.astype(np.int64), table["choice"].to_numpy(), *truncated)
 
 
 class Paradigm:

@@ -90,7 +90,7 @@ class Paradigm(Choosing):
         sides = repeated(self.before, n), left, candidate.like(mask), right, repeated(self.after, n)
         targets = [candidate if number == 2 else side.like(IGNORED) for number, side in enumerate(sides)]
         fields = {"input_ids": joined(*sides), "targets": joined(*targets)}
-        return Examples(fields, table["label"].to_numpy().astype(np.int64), table["choice"].to_numpy(), truncated)
+        return Examples(fields, table["label"].to_numpy().astype(np.int64), table["choice"].to_numpy(), *truncated)
 
     def likelihoods(self, network, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the targets, and the share of them that the model would write itself."""

@@ -67,7 +67,7 @@ class Paradigm(fill.Paradigm):
             "decoder_input_ids": joined(repeated([start, sentinel], n), all_but_last),
             "targets": joined(repeated([IGNORED], n), candidate),
         }
-        return Examples(fields, table["label"].to_numpy().astype(np.int64), table["choice"].to_numpy(), truncated)
+        return Examples(fields, table["label"].to_numpy().astype(np.int64), table["choice"].to_numpy(), *truncated)
 
     def likelihoods(self, network, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the targets, and the share of them that the model would write itself."""

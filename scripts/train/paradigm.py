@@ -145,8 +145,9 @@ def contexts_and_candidates(tokenizer, table: pa.Table, model: Path) -> tuple[Ra
     return *sides, fillings.take(numbers)
 
 
-def window(left: Ragged, right: Ragged, room: np.ndarray, table: pa.Table) -> tuple[Ragged, Ragged, int]:
-    """Both sides of a mask cut to `room` (n,) tokens together, as much of each as the other leaves; and how many were cut.
+def window(left: Ragged, right: Ragged, room: np.ndarray, table: pa.Table) -> tuple[Ragged, Ragged, tuple[int, int]]:
+    """Both sides of a mask cut to `room` (n,) tokens together, as much of each as the other leaves; and how many were cut:
+    candidates, and the places that these are for.
 
     Raises UserError where a candidate leaves no room.
     """
@@ -156,7 +157,8 @@ def window(left: Ragged, right: Ragged, room: np.ndarray, table: pa.Table) -> tu
     half = room // 2
     keep_left = np.minimum(left.lengths, np.maximum(half, room - right.lengths))
     keep_right = np.minimum(right.lengths, room - keep_left)
-    truncated = int((keep_left + keep_right < left.lengths + right.lengths).sum())
+    is_cut = keep_left + keep_right < left.lengths + right.lengths
+    truncated = int(is_cut.sum()), len(np.unique(table["choice"].to_numpy()[is_cut]))
     return left.cut(left.lengths - keep_left, keep_left), right.cut(np.zeros_like(keep_right), keep_right), truncated
 
 

@@ -24,7 +24,7 @@ class Paradigm(fill.Paradigm):
         n, room = len(table), self.max_length - len(self.before + self.after) - candidate.lengths
         left, right, truncated = window(left, right, room, table)
         fields = {"input_ids": joined(repeated(self.before, n), left, candidate, right, repeated(self.after, n))}
-        return Examples(fields, table["label"].to_numpy().astype(np.int64), table["choice"].to_numpy(), truncated)
+        return Examples(fields, table["label"].to_numpy().astype(np.int64), table["choice"].to_numpy(), *truncated)
 
     def scores(self, network, batch: dict[str, torch.Tensor]) -> torch.Tensor:
         """(rows, 1) pseudo-log-likelihoods."""

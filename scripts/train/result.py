@@ -55,8 +55,11 @@ def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[s
         "labels": paradigm.score_names, "label_columns": job["head"]["columns"] if job["head"] else [],
         "data_options": job["settings"]["data"], "training": job["settings"]["training"],
         "train_examples": len(examples.get("learned", [])), "held_out_examples": len(examples.get("held_out", [])),
+        # What was longer than max_length: of the examples learnt from, then of each split the examples, and the instances that
+        # these are candidates of.
         "truncated_examples": examples["learned"].truncated if job["learns"] else 0,
         "truncated": {split: examples[split].truncated for split in examples},
+        "truncated_instances": {split: one.truncated_choices for split, one in examples.items() if one.truncated_choices is not None},
         "epochs": state.epoch, "best_epoch": reported_epoch(state),
         "seconds": round(seconds, 1), "tokens": state.tokens, "tokens_per_second": round(state.tokens / seconds, 1),
         "micro_batch_tokens": state.micro_batch_tokens, "hardware": hardware.facts(), "versions": versions(),

@@ -46,7 +46,7 @@ class Paradigm(classify.Paradigm):
         examples, back = super().encode(table), super().encode(turned(table, self.inputs)).fields
         fields = back | {"attention_mask": back["input_ids"].like(1)}
         return Examples(examples.fields | {BACK + name: field for name, field in fields.items()}, examples.labels,
-                        examples.choices, examples.truncated)
+                        examples.choices, examples.truncated, examples.truncated_choices)
 
     def scores(self, network, batch: dict[str, torch.Tensor]) -> torch.Tensor:
         """(rows, 2) antisymmetrized log-probabilities."""

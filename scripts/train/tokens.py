@@ -63,7 +63,7 @@ def write(examples: Examples, place: Path) -> None:
             arrays |= {f"{name}.flat": packed.flat, f"{name}.lengths": packed.lengths}
         for name, values in arrays.items():
             np.save(beside / f"{name}.npy", values, allow_pickle=False)
-        facts = {"truncated": examples.truncated, "fields": list(examples.fields),
+        facts = {"truncated": examples.truncated, "truncated_choices": examples.truncated_choices, "fields": list(examples.fields),
                  "sha256": {name: sha256_of(beside / f"{name}.npy") for name in arrays}}
         (beside / "facts.json").write_text(json.dumps(facts))
 
@@ -76,7 +76,8 @@ def read(place: Path) -> Examples | None:
             raise ValueError("a file has changed")
         arrays = {name: np.load(place / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in facts["sha256"]}
         fields = {name: Ragged.of(arrays[f"{name}.flat"], np.array(arrays[f"{name}.lengths"])) for name in facts["fields"]}
-        return Examples(fields, np.array(arrays["labels"]), np.array(arrays["choices"]), facts["truncated"])
+        return Examples(fields, np.array(arrays["labels"]), np.array(arrays["choices"]), facts["truncated"],
+                        facts["truncated_choices"])
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:

@@ -116,6 +116,7 @@ def test_the_mask_stays_inside(models, max_length):
         examples = paradigm.encode(table)
         mark = tokenizer.convert_tokens_to_ids("<extra_id_0>") if name == "t5" else tokenizer.mask_token_id
         assert examples.lengths.max() <= max_length and 3 <= examples.truncated <= (3 if max_length == 64 else 6)
+        assert examples.truncated_choices == -(-examples.truncated // 3), "the long context is cut for each of its three candidates"
         for row in range(len(table)):
             ids = examples.fields["input_ids"].take(np.array([row])).padded(max_length, -1)[0]
             wanted = 1 if module is not fill else len(tokenizer(table["candidate"][row].as_py(), add_special_tokens=False)["input_ids"])

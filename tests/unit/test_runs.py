@@ -46,6 +46,7 @@ def written(file: str, text: str):
     (written("r/run.json", "[]"), "r/run.json: holds no object"),
     (lambda folder: (folder / "r/run.json").unlink(), "r/run.json: no such file; run again"),
     (changed("r/run.json", seed="1"), "r/run.json: seed is '1', not a whole number from 0"),
+    (changed("r/run.json", truncated_instances={"test": -1}), "truncated_instances: test is -1, not a whole number from 0"),
     (changed("r/run.json", source="../x"), "r/run.json: source is '../x', not a name"),
     (changed("r/run.json", source=None), "r/run.json: has no source"),
     (changed("r/run.json", labels=["a"]), "its run.json names 1 labels; run it again"),

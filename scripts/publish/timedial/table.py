@@ -2,20 +2,26 @@
 
 Means over the seeds, their sd over the seeds, 95 % intervals over instances and seeds; 1-best accuracy on the released
 extras, which the paper leaves out. Controls break ties at random, in expectation. What the paper measured with the full
-dialog and this study did not run stands below, on the paper's challenge only.
+dialog and this study did not run stands below, on the paper's challenge only. Cut: the instances whose context was longer than
+max_length, so that what is farthest from the mask was not seen. Not near: without the instances that a dialog of the training
+corpus still shares words with.
 
-Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
+Reads  metrics.parquet (schema metrics), <train>/<run>/run.json of each run (what was cut), resources/sources.yaml and
+       models.yaml for titles, published.csv beside them
 Writes <output>.csv, .md, .tex
 
     python -m scripts.publish.timedial.table --metrics results/evaluate/default/metrics.parquet \\
-        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/default/tables/timedial_table
+        --sources resources/sources.yaml --models resources/models.yaml --train results/train/timedial --runs RUN RUN … \\
+        --output results/publish/default/tables/timedial_table
 """
 
 import argparse
+from pathlib import Path
 
 import pandas as pd
 
 from scripts.common.program import execute, log
+from scripts.common.runs import facts_of
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.table import ABOVE, above_control, interval, percent, write
@@ -25,11 +31,13 @@ from scripts.publish.timedial.metrics import (
 
 WORDS = ["Corpus", "Paradigm", "Model", "Domain", "Learnt from", "Context"]
 METRICS = {"2-best": "two_best_accuracy", "1-best": "one_best_accuracy"}
+NOT_NEAR = "leak=none"  # the slice
 COUNTS = {"two_best_accuracy": "Instances", "one_best_accuracy": "Extras"}
 CAPTION = ("TimeDial: 2-best accuracy on instances with two right options of four, and 1-best accuracy on the released "
            "extras with one right option of three. Means over the seeds, sd over the seeds, 95 % intervals over "
            "instances and seeds; a tie of a right and a wrong option counts as wrong. Controls: expected values, ties broken at "
-           "random. Paper: tables 5 (full dialog) and 7 (target and local) of Qin et al. 2021; its other domain is the "
+           "random. Cut: instances whose dialog was longer than max_length, so that what is farthest from the mask was not seen. "
+           "Not near: without instances that a dialog of the training corpus still shares words with. Paper: tables 5 (full dialog) and 7 (target and local) of Qin et al. 2021; its other domain is the "
            "Meena corpus, which was never public.")
 
 
@@ -40,11 +48,21 @@ def in_paper(published: pd.DataFrame, row: pd.Series) -> str:
     return percent(same["value"].iloc[0]) if len(same) else ""
 
 
-def measured(rows: pd.DataFrame, published: pd.DataFrame, sources: dict, models: dict) -> list[dict]:
-    """A row of text for each system and context of one challenge; published: the numbers of the paper on it."""
+def cut_instances(folders: list[Path]) -> dict[tuple, int]:
+    """By source, dataset, model, method and split: the instances of which a candidate was longer than max_length."""
+    facts = [facts_of(folder / "run.json") for folder in folders]
+    return {(fact["source"], fact["dataset"], fact["model"], fact["method"], split): count
+            for fact in facts for split, count in fact.get("truncated_instances", {}).items()}
+
+
+def measured(rows: pd.DataFrame, published: pd.DataFrame, truncated: dict[tuple, int], sources: dict, models: dict) -> list[dict]:
+    """A row of text for each system and context of one challenge; published: the numbers of the paper on it; truncated: of
+    cut_instances()."""
     table_rows = []
     for _, of_system in rows.groupby([*SYSTEM, "context_scope"], sort=False):
-        by = {row["metric"]: row for _, row in over_seeds(of_system).iterrows()}
+        means = over_seeds(of_system)
+        by = {row["metric"]: row for _, row in means[means["slice"] == "all"].iterrows()}
+        rest = means[(means["slice"] == NOT_NEAR) & (means["metric"] == "two_best_accuracy")]
         first = next(iter(by.values()))
         control = first["paradigm"] == "control"
         seeds = of_system["seed"].nunique()
@@ -61,6 +79,10 @@ def measured(rows: pd.DataFrame, published: pd.DataFrame, sources: dict, models:
                 cells |= {f"{name} (%)": percent(row["value"]), f"{name} sd": percent(row["sd"]),
                           f"{name} 95 % interval": interval(row),
                           COUNTS[metric]: f"{row['n']:,}"}
+                if (count := truncated.get(tuple(row[key] for key in ("source", "dataset", "model", "method", "split")))) is not None:
+                    cells[f"{name} cut"] = f"{count:,} of {row['n']:,}"
+        if len(rest):
+            cells |= {"Not near": f"{rest['n'].iloc[0]:,}", "2-best, not near (%)": percent(rest["value"].iloc[0])}
         cells[ABOVE] = above_control(by.get("two_best_accuracy_above_control"), models)
         table_rows.append(cells | {"2-best in the paper": in_paper(published, first)})
     return table_rows
@@ -78,22 +100,22 @@ def not_run(rows: pd.DataFrame, published: pd.DataFrame, like: dict) -> list[dic
                           "2-best in the paper": percent(value)} for value in people["value"]]
 
 
-def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
-    """A row of text for each challenge, system and context, from a table made by timedial_metrics()."""
-    rows = metrics[(metrics["slice"] == "all") & metrics["metric"].isin([*METRICS.values(), "two_best_accuracy_above_control"])]
+def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, truncated: dict[tuple, int], sources: dict, models: dict) -> pd.DataFrame:
+    """A row of text for each challenge, system and context, from a table made by timedial_metrics(); truncated: of cut_instances()."""
+    rows = metrics[metrics["slice"].isin(["all", NOT_NEAR]) & metrics["metric"].isin([*METRICS.values(), "two_best_accuracy_above_control"])]
     blind = rows["model"].isin(BLIND)  # the same with any context
     rows = rows[~blind | rows.index.isin(widest(rows[blind]).index)]
     table_rows = []
     for name, challenge in rows.groupby("measured_on", sort=False):
         paper = published[(published["measured_on"] == name) & (not challenge["sample"].any())]
-        cells = measured(challenge, paper, sources, models)
+        cells = measured(challenge, paper, truncated, sources, models)
         cells += not_run(challenge, paper, cells[0])
         order = list(dict.fromkeys(cell["Paradigm"] for cell in cells))
         table_rows += sorted(cells, key=lambda cell: order.index(cell["Paradigm"]))
     table = pd.DataFrame(table_rows).fillna("")
     columns = [*WORDS, "Training examples", "Seeds"]
-    columns += ["Instances", "2-best (%)", "2-best sd", "2-best 95 % interval", ABOVE, "2-best in the paper"]
-    columns += ["Extras", "1-best (%)", "1-best sd", "1-best 95 % interval"]
+    columns += ["Instances", "2-best cut", "2-best (%)", "2-best sd", "2-best 95 % interval", ABOVE, "2-best in the paper"]
+    columns += ["Not near", "2-best, not near (%)", "Extras", "1-best cut", "1-best (%)", "1-best sd", "1-best 95 % interval"]
     return table[[name for name in columns if name in table and (name in WORDS or (table[name] != "").any())]]
 
 
@@ -101,7 +123,8 @@ def main(given: argparse.Namespace) -> None:
     sources = load(given.sources)
     models = load(given.models)
     metrics = timedial_metrics(given.metrics, models, sources)
-    table = tabulate(metrics, published_beside(given.sources), sources, models)
+    truncated = cut_instances([given.train / name for name in given.runs])
+    table = tabulate(metrics, published_beside(given.sources), truncated, sources, models)
     caption = CAPTION
     if metrics["sample"].any():
         caption += " SAMPLE DATA where marked: made-up dialogs, not a corpus."
@@ -110,4 +133,4 @@ def main(given: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__).parse_args())
+    execute(main, publisher_arguments(__doc__, "runs").parse_args())
