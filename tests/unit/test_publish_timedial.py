@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.common.tables import CLOZE, PREDICTIONS, read_table, write_table
+from scripts.common.tables import CHALLENGE, CLOZE, PREDICTIONS, SPANS, read_table, write_table
 from scripts.evaluate.experiment import above_controls, runs_by_dataset
 from scripts.evaluate.timedial import SCHEMA, measure
 from scripts.publish.timedial.context import as_table_7
@@ -292,6 +292,45 @@ def test_by_kind_has_every_slice_in_the_csv(study):
     counts = drawn[(drawn["title"] == "MiniLM-L6")].set_index("slice")["n"]
     assert counts[["kind=age", "kind=date", "kind=duration"]].tolist() == [1, 19, 20]
     assert counts[counts.index.str.startswith("turns=")].sum() == MANY
+
+
+def test_statistics_stand_beside_table_3(tmp_path, program):
+    spaced = "A: We wait <MASK> now .\nB: Until 6 pm ?"
+    instances = {"test": {"1": ("two hours", spaced), "2": ("6 PM", "A: We wait Two hours now .\nB: Until <MASK> ?")},
+                 "extras": {"3": ("a day", "A: <MASK>\nB: Why ?\nA: So .")}}
+    for source in ("timedial", "sample_challenge"):
+        for split, dialogs in instances.items():
+            options = [{"source": source, "split": split, "instance_id": name, "dialog": dialog, "option": option if place == 0 else f"{place} days",
+                        "label": int(place < 2), "rule": "" if place < 2 else "phrase" if name == "1" else "numeral", "is_original": place == 0}
+                       for name, (option, dialog) in dialogs.items() for place in range(4)]
+            spans = [{"source": source, "split": split, "dialog_id": name, "turn": turn, "start": 0, "end": 1, "text": "t", "kind": "time",
+                      "has_numeral": False, "value": "t"} for name in dialogs for turn in range(2)]
+            for folder, schema, rows in (("clean", CHALLENGE, options), ("spans", SPANS, spans)):
+                write_table(pa.Table.from_pylist(rows, schema=schema), tmp_path / folder / source / f"{split}.parquet", schema, {})
+    (tmp_path / "sources.yaml").write_text(yaml.safe_dump({
+        "timedial": {"title": "TimeDial", "splits": ["test", "extras"]}, "sample_challenge": {"splits": ["extras"], "sample": {}}}))
+    (tmp_path / "models.yaml").write_text("{}")
+    shutil.copy(ROOT / "resources/published.csv", tmp_path / "published.csv")
+
+    def call(*challenges: str):
+        return program("scripts.publish.timedial.statistics", "--metrics", tmp_path, "--cleaned", tmp_path / "clean", "--spans", tmp_path / "spans",
+                       "--challenges", *challenges, "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml",
+                       "--output", tmp_path / "table")
+
+    done = call("timedial", "sample_challenge")
+    assert done.returncode == 0, done.stderr
+    table = pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False).set_index(["Corpus", "Number"])
+    real, sample = table.loc["TimeDial"], table.loc["sample_challenge [sample data]"]
+    columns = ["All", "test", "extras", "In the paper"]
+    assert real.loc["instances", columns].tolist() == ["3", "2", "1", "1,104"]
+    assert real.loc["different dialogs (original option in place)", columns].tolist() == ["2", "1", "1", ""], "case apart"
+    assert real.loc["turns of a dialog", columns].tolist() == ["2.3", "2.0", "3.0", "11.7"]
+    assert real.loc["words of a turn", columns[1:3]].tolist() == ["5.0", "2.0"], "six and four; without the speaker"
+    assert real.loc["temporal expressions in different dialogs", columns].tolist() == ["4", "2", "2", "1,985"]
+    assert real.loc["wrong options by phrase matching (%)", columns].tolist() == ["33.3", "50.0", "0.0", "16.3"]
+    assert (sample["In the paper"] == "").all() and "SAMPLE DATA" in (tmp_path / "table.md").read_text()
+    done = call("other")
+    assert done.returncode == 1 and "no source other" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 # ---- Dialogs to read.

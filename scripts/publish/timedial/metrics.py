@@ -121,21 +121,27 @@ def title_of(source: str, sources: dict) -> str:
     return sources.get(source, {}).get("title", source)
 
 
+def claims_beside(sources: Path) -> pd.DataFrame:
+    """The rows about timedial of the published.csv beside sources.yaml, all text. Raises UserError when it is missing."""
+    file = sources.parent / "published.csv"
+    try:
+        claims = pd.read_csv(file, dtype=str, keep_default_na=False)
+    except FileNotFoundError:
+        raise UserError(f"{file}: no such file; the published numbers belong there, beside sources.yaml") from None
+    return claims[claims["study"] == "timedial"]
+
+
 def published_beside(sources: Path) -> pd.DataFrame:
     """What the paper prints of systems, from published.csv beside sources.yaml; values as shares from 0 to 1.
 
     Columns: table, measured_on, paradigm, model, title (the paper's name of the model), domain, context_scope, slice,
     metric, value. The changes of table 7 are added to the value with the target context.
     """
-    file = sources.parent / "published.csv"
-    try:
-        claims = pd.read_csv(file, dtype=str, keep_default_na=False)
-    except FileNotFoundError:
-        raise UserError(f"{file}: no such file; the published numbers belong there, beside sources.yaml") from None
-    claims = claims[(claims["study"] == "timedial") & claims["metric"].isin(["two_best_accuracy", "wrong_above_right"])]
+    claims = claims_beside(sources)
+    claims = claims[claims["metric"].isin(["two_best_accuracy", "wrong_above_right"])]
     value = pd.to_numeric(claims["value"], errors="coerce")
     if value.isna().any():
-        raise UserError(f"{file}: row {value.index[value.isna()][0] + 2}: value is not a number; write 43.1 for 43.1 %")
+        raise UserError(f"{sources.parent / 'published.csv'}: row {value.index[value.isna()][0] + 2}: value is not a number; write 43.1 for 43.1 %")
     settings = claims["setting"].map(settings_of)
     method = settings.map(lambda parts: parts.get("method", ""))
     table = pd.DataFrame({
