@@ -45,7 +45,7 @@ def read_tokenizer(model: Path):
     """The tokenizer of a model's folder. Raises UserError when it cannot be loaded, or cannot pad."""
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
-    with loading(model, "tokenizer.json and tokenizer_config.json"):
+    with loading(model, "its tokenizer (config.json, tokenizer.json, tokenizer_config.json)"):
         tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
         tokenizer("a", "b")
     if tokenizer.pad_token_id is None:
