@@ -20,7 +20,7 @@ report: "report/workflow.rst"
 onsuccess:
     if not IS_MODULE:
         print(summary(Path(EVALUATED, "metrics.parquet"), Path(PAGES, "index.html"), Path("results/benchmarks"), STUDIES,
-                      USED_MODELS, BEGUN))
+                      sorted({run.model for run in PLAN.runs.values() if run.name not in CONTROLS}), BEGUN))
 
 onerror:
     if not IS_MODULE:

@@ -16,8 +16,9 @@ import pandas as pd
 from scripts.build.dialog_leakage import LONG, MASK, challenge_turns
 from scripts.build.timedial import build_split
 from scripts.build.timedial_instances import ordered, placed
+from scripts.build.word_overlap import filled_in
 
-OPTIONS = {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negatives_by": "text", "negative_seed": 0,
+OPTIONS = {"context_scope": "full", "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind", "negatives_by": "text", "negative_seed": 0,
            "max_dialogs": None}
 TURNS = 8  # a dialog, as DailyDialog has on average
 INSTANCES = 1446
@@ -41,7 +42,8 @@ def corpus(dialogs: int) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     asked = table[number % 20 == 0].head(INSTANCES * TURNS)
     masked = asked["text"].where(asked["turn"] != 1, asked["text"].str.replace(r"\d+ days", MASK, regex=True))
     dialog = (asked["speaker"] + ": " + masked).groupby(asked["dialog_id"]).agg("\n".join)
-    return table, spans, pd.DataFrame({"instance_id": dialog.index, "dialog": dialog.to_numpy()})
+    return table, spans, pd.DataFrame({"instance_id": dialog.index, "dialog": dialog.to_numpy(), "option": "some time",
+                                        "label": 1})
 
 
 def words(text: str) -> str:
@@ -99,7 +101,8 @@ def vectorised(turns: pd.DataFrame, spans: pd.DataFrame, challenge: pd.DataFrame
     """The dataset by the builder; returns how many candidates it has."""
     dialogs = ordered(turns, "turns")
     asked = challenge_turns(challenge, "challenge")
-    return len(build_split(dialogs, placed(spans, dialogs, "spans"), asked, OPTIONS, None, "spans")[0])
+    filled = filled_in(challenge, asked)
+    return len(build_split(dialogs, placed(spans, dialogs, "spans"), asked, filled, OPTIONS, None, "spans")[0])
 
 
 def seconds(call) -> tuple[float, int]:

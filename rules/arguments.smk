@@ -122,7 +122,7 @@ def measured_sources(study):
 
 def evaluated_sources(wildcards):
     """What an evaluation reads of its sources, as JSON."""
-    entries = fields_of(SOURCES, measured_sources(wildcards.study), ("evaluate", "measured_on", "domain", "sample"))
+    entries = fields_of(SOURCES, measured_sources(wildcards.study), ("evaluate", "measured_on", "domain", "sample", "predictions"))
     return as_json(presence_of(entries, ("sample",)))
 
 
@@ -130,16 +130,17 @@ def evaluation_arguments(wildcards, output):
     """The file of the arguments of an evaluation whose number depends on the experiment."""
     build = ["--build", f"results/build/{wildcards.study}"] if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else []
     human = human_labels(wildcards)
+    released = ["--fetched", "results/fetch"] if read_released(wildcards) else []
     answered = [f"{dataset.source}/{dataset.name}" for dataset in PLAN.datasets.values() if dataset.study == wildcards.study]
     options = [f"--human={human}", "--others", *answered] if human else []
-    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *options,
+    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *released, *options,
                           "--sources", f"{hand_over({'sources.yaml': evaluated_sources(wildcards)})}/sources.yaml"])
 
 
 # What figures, tables and the page say of corpora, models and papers: of those entries that are used, the fields shown.
 
 PAPERS = (ROOT / "resources/published.csv").read_text(encoding="utf-8")
-OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample")
+OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
 OF_MODELS = ("title", "init", "esim", "mlm", "control")
 
 
@@ -160,11 +161,13 @@ def shown_by_item(wildcards):
 def item_arguments(wildcards, output):
     """The file of the arguments of a figure or table."""
     item = PUBLISHED[wildcards.item]
-    folder, runs = hand_over(json.loads(shown_by_item(wildcards))), model_runs(item["study"])
+    folder, runs = hand_over(json.loads(shown_by_item(wildcards))), runs_read(item)
     dialogs, challenges = dialog_sources(item["study"])
     options = {
         "runs": ["--train", f"results/train/{item['study']}", "--runs", *(run.name for run in runs)],
         "datasets": ["--build", f"results/build/{item['study']}"],
+        "released": ["--fetched", "results/fetch"],
+        "cleaned": ["--cleaned", "results/clean"],
         "spans": ["--cleaned", "results/clean", "--spans", "results/build/temporal_spans", "--dialogs", *dialogs,
                   "--challenges", *challenges],
     }
@@ -208,7 +211,7 @@ def page_texts():
             entry["downloads"] = [{"file": file, "sha256": digest} for file, digest in fetched_hashes(source).items()]
     models = fields_of(MODELS, with_base_models(USED_MODELS), (*OF_MODELS, "licence", "hub", "revision", "folder"))
     studies = fields_of(STUDIES, USED_STUDIES, ("title", "paper"))
-    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "caption")
+    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "caption")
     items = [{key: item[key] for key in shown if key in item} for item in PUBLISHED.values()]
     resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
     captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in USED_STUDIES), *(item["caption"] for item in items)]

@@ -28,7 +28,7 @@ from scripts.common.devices import visible_gpus
 from scripts.common.files import sha256_of
 from scripts.common.fingerprint import fingerprint
 from scripts.common.folder_lock import lock_by_owner
-from scripts.common.handed import argument_file, fields_of, hand_over, presence_of, rows_of
+from scripts.common.handed import argument_file, fields_of, hand_over, has_options, presence_of, rows_of
 from scripts.common.manifest import lost_files
 from scripts.common.models import MADE_MODEL, model_files
 from scripts.common.program import UserError
@@ -79,14 +79,27 @@ if "gpu" not in workflow.global_resources:
     )
 HAS_GPUS = workflow.global_resources["gpu"].value > 0 and config["device"] != "cpu"
 GPUS_PER_RUN = config["devices_per_run"] if HAS_GPUS else 0
-# On a cluster, runs that share a GPU are one job: a group of Snakemake's. It adds up what its runs ask for, which is right
-# for memory and cores and wrong for a GPU, so that is asked for by a text (gres), which must be the same and stays as it is.
-# How many GPUs there may be at once is counted by a resource of its own then.
-SHARED_GPU = "shared_gpu" if GPUS_PER_RUN and config["runs_per_gpu"] > 1 and (workflow.remote_exec or not workflow.local_exec) else None
-GPU_REQUEST = {"gres": f"gpu:{GPUS_PER_RUN}", "gpu_runs": GPUS_PER_RUN} if SHARED_GPU else {"gpu": GPUS_PER_RUN, "nodes": 1}
+# On a cluster, runs that share a GPU are one job: a group of Snakemake's (without a cluster there are none). It adds up what its
+# runs ask for, which is right for memory and cores and wrong for a GPU and for the node, so the GPU is asked for by a text (gres),
+# which is the same for all and stays as it is. How many GPUs there may be at once is counted by a resource of its own then.
+SHARED_GPU = "shared_gpu" if GPUS_PER_RUN and config["runs_per_gpu"] > 1 else None
 if SHARED_GPU and not workflow.remote_exec:
     workflow.register_resource("gpu_runs", workflow.global_resources["gpu"].value * config["runs_per_gpu"])
-    workflow.group_settings.group_components = {SHARED_GPU: config["runs_per_gpu"]} | dict(workflow.group_settings.group_components)
+
+
+def gpu_group(wildcards):
+    """The group of a run that shares a GPU. How many are in one is said here, as often as a job is made: what stands in the
+    Snakefile is replaced when it has been read, and the plugin does not hand --group-components on to the job on the node."""
+    workflow.group_settings.group_components = {SHARED_GPU: config["runs_per_gpu"]}
+    return SHARED_GPU
+
+
+def gpus_alone(wildcards):
+    """How many GPUs a run asks for by itself: none where its group does. (Which executor sends it is known only when it is asked.)"""
+    return 0 if SHARED_GPU and (workflow.remote_exec or not workflow.local_exec) else GPUS_PER_RUN
+
+
+GPU_REQUEST = {"gpu": gpus_alone, **({"gres": f"gpu:{GPUS_PER_RUN}", "gpu_runs": GPUS_PER_RUN} if SHARED_GPU else {"nodes": 1})}
 # Without a GPU the runs share the cores.
 THREADS_PER_RUN = max((workflow.cores or 1) // (len(PLAN.runs) - len(CONTROLS) or 1), 1 if HAS_GPUS else config["devices_per_run"])
 

@@ -127,11 +127,17 @@ def read_by_dataset(wildcards):
     return [cleaned(wildcards.source), cleaned(challenge), spans(wildcards.source), spans(challenge)]
 
 
+def read_released(wildcards):
+    """The corpora of an experiment that come with judgements which the paper's authors released."""
+    sources = {PLAN.runs[run].dataset.source for run in PLAN.experiments[wildcards.experiment]}
+    return [fetched(source) for source in sorted(sources) if "predictions" in SOURCES[source]]
+
+
 def read_by_evaluation(wildcards):
-    """The runs of an experiment, and the datasets of these where the study's evaluation reads them."""
+    """The runs of an experiment, the datasets of these where the study's evaluation reads them, and released judgements."""
     runs = [PLAN.runs[run] for run in PLAN.experiments[wildcards.experiment]]
     datasets = {built(run.dataset) for run in runs} if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else set()
-    return [*(file for run in runs for file in run_outputs(run.name)), *sorted(datasets)]
+    return [*(file for run in runs for file in run_outputs(run.name)), *sorted(datasets), *read_released(wildcards)]
 
 
 def human_labels(wildcards):
@@ -149,6 +155,11 @@ def model_runs(study):
     return [run for run in measured_runs(study) if run.name not in CONTROLS]
 
 
+def runs_read(item):
+    """The runs that a figure or table reads."""
+    return measured_runs(item["study"]) if "controls" in item["reads"] else model_runs(item["study"])
+
+
 def dialog_sources(study):
     """The dialogs that a study learns from, and the challenges that it is measured on."""
     learnt = sorted({run.dataset.source for run in measured_runs(study)})
@@ -157,8 +168,8 @@ def dialog_sources(study):
 
 def is_published(item):
     """Whether a figure or table of resources/figures.yaml is made: a run of its study has the options that it needs."""
-    needs = item.get("needs", {}).items()
-    return any(needs <= json.loads(run.dataset.options).items() for run in measured_runs(item["study"]))
+    runs = model_runs(item["study"]) if item.get("needs_model") else measured_runs(item["study"])
+    return any(has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs)
 
 
 SUFFIXES = {"figure": ["svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
@@ -174,10 +185,13 @@ def published_files(item):
 def read_by_item(wildcards):
     """What a figure or table is made from beside the metrics, as its `reads` in resources/figures.yaml says."""
     item = PUBLISHED[wildcards.item]
-    runs, sources = model_runs(item["study"]), sum(dialog_sources(item["study"]), [])
+    runs, sources = runs_read(item), sum(dialog_sources(item["study"]), [])
+    learnt = sorted({run.dataset.source for run in measured_runs(item["study"])})
     files = {
         "runs": [file for run in runs for file in run_outputs(run.name)],
-        "datasets": sorted({built(run.dataset) for run in runs}),
+        "released": [fetched(source) for source in learnt if "predictions" in SOURCES[source]],
+        "cleaned": [cleaned(source) for source in learnt],
+        "datasets": sorted({built(run.dataset) for run in measured_runs(item["study"])}),
         "spans": [place(source) for source in sources for place in (spans, cleaned) if has_spans(source)],
     }
     return list(dict.fromkeys(file for name, read in files.items() if name in item["reads"] for file in read))

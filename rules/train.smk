@@ -43,7 +43,7 @@ rule train_run:
     benchmark: "results/benchmarks/train/{study}/{run}.jsonl"
     message: "{params.state} {wildcards.run}"
     threads: THREADS_PER_RUN
-    group: SHARED_GPU
+    group: gpu_group if SHARED_GPU else None
     # With more memory and time each time; what failed for another reason says so at once, and is not tried again.
     retries: 0 if workflow.remote_exec else 2
     resources:

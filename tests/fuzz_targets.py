@@ -86,7 +86,7 @@ TERMS = (ROOT / "resources/temporal_terms.yaml").read_bytes()
 TEMPLATES = (ROOT / "resources/templates.csv").read_text(encoding="utf-8").splitlines(keepends=True)
 SHEET = "source,dataset,split,pair_id,text_a,text_b,answer\ncorpus,stride-0,val,p0,\"a, b\",c,in_order\ncorpus,stride-0,val,p1,a,b,\n"
 RUN = {"run": "r", "study": "strided_sop", "source": "corpus", "dataset": "stride-0", "model": "m", "method": "train", "seed": 1,
-       "labels": ["swapped", "in_order"], "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}}
+       "labels": ["swapped", "in_order"], "train_examples": 9, "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}}
 PREDICTIONS = parquet(run=["r", "r"], split=["val"] * 2, selection=["held_out"] * 2, epoch=pa.array([1, 1], pa.int32()), example_id=["p0", "p1"],
                       group_id=["v0", "v1"], label=pa.array([1, 0], pa.int8()), score=pa.array([[0.1, 0.9]] * 2, pa.list_(pa.float32())))
 BUILT = parquet(pair_id=["p0", "p1"], overlap=[0.0, 0.5], same_start=[False, True], relative_position=[0.1, 0.9],

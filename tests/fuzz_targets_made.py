@@ -35,7 +35,7 @@ ANSWERS = [{"example_id": f"e{place}", "group_id": f"q{place // 2}", "text_a": "
             "label": place % 2, "category": "duration", "answer": f"{place + 1} hours"} for place in range(4)]
 PAIRS = [{"example_id": f"e{place}", "group_id": f"t{place // 2}", "text_a": "They met on Monday.", "text_b": "They met before Sunday.",
           "label": place % 3, "challenge_set": "temp_order", "tense": "past", "choice": "day", "premise_type": "fixed",
-          "premise_position": "forward"} for place in range(4)]
+          "premise_position": "forward", "withheld": ""} for place in range(4)]
 OPTIONS = [{"example_id": f"e{place}", "instance_id": f"i{place // 4}", "dialog_id": f"i{place // 4}", "context": "A: For <MASK>.\nB: 2 hours?",
             "context_scope": "full", "candidate": f"{place + 1} hours", "label": int(place % 4 < 2),
             "rule": "" if place % 4 < 2 else "phrase", "is_original": place % 4 == 0, "kind": "duration", "has_numeral": True, "turns": 2}
@@ -47,7 +47,7 @@ STUDIES = {
     "strided_sop": (tables.STRIDED_PAIRS, {"stride": 0, "size_matched": None, "same_videos": None, "hard": False, "max_videos": None,
                                            "label_seed": 0}, ["swapped", "in_order"], ORDERED),
     "mctaco": (tables.ANSWERS, {"unit_normalization": False, "train_questions": None, "draw": 0}, ["unlikely", "likely"], ANSWERS),
-    "temporal_nli": (tables.NLI, {"challenge_set": "temp_order", "test_templates": None}, ["entailment", "neutral", "contradiction"], PAIRS),
+    "temporal_nli": (tables.NLI, {"challenge_set": "temp_order", "test_templates": None, "held_out": "template"}, ["entailment", "neutral", "contradiction"], PAIRS),
     "timedial": (tables.CLOZE, {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negatives_by": "text",
                                 "negative_seed": 0, "max_dialogs": None}, ["wrong", "right"], OPTIONS),
 }

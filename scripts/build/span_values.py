@@ -71,7 +71,7 @@ def word_of(piece: Piece, last: bool) -> str:
         value = ordinal_value(text)
         ending = {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th") if not 10 < value % 100 < 14 else "th"
         return f"{value}{ending}"
-    if name in ("month", "may_march"):
+    if name in ("month", "may_march", "april_june"):
         return MONTHS[text[:3]]
     if name == "decade":
         return decade(text)

@@ -4,7 +4,9 @@ temp_order     "They got married in March." / "They got married before July.": t
 temp_duration  "The meeting lasted from 12 PM to 5 PM." / "The meeting lasted for 5 hours.": is the duration right?
 cross_unit     "The store will close in 2 hours." / "The store will close before 40 minutes.": durations in adjacent units
 
-How pairs are labelled and drawn: scripts/build/temporal_nli_sets.py.
+How pairs are labelled and drawn: scripts/build/temporal_nli_sets.py. The templates of the test split are new; held_out names
+what is new there besides (scripts/build/temporal_nli_parts.py): the pairs that have it leave train and dev, and the column
+part tells which pairs of the test split have it (unseen) or not (seen).
 
 Reads  <cleaned>/train.parquet, test.parquet (schema templates, or schema nli for a released set)
 Writes <output>/train.parquet, dev.parquet, test.parquet (schema nli); dev holds whole templates taken out of train
@@ -15,7 +17,7 @@ resources/studies.yaml.
 
     python -m scripts.build.temporal_nli --cleaned results/clean/event_templates --splits train test \\
         --options '{"challenge_set": "temp_order", "train_templates": null, "test_templates": null, "iterations": 5,
-                    "generation_seed": 0, "dev_fraction": 0.1}' --output /tmp/temp_order
+                    "generation_seed": 0, "dev_fraction": 0.1, "held_out": "template"}' --output /tmp/temp_order
 """
 
 import argparse
@@ -26,6 +28,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.build.options import options_of
+from scripts.build.temporal_nli_parts import SEEN, TEMPLATE, UNSEEN, check, unseen, with_parts
 from scripts.build.temporal_nli_sets import SETS
 from scripts.common.files import whole_set
 from scripts.common.keyed import keyed_hash
@@ -34,12 +37,12 @@ from scripts.common.tables import NLI, TEMPLATES, VARIED, provenance_of, read_co
 
 
 def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFrame:
-    """One split of a set, in the columns of the schema nli, from a table of templates."""
+    """One split of a set, in the columns of the schema nli (and late), from a table of templates."""
     name = options["challenge_set"]
     rows = SETS[name](templates.sort_values("template"), options["iterations"], options["generation_seed"])
     rows = rows.reset_index(drop=True).assign(challenge_set=name)
     rows["example_id"] = f"{name}:{split}:" + rows.index.astype(str)
-    return rows.reindex(columns=NLI.names).replace({"duration_format": {"": None}})
+    return rows.reindex(columns=[*NLI.names, "late"]).replace({"duration_format": {"": None}})
 
 
 def fewer(names: pd.Series, wanted: int | None, where: str) -> set[str]:
@@ -53,10 +56,13 @@ def fewer(names: pd.Series, wanted: int | None, where: str) -> set[str]:
 
 
 def read(cleaned: Path, split: str, options: dict) -> pd.DataFrame:
-    """The pairs of one split, of at most `train_templates` templates where it is train, else `test_templates`."""
+    """The pairs of one split, of at most `train_templates` templates where it is train, else `test_templates`, with what holds
+    them out."""
     most = "train_templates" if split == "train" else "test_templates"
     file = cleaned / f"{split}.parquet"
-    if "challenge_set" in schema_of(file).names:
+    is_generated = "challenge_set" not in schema_of(file).names
+    check(options["challenge_set"], options["held_out"], is_generated)
+    if not is_generated:
         rows = read_complete(file, NLI, VARIED).to_pandas()
         if not rows["label"].between(0, 2).all():
             raise UserError(f"{file}: a label is none of 0 to 2; clean the source again")
@@ -67,6 +73,7 @@ def read(cleaned: Path, split: str, options: dict) -> pd.DataFrame:
             rows = generated(templates, split, options)
         except UserError as error:
             raise UserError(f"{file}: {error}") from None
+    rows = with_parts(rows)
     where = f"{file}: {options['challenge_set']}, {most}"
     return rows[rows["group_id"].isin(fewer(rows["group_id"], options[most], where))]
 
@@ -98,6 +105,14 @@ def main(given: argparse.Namespace) -> None:
     options = given.options
     tables = {split: read(given.cleaned, split, options) for split in given.splits}
     first = given.splits[0]
+    for split, rows in tables.items():
+        tables[split] = rows.assign(part=np.where(unseen(rows, options["held_out"]) & (split != first), UNSEEN, SEEN))
+    if options["held_out"] != TEMPLATE:
+        known = tables[first][~unseen(tables[first], options["held_out"])]
+        if known.empty and len(tables[first]):
+            raise UserError(f"{given.cleaned / first}.parquet: held_out: {options['held_out']} leaves no pair of "
+                            f"{options['challenge_set']} to learn from; ask for more templates")
+        tables[first] = known
     if len(tables[first]):
         dev = held_out(tables[first], options["dev_fraction"], f"{given.cleaned / first}.parquet")
         tables["dev"], tables[first] = tables[first][dev], tables[first][~dev]

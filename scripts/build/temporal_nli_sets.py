@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
+from scripts.build.temporal_nli_parts import late, late_magnitude
 from scripts.build.temporal_nli_times import (
     FORWARD, FRONTED, NAMES, SECONDS, SPELLINGS, UNCYCLED, choices, counted, duration_text, length, preposition, sentence, spelled)
 from scripts.common.keyed import keyed_hash
@@ -120,6 +121,7 @@ def temp_order(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
                                    pairs[f"{preposition_of}_preposition"] + " " + time)
         pairs["label"] = inside(before, pairs["premise_type"].to_numpy(), premise_before, first - second)
         pairs["difference"] = np.abs(first - second) / size
+        pairs["late"] = late(pairs["choice"], first) | late(pairs["choice"], second)
         near = (pairs["difference"] <= 0.5) | (pairs["unit"] == "year")  # farther ones might lie in the next cycle
         pairs["fit"] = near & (pairs["text_a"] != pairs["text_b"])
         return pairs
@@ -158,6 +160,7 @@ def temp_duration(templates: pd.DataFrame, iterations: int, seed: int) -> pd.Dat
             premises["premise_form"] == "one_clause",
             premises["span_start"] + " " + at + begins + " " + premises["span_end"] + " " + until + ends + ".")
         premises["difference"], premises["gold"] = gold / size, gold
+        premises["late"] = late(premises["choice"], start) | late(premises["choice"], end)
         pairs = cross(premises, hypothesis_type=list(HYPOTHESES))
         factor, plus, less, label = (pairs["hypothesis_type"].map({name: facts[part] for name, facts in HYPOTHESES.items()})
                                      for part in range(4))
@@ -192,6 +195,7 @@ def cross_unit(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
            "direction", "hypothesis_preposition"]
     second = np.where(lower, least, same + 1) + drawn(crossed, key, 1, seed, np.where(lower, same - least, most - same))
     crossed["difference"] = second / ratio - magnitude
+    crossed["late"] = late_magnitude(magnitude, max(MAGNITUDES))
     crossed["premise_type"] = np.where(crossed["premise_preposition"] == "in", FIXED, INTERVAL)
     crossed["text_a"] = sentence(crossed["forward"], crossed["fronted"], crossed["premise_position"],
                                  crossed["premise_preposition"] + " " + counted(magnitude, high.map(NAMES).to_numpy()))

@@ -39,7 +39,7 @@ from spacy.vocab import Vocab
 
 from scripts.build.restored_dialogs import restored_turns
 from scripts.build.span_values import has_numeral, values_of
-from scripts.build.temporal_words import RULES, Rules, pieces, rules_of
+from scripts.build.temporal_words import RULES, Piece, Rules, pieces, rules_of
 from scripts.common.files import whole_set
 from scripts.common.owner import end_forks_with_this
 from scripts.common.program import UserError, execute, log, parser, whole_number
@@ -48,6 +48,7 @@ from scripts.common.tables import (CHALLENGE, DIALOGS, SPANS, check_columns, che
 
 KINDS = ["date", "time", "duration", "set", "age"]
 TURNS = ["source", "split", "dialog_id", "turn", "text"]
+SENTENCE_ENDS = (".", "!", "?", "\n")  # the last is that of a text
 ENTITIES = {"DATE": "date", "TIME": "time"}
 CHUNK, WINDOW = 1000, 32  # turns that a process takes at once; chunks that are under way, each a part of the memory needed
 
@@ -93,12 +94,31 @@ class Reader:
         self.vocab, self.rules = vocab, rules
 
     def __call__(self, text: str) -> Doc:
-        read = pieces(text, self.rules)
+        return self.doc_of(self.read(text))
+
+    def read(self, text: str) -> list[Piece]:
+        """The pieces of a text, and one of the class `end` behind them."""
+        return [*pieces(text, self.rules), Piece(len(text), len(text), "end", "\n")]
+
+    def doc_of(self, read: list[Piece]) -> Doc:
+        """Pieces as a Doc."""
         doc = Doc(self.vocab, words=[piece.text for piece in read], tags=[piece.word_class for piece in read],
                   sent_starts=[place == 0 for place in range(len(read))])
         doc.user_data["bounds"] = [(piece.start, piece.end) for piece in read]
-        doc.user_data["classes"] = {piece.word_class for piece in read if piece.word_class[0].isalpha()}
         return doc
+
+    def telling_sentences(self, text: str) -> Iterator[Doc]:
+        """The sentences of a text that may hold an expression, each behind the mark that ends the one before.
+
+        Most have only words that are too common to try any pattern. No pattern goes on behind a mark that ends a sentence.
+        """
+        read, start = self.read(text), 0
+        for place, piece in enumerate(read):
+            if piece.text in SENTENCE_ENDS:
+                classes = {one.word_class for one in read[start : place + 1] if one.word_class[0].isalpha()}
+                if not self.rules.common.issuperset(classes):
+                    yield self.doc_of(read[max(start - 1, 0) : place + 1])
+                start = place + 1
 
 
 def rule_pipeline(rules: Rules) -> Language:
@@ -158,12 +178,11 @@ def expressions(texts: list[str], nlp: Language, rules: Rules, statistical: Lang
     """The temporal expressions of each text, in order, in characters of the text; none overlap."""
     of_texts = []
     for text in texts:
-        doc, found = nlp.make_doc(text), []
-        # Most texts have only words that are too common to try any pattern.
-        if not rules.common.issuperset(doc.user_data["classes"]):
+        found = []
+        for doc in nlp.tokenizer.telling_sentences(text):
             bounds = doc.user_data["bounds"]
-            found = [Found(bounds[one.start][0], bounds[one.end - 1][1], one.kind, one.sort)
-                     for one in joined(settled(nlp(doc), rules), doc, rules)]
+            found += [Found(bounds[one.start][0], bounds[one.end - 1][1], one.kind, one.sort)
+                      for one in joined(settled(nlp(doc), rules), doc, rules)]
         of_texts.append(found)
     if statistical is not None:
         for found, doc in zip(of_texts, statistical.pipe(texts)):

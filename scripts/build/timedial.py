@@ -1,14 +1,19 @@
 """Build the masked datasets of TimeDial (Qin et al. 2021, section 4): every temporal expression of a dialog, masked.
 
 The dialogs that the challenge was made from leave, exact and near (scripts/build/dialog_leakage.py), then those that
-occur before. Every span of those that stay gives one instance: its own text is right, and `negatives` candidates drawn
-from the pool are wrong. The pool holds each different text of the split's spans once: the paper's is of 2,153 spans for
-14.5 thousand masks (table 4), so a text that is frequent is not drawn more often, and the more frequent candidate tends to be
-the right one. With negatives_by: occurrence a text is drawn as often as it occurs, which takes that hint away. What is held
-out is drawn for from the texts that are learnt from besides its own, which may be too few of a kind. A candidate never equals
-the right one or another candidate in value ("two weeks", "14 days"), and is written as its place asks: with a capital at the start of a
-sentence, as in the midst of one elsewhere, so that writing does not tell right from wrong. Drawn candidates may still
-fit by chance; the paper leaves them, too.
+share runs of words with an instance or its answer (scripts/build/word_overlap.py), then those that occur before. Every span
+of those that stay gives one instance: its own text is right, and `negatives` candidates are wrong. The paper says two things
+of these: its section 4.1.1 takes them "from the dialog context", its table 4 names a pool of 2,153 spans for 14.5 thousand
+masks. negatives_from chooses: pool; dialog (where a dialog has too few, the rest is drawn from the pool); mixed (half of them
+from the dialog, rounded up). From a pool, the candidate that stands in its dialog is right, nearly always in training, seldom
+on the challenge.
+
+The pool holds each different text of the split's spans once, so a text that is frequent is not drawn more often, and the more
+frequent candidate tends to be the right one. With negatives_by: occurrence a text is drawn as often as it occurs, which takes
+that hint away. What is held out is drawn for from the texts that are learnt from besides its own, which may be too few of a
+kind. A candidate never equals the right one or another candidate in value ("two weeks", "14 days"), and is written as its place
+asks: with a capital at the start of a sentence, as in the midst of one elsewhere, so that writing does not tell right from
+wrong. Drawn candidates may still fit by chance; the paper leaves them, too.
 
 Reads  <cleaned>/<split>.parquet (schema dialogs), <spans>/<split>.parquet (schema spans) of the two --splits,
        <challenge>/<split>.parquet (schema challenge), <challenge-spans>/<split>.parquet (spans) of the --measured splits
@@ -19,7 +24,7 @@ Writes <output>/train.parquet, validation.parquet and <measured>.parquet (schema
     python -m scripts.build.timedial --cleaned results/clean/dailydialog --spans results/build/temporal_spans/dailydialog \\
         --splits train validation --challenge results/clean/timedial \\
         --challenge-spans results/build/temporal_spans/timedial --measured test extras \\
-        --options '{"context_scope": "full", "negatives": 3, "negatives_of": "any_kind",
+        --options '{"context_scope": "full", "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind",
                     "negatives_by": "text", "negative_seed": 0, "max_dialogs": null}' --output /tmp/timedial
 
 max_dialogs keeps that many dialogs of the first split and a fifth as many of the second, of those with a span, whose ids
@@ -39,6 +44,7 @@ from scripts.build.options import options_of
 from scripts.build.timedial_challenge import challenge_cloze
 from scripts.build.timedial_instances import cloze, ordered, placed
 from scripts.build.timedial_pool import pool_of
+from scripts.build.word_overlap import filled_in, leaks, overlaps
 from scripts.common.files import whole, whole_set
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError, execute, log, parser
@@ -46,6 +52,7 @@ from scripts.common.tables import CHALLENGE, CLOZE, DIALOGS, SPANS, provenance_o
 
 LEARNT = ("train", "validation")
 EXACT, NEAR, DUPLICATE = "exact source of the challenge", "near source of the challenge", "occurs before"
+SHARES_WORDS = "shares words with the challenge"
 NO_SPAN, TOO_MANY = "no temporal expression", "over max_dialogs"
 HELD_OUT = 5  # of max_dialogs to learn from, one to hold out
 
@@ -54,10 +61,11 @@ SENTENCE_START = r"(?:^|[.?!…])[\s\"'“‘]*$"
 DIALOG = 2  # of the draws from one key, so that no choice predicts another (scripts/build/timedial_pool.py has the other)
 
 
-def reasons_to_leave(dialogs: pd.DataFrame, asked: pd.DataFrame) -> np.ndarray:
-    """Why each dialog leaves, by its number; empty text for those that stay. asked: of challenge_turns()."""
+def reasons_to_leave(dialogs: pd.DataFrame, asked: pd.DataFrame, shares: pd.DataFrame) -> np.ndarray:
+    """Why each dialog leaves, by its number; empty text for those that stay. asked: of challenge_turns(), shares: of overlaps()."""
     reasons = np.where(dialogs.loc[dialogs["turn"] == 0, "duplicate_of"] == "", "", DUPLICATE).astype(object)
     exact, near = sources(dialogs, asked)
+    reasons[shares.loc[leaks(shares), "dialog"]] = SHARES_WORDS
     reasons[near] = NEAR
     reasons[exact] = EXACT
     return reasons
@@ -85,7 +93,7 @@ def right_by_frequency(spans: pd.DataFrame, built: pa.Table) -> float:
 def funnel(reasons: np.ndarray, spans: pd.DataFrame, built: pa.Table) -> pd.DataFrame:
     """The rows of leakage.csv for one split: the dialogs that left for each reason, and what was kept after it."""
     rows, stay = [], np.ones(len(reasons), bool)
-    for step in ("read", EXACT, NEAR, DUPLICATE, NO_SPAN, TOO_MANY):
+    for step in ("read", EXACT, NEAR, SHARES_WORDS, DUPLICATE, NO_SPAN, TOO_MANY):
         stay &= reasons != step
         rows.append({"reason": step, "dialogs_dropped": (reasons == step).sum(), "dialogs_kept": stay.sum(),
                      "spans": stay[spans["dialog"]].sum()})
@@ -95,14 +103,15 @@ def funnel(reasons: np.ndarray, spans: pd.DataFrame, built: pa.Table) -> pd.Data
     return table
 
 
-def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame, options: dict, most: int | None,
-                where: str, learnt: pd.DataFrame | None = None) -> tuple[pa.Table, pd.DataFrame, pd.DataFrame]:
+def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame, filled: pd.DataFrame, options: dict,
+                most: int | None, where: str, learnt: pd.DataFrame | None = None
+                ) -> tuple[pa.Table, pd.DataFrame, pd.DataFrame]:
     """The dataset of one split (schema cloze), its funnel(), and the spans left, for the pool of another split.
 
-    dialogs: of ordered(). spans: of placed(). asked: of challenge_turns(). most: dialogs to keep. learnt: spans whose texts
-    are in the pool, too. Raises UserError when no span is left, or too small a pool.
+    dialogs: of ordered(). spans: of placed(). asked: of challenge_turns(). filled: of filled_in(). most: dialogs to keep.
+    learnt: spans whose texts are in the pool, too. Raises UserError when no span is left, or too small a pool.
     """
-    reasons = reasons_to_leave(dialogs, asked)
+    reasons = reasons_to_leave(dialogs, asked, overlaps(dialogs, filled))
     left = spans[reasons[spans["dialog"]] == ""].reset_index(drop=True)
     if left.empty:
         raise UserError(f"{where}: no temporal expression is left: the dialogs have none, or all that do are sources of the "
@@ -134,13 +143,15 @@ def build(given: argparse.Namespace, output: Path) -> None:
                 for split in given.measured}
     if not any(map(len, measured.values())):
         raise UserError(f"{given.challenge}: no instance in {' or '.join(given.measured)}.parquet; clean the challenge again")
-    asked = challenge_turns(pd.concat(measured.values(), ignore_index=True), str(given.challenge))
+    challenges = pd.concat(measured.values(), ignore_index=True)
+    asked = challenge_turns(challenges, str(given.challenge))
+    filled = filled_in(challenges, asked)
     most, rows, learnt = options["max_dialogs"], [], None
     for name, split in zip(LEARNT, given.splits):
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.cleaned, given.spans))
         dialogs = ordered(read_complete(file, DIALOGS).to_pandas(), str(file))
         spans = placed(read_complete(spans_file, SPANS).to_pandas(), dialogs, str(spans_file))
-        built, counts, learnt = build_split(dialogs, spans, asked, options, most, str(spans_file), learnt)
+        built, counts, learnt = build_split(dialogs, spans, asked, filled, options, most, str(spans_file), learnt)
         most = None if most is None else -(-most // HELD_OUT)
         write_table(built, output / f"{name}.parquet", CLOZE,
                     provenance_of(file) | {"split": split, "options": options})

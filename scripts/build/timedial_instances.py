@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scripts.build.dialog_leakage import MASK
-from scripts.build.timedial_pool import drawn
+from scripts.build.timedial_pool import wrong_rows
 from scripts.common.program import UserError
 from scripts.common.tables import CLOZE
 
@@ -86,7 +86,7 @@ def contexts(lines: np.ndarray, first: np.ndarray, length: np.ndarray, turn: np.
 def cloze(spans: pd.DataFrame, dialogs: pd.DataFrame, pool: pd.DataFrame, places: pd.DataFrame, options: dict) -> pa.Table:
     """The instances of the spans with their candidates (schema cloze); places: of the same spans, from pool_of()."""
     ids = spans["dialog_id"] + ":" + spans["turn"].astype(str) + ":" + spans["start"].astype(str)
-    rows = drawn(ids, places, pool, options["negatives"], options["negative_seed"])
+    rows = wrong_rows(ids, spans["dialog"], places, pool, options)
     wrong = pool["form"].to_numpy()[rows]
     at_start = (spans["initial"] & ~spans["text"].str[:1].str.islower()).to_numpy()
     wrong[at_start] = capital(wrong[at_start].ravel()).reshape(-1, options["negatives"])

@@ -6,9 +6,9 @@ Not a program.
 import numpy as np
 import pandas as pd
 
-from scripts.common.keyed import keyed_uniform
+from scripts.common.keyed import keyed_hash, keyed_uniform
 
-DRAW = 1  # of the draws from one key, so that no choice predicts another (scripts/build/timedial.py has the other)
+DRAW, OWN = 1, 3  # of the draws from one key, so that no choice predicts another (scripts/build/timedial.py has the other)
 
 
 def words_as_written(spans: pd.DataFrame, key: pd.Series) -> pd.Series:
@@ -44,7 +44,8 @@ def pool_of(spans: pd.DataFrame, by_kind: bool, by_occurrence: bool) -> tuple[pd
     pool: kind (one for all unless by_kind), form, meaning, end. A meaning is a number that texts share when any of their
     spans share a value, and a text with itself in another case. Texts lie on a line, each as wide as it is likely to be drawn
     (1, or its occurrences), and end where `end` says.
-    spans: first and size (the piece of that line for its kind), meaning, meanings (how many the pool of its kind has).
+    spans: first and size (the piece of that line for its kind), meaning, meanings (how many the pool of its kind has), row
+    (of its text in the pool), kind.
     """
     key = spans["text"].str.lower()
     texts = pd.DataFrame({"kind": spans["kind"] if by_kind else "", "key": key, "meaning": joined(key, spans["value"])})
@@ -54,7 +55,37 @@ def pool_of(spans: pd.DataFrame, by_kind: bool, by_occurrence: bool) -> tuple[pd
     kinds["first"] = kinds["size"].cumsum() - kinds["size"]
     pool["form"] = pool["key"].map(words_as_written(spans, key))
     pool["end"] = pool["width"].cumsum()
-    return pool[["kind", "form", "meaning", "end"]], texts[["kind", "meaning"]].join(kinds, on="kind")
+    texts["row"] = pd.MultiIndex.from_frame(pool[["kind", "key"]]).get_indexer(pd.MultiIndex.from_frame(texts[["kind", "key"]]))
+    return pool[["kind", "form", "meaning", "end"]], texts[["kind", "meaning", "row"]].join(kinds, on="kind")
+
+
+def from_dialogs(ids: pd.Series, dialogs: pd.Series, places: pd.DataFrame, wanted: int, seed: int) -> np.ndarray:
+    """Rows of the pool, shape (instances, wanted): other spans of the instance's dialog, each meaning once; -1 where there
+    are too few. dialogs: the number of each instance's dialog."""
+    spans = places[["kind", "meaning", "row"]].reset_index(drop=True).assign(instance=np.arange(len(ids)), dialog=dialogs.to_numpy())
+    said = spans.drop_duplicates(["dialog", "kind", "meaning"])[["dialog", "kind", "meaning", "row"]]
+    pairs = spans.merge(said, on=["dialog", "kind"], suffixes=("", "_said")).query("meaning != meaning_said")
+    pairs["order"] = keyed_hash(ids.iloc[pairs["instance"]], seed, OWN, pairs["row_said"].to_numpy())
+    pairs = pairs.sort_values(["instance", "order"])
+    rank = pairs.groupby("instance").cumcount()
+    pairs, rank = pairs[rank < wanted], rank[rank < wanted]
+    taken = np.full((len(ids), wanted), -1)
+    taken[pairs["instance"], rank] = pairs["row_said"]
+    return taken
+
+
+def wrong_rows(ids: pd.Series, dialogs: pd.Series, places: pd.DataFrame, pool: pd.DataFrame, options: dict) -> np.ndarray:
+    """Rows of the pool for every instance, shape (instances, negatives), from where negatives_from says."""
+    wanted, seed = options["negatives"], options["negative_seed"]
+    if options["negatives_from"] == "pool":
+        return drawn(ids, places, pool, wanted, seed)
+    own = from_dialogs(ids, dialogs, places, wanted if options["negatives_from"] == "dialog" else -(-wanted // 2), seed)
+    # Behind the dialog's own as many from the pool that enough are left when those that mean the same are passed over.
+    rest = drawn(ids, places, pool, int(min(2 * wanted, places["meanings"].min() - 1)), seed)
+    meanings = np.append(pool["meaning"].to_numpy(), -1)  # of row -1: none
+    passed = (meanings[rest][:, :, None] == meanings[own][:, None, :]).any(2)
+    rows, passed = np.hstack([own, rest]), np.hstack([own < 0, passed])
+    return np.take_along_axis(rows, np.argsort(passed, axis=1, kind="stable")[:, :wanted], 1)
 
 
 def drawn(ids: pd.Series, places: pd.DataFrame, pool: pd.DataFrame, wanted: int, seed: int) -> np.ndarray:

@@ -67,9 +67,12 @@ def archived(file: Path, split: str) -> str:
             if path.is_absolute() or ".." in path.parts or path.parts and path.parts[0].endswith(":"):
                 raise UserError(f"{file}: the entry {cut(entry.orig_filename)} leads out of the archive, so nothing was read: "
                                 "get the archive from a source that you trust")
-        if member not in archive.namelist():
+        times = archive.namelist().count(member)
+        if times == 0:
             held = cut(", ".join(archive.namelist()[:5])) or "nothing"
             raise UserError(f"{file}: has no {member}, but {held}; fetch it again")
+        if times > 1:
+            raise UserError(f"{file}: has {times} members {member}, and nothing tells which one is meant; fetch it again")
         with archive.open(member) as opened:
             read = opened.read(LARGEST + 1)  # whatever the archive claims the size to be
     if len(read) > LARGEST:

@@ -43,7 +43,10 @@ DECODER = msgspec.json.Decoder(Video)
 
 
 def each_key_once(content: bytes) -> bool:
-    """Whether no key of a video can stand twice in its bytes; False where it takes a closer look (a caption may read `end`)."""
+    """Whether no key of a video that was decoded can stand twice in its bytes; False where it takes a closer look (a caption may
+    read `end`)."""
+    if content.count(b":") == 3:  # of the three keys that it must have; one byte is counted much faster than words
+        return True
     return not ESCAPED_LETTER.search(content) and all(content.count(key) == 1 for key in (b'"start"', b'"end"', b'"text"'))
 
 

@@ -82,6 +82,11 @@ def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) 
     return Dataset(study, point["source"], "-".join(parts) or "default", as_json(values))
 
 
+def has_seed(how: dict, method: str) -> bool:
+    """Whether a method's runs differ by seed: they learn, and are no controls, or have a head that is drawn."""
+    return how["learns"] and method != CONTROL or how.get("fresh_head", False)
+
+
 def _settings(training: dict, study: dict, how: dict) -> dict:
     """The settings that have an effect on a run: others must not make another run of it."""
     if how.get("paradigm") == CONTROL:
@@ -98,13 +103,13 @@ def _settings(training: dict, study: dict, how: dict) -> dict:
 
 def _run(study: str, how: dict, dataset: Dataset, model: str, made_by: str | None, method: str, training: dict,
          seed: int) -> Run:
-    """One run, by the settings that have an effect on it; what does not learn has no seed."""
+    """One run, by the settings that have an effect on it; what neither learns nor has a fresh head has no seed."""
     settings = as_json({
         "study": study, "source": dataset.source, "dataset": dataset.name, "data": json.loads(dataset.options),
         "model": model, "method": method, "training": training, "seed": seed, **({"made_by": made_by} if made_by else {}),
     })
     parts = [dataset.source, dataset.name, model, *([] if method == "train" else [method]),
-             *([f"seed-{seed}"] if how["learns"] and method != CONTROL else []), hashlib.sha256(settings.encode()).hexdigest()[:8]]
+             *([f"seed-{seed}"] if has_seed(how, method) else []), hashlib.sha256(settings.encode()).hexdigest()[:8]]
     name = "-".join(parts)
     return Run(study, name, dataset, model, method, settings)
 
@@ -234,7 +239,7 @@ class _Resolver:
             for model, method in systems:
                 how = study["methods"][method]
                 settings = _settings(training, study, how)
-                seeds = experiment.get("seeds", self.config["seeds"]) if how["learns"] and method != CONTROL else [0]
+                seeds = experiment.get("seeds", self.config["seeds"]) if has_seed(how, method) else [0]
                 for seed in seeds:
                     yield _run(experiment["study"], how, dataset, model, makers.get(model), method, settings, seed)
 

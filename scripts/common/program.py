@@ -191,10 +191,22 @@ def _close_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+class _LogFile(logging.FileHandler):
+    """A log file. Where it can be written no longer, as on a full disk, the terminal tells what it would have told."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        logging.getLogger().removeHandler(self)
+        for other in logging.getLogger().handlers:
+            was_told = other.filter(record)
+            other.filters.clear()
+            if not was_told:
+                other.handle(record)
+
+
 def log_to(file: Path, mode: str = "w") -> None:
     """Write messages to a file from here on, too."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    logging.getLogger().addHandler(logging.FileHandler(file, mode=mode, encoding="utf-8"))
+    logging.getLogger().addHandler(_LogFile(file, mode=mode, encoding="utf-8"))
 
 
 def execute(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespace, opens_log: bool = False) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.tables import read_table
+from scripts.common.tables import read_metrics
 
-COLUMNS = ["study", "control", "model", "source", "dataset", "split", "slice", "metric", "seed", "value", "ci_low", "ci_high", "sample"]
+POINT = ["study", "model", "method", "scoring", "source", "dataset", "split"]  # what a number is of; a study has some of these columns
 
 
 def per_cent(share: float) -> str:
@@ -24,7 +24,7 @@ def above_control(row: pd.Series) -> str:
 
 def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
     """For each study the best value of its headline metric over whole splits, with its interval; models: those that count."""
-    table = read_table(metrics, COLUMNS).to_pandas()
+    table = read_metrics(metrics).to_pandas()
     table = table[table["seed"].isna() & (table["slice"] == "all") & table["model"].isin(models)]
     lines = []
     for name, study in studies.items():
@@ -33,7 +33,7 @@ def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
             continue
         best = of_study.loc[of_study["value"].idxmax()]
         note = ", sample data" if best["sample"] else ""
-        same = ["study", "model", "source", "dataset", "split"]
+        same = [name for name in POINT if name in table and pd.notna(best[name])]
         beside = table[(table[same] == best[same]).all(axis=1) & (table["metric"] == f"{study['headline']}_above_control")]
         above = "without a control;" if beside.empty else above_control(beside.iloc[0])
         known = pd.notna(best["ci_low"])

@@ -15,7 +15,9 @@ nli           example_id, group_id (the template), text_a (premise), text_b (hyp
               tense (past, future), choice (how the times are chosen), premise_type (fixed, interval), prepositions,
               positions (forward, fronted), premise_form (one_clause, two_clauses), next_cycle, hypothesis_type,
               unit_pair, direction (of the hypothesis's duration: lower, higher), difference (of the two times: a share
-              of the list; in set III in higher units)
+              of the list; in set III in higher units), distance (its bin), hypothesis_size (the bin of T2, set III, in
+              higher units), withheld (the kinds of held_out that would hold the pair out, spaces between), part (seen or
+              unseen, by the kind that the dataset holds out)
 questions     one row a candidate answer: source, split, question_id, sentence, question, answer, label (1 likely,
               0 unlikely), category (duration, ordering, typical_time, frequency, stationarity)
 answers       the questions to classify: example_id, group_id (the question), text_a (sentence and question), text_b (the
@@ -88,6 +90,7 @@ NLI = pa.schema([
     ("premise_position", pa.string()), ("hypothesis_position", pa.string()), ("premise_form", pa.string()),
     ("next_cycle", pa.bool_()), ("hypothesis_type", pa.string()), ("duration_format", pa.string()),
     ("unit_pair", pa.string()), ("direction", pa.string()), ("difference", pa.float64()),
+    ("distance", pa.string()), ("hypothesis_size", pa.string()), ("withheld", pa.string()), ("part", pa.string()),
 ])
 VARIED = NLI.names[6:]  # missing where it does not apply
 QUESTIONS = pa.schema([

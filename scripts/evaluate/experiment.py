@@ -73,6 +73,15 @@ def read_examples(file: Path, schema: pa.Schema, labels: int, missing: Iterable[
     return rows
 
 
+def label_scores(run: Run, table: pa.Table) -> np.ndarray:
+    """The (n, labels) scores of a table of predictions. Raises UserError where they are not as many as the run has labels."""
+    scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
+    if "labels" in run.facts and scores.shape[1] != len(run.facts["labels"]):
+        raise UserError(f"{run.folder}: its predictions have {scores.shape[1]} scores each, but its run.json names "
+                        f"{len(run.facts['labels'])} labels; run it again")
+    return scores
+
+
 def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tuple[np.ndarray, str]:
     """A run's (n, labels) scores of a split, in the order of the examples, and how its epoch was selected.
 
@@ -83,11 +92,7 @@ def read_scores(run: Run, split: str, example_ids: pd.Series, what: str) -> tupl
     ids = pd.Index(table["example_id"].to_pandas())
     if len(ids) != len(example_ids) or set(ids) != set(example_ids):
         raise UserError(f"{run.folder}: its predictions on {split} are not of the {what} that were built; run it again")
-    scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
-    if "labels" in run.facts and scores.shape[1] != len(run.facts["labels"]):
-        raise UserError(f"{run.folder}: its predictions have {scores.shape[1]} scores each, but its run.json names "
-                        f"{len(run.facts['labels'])} labels; run it again")
-    return scores[ids.get_indexer(example_ids)], table["selection"][0].as_py()
+    return label_scores(run, table)[ids.get_indexer(example_ids)], table["selection"][0].as_py()
 
 
 def above_controls(rows: list[dict]) -> list[dict]:

@@ -5,21 +5,27 @@
                is 1 where nothing is likely, F1 is 0 where both are 0)
   consistency  of questions of duration and frequency with two accepted quantities or more ("1 hour", "9 hours"): the
                share in which no quantity between two accepted ones is turned down
+  f1_minus_exact_match  the gap between the two: what a system gets right without getting the question right
+  …_range      each of these three where the quantities of a question of duration or frequency are judged by one range
+               (scripts/evaluate/mctaco_ranges.py)
 
-On a file of predictions, one yes or no a line, in the order of the gold file; prints per cent, overall and by category:
+On a file of predictions or a folder of them, one yes or no a line, in the order of the gold file; prints per cent, overall, by
+category, and with one range a question:
 
     python -m scripts.evaluate.mctaco --gold test_9442.tsv --predictions FILE
 
 On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, beside always_yes, always_no, random
-(its expected value) and, for consistency, the data's own labels (gold), with 95 % intervals over questions, for the last
-epoch, or the one with the lowest loss on held-out training questions where there are any. A row without seed is the mean over
-the seeds; its sd is over the seeds, its interval over questions and seeds.
+(its expected value) and the data's own labels (gold), with 95 % intervals over questions, for the last epoch, or the one with the
+lowest loss on held-out training questions where there are any. A row without seed is the mean over the seeds; its sd is over
+the seeds, its interval over questions and seeds. What the sources name as `predictions` (released by a paper's authors) is a
+system like any other, with the method `released`. A model that was not trained (method untrained) has train_questions 0.
 
-Reads  <trained>/<run>/predictions.parquet and run.json of every run, <build>/<source>/<dataset>/<split>.parquet
+Reads  <trained>/<run>/predictions.parquet and run.json of every run, <build>/<source>/<dataset>/<split>.parquet,
+       <fetched>/<source>/<file> of released predictions
 Writes a Parquet file (schema metrics: scripts/common/tables.py)
 
     python -m scripts.evaluate.mctaco --experiment mctaco --runs RUN RUN … --trained results/train/mctaco \\
-        --build results/build/mctaco --sources resources/sources.yaml --output /tmp/metrics.parquet
+        --build results/build/mctaco --fetched results/fetch --sources resources/sources.yaml --output /tmp/metrics.parquet
 """
 
 import argparse
@@ -33,14 +39,16 @@ import pyarrow as pa
 from scripts.build.unit_normalization import quantities
 from scripts.clean.columns import mapped
 from scripts.clean.mctaco import CATEGORIES, LABELS, read
-from scripts.common.program import UserError, execute, shown
+from scripts.common.program import execute
 from scripts.common.tables import ANSWERS
-from scripts.common.texts import lines_in, text_of
 from scripts.evaluate.arguments import evaluation_arguments, file_or_runs
 from scripts.evaluate.bootstrap import resampling
 from scripts.evaluate.experiment import Run, read_examples, read_scores, read_sources, runs_by_dataset, seeds_of, write_metrics
+from scripts.evaluate.mctaco_predictions import as_margins, prediction_files, read_judgements
+from scripts.evaluate.mctaco_ranges import one_range
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share
 
+RANGED = ["duration", "frequency"]  # what is asked for is one range; in ordering, hours before and hours after can both be right
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("dataset", pa.string()), ("method", pa.string()), ("unit_normalization", pa.bool_()),
@@ -76,34 +84,25 @@ def expected_at_random(label: np.ndarray, question: np.ndarray) -> tuple[np.ndar
     return 2.0 ** -size, f1
 
 
-def scores(label: np.ndarray, accepted: np.ndarray, question: np.ndarray) -> dict[str, np.ndarray]:
-    """Both metrics by question."""
-    return dict(zip(("exact_match", "f1"), by_question(label, accepted, question)))
-
-
-def score_file(gold: Path, predictions: Path) -> None:
-    """Print exact match and F1 of a file of predictions, in per cent."""
+def score_files(gold: Path, predictions: Path) -> None:
+    """Print exact match and F1 of a file of predictions, or of each file in a folder, in per cent."""
     table = read(gold)
-    label = mapped(table, "label", LABELS, gold, first_line=1).to_numpy()
-    category = mapped(table, "category", CATEGORIES, gold, first_line=1)
-    remedy = "give the predictions, one yes or no a line"
-    words = pd.Series(lines_in(text_of(predictions, remedy, remedy), str(predictions), remedy) or [""], dtype=object).str.strip()
-    wrong = words.index[~words.isin(LABELS)]
-    if len(wrong):
-        raise UserError(f"{predictions}: line {wrong[0] + 1} is {shown(words[wrong[0]])}; write yes or no")
-    if len(words) != len(table):
-        raise UserError(f"{predictions}: has {len(words)} lines, but {gold} has {len(table)}; line "
-                        f"{min(len(words), len(table)) + 1} is the first without its like; give one prediction for each row")
-    question = pd.factorize(table["sentence"] + " " + table["question"])[0]
-    found = scores(label, words.map(LABELS).to_numpy(), question)
-    of_question = category.groupby(question).first().to_numpy()
-    parts = {"overall": np.full(len(of_question), True)} | {name: of_question == name for name in CATEGORIES.values()}
-    print(f"{'':<14}{'EM':>6}{'F1':>8}{'questions':>11}")
-    for name, part in parts.items():
-        if not part.any():
-            continue
-        exact, f1 = (found[metric][part].mean() * 100 for metric in ("exact_match", "f1"))
-        print(f"{name:<14}{exact:>6.2f}{f1:>8.2f}{part.sum():>11,}")
+    answers = pd.DataFrame({
+        "group_id": table["sentence"] + " " + table["question"], "answer": table["answer"],
+        "label": mapped(table, "label", LABELS, gold, first_line=1),
+        "category": mapped(table, "category", CATEGORIES, gold, first_line=1)})
+    category = answers.groupby("group_id", sort=False)["category"].first().to_numpy()
+    files = prediction_files(predictions)
+    judged = {file: read_judgements(file, len(table), str(gold)) for file in files}
+    for file, accepted in judged.items():
+        found = question_values(answers, [as_margins(accepted)])
+        parts = {"overall": np.full(len(category), True)} | {name: category == name for name in CATEGORIES.values()}
+        lines = [(name, "", part) for name, part in parts.items()] + [("one range", "_range", parts["overall"])]
+        print(*([file.name] if len(files) > 1 else []), f"{'':<14}{'EM':>6}{'F1':>8}{'questions':>11}", sep="\n")
+        for name, decoding, part in lines:
+            if part.any():
+                exact, f1 = (found[metric + decoding][0][part].mean() * 100 for metric in ("exact_match", "f1"))
+                print(f"{name:<14}{exact:>6.2f}{f1:>8.2f}{part.sum():>11,}")
 
 
 def tallies_of(values: dict[str, list[np.ndarray]], parts: dict[str, np.ndarray]) -> list[Tally]:
@@ -131,69 +130,108 @@ def consistency(accepted: np.ndarray, seconds: np.ndarray, question: np.ndarray)
     return coherent
 
 
-def question_values(answers: pd.DataFrame, judgements: list[np.ndarray]) -> dict[str, list[np.ndarray]]:
+def quantity_of(answers: pd.Series) -> np.ndarray:
+    """(n,) seconds of each answer's quantity, of a range its middle on a log scale; NaN where it has none."""
+    found = quantities(answers)
+    return np.sqrt((found["seconds_low"] * found["seconds_high"]).to_numpy(float))
+
+
+def question_values(answers: pd.DataFrame, margins: list[np.ndarray]) -> dict[str, list[np.ndarray]]:
     """By metric the (questions,) values of each judgement; NaN where a question has none.
 
-    judgements: (n,) 1 where an answer is accepted, in the order of the answers.
+    margins: (n,) log P(likely) - log P(unlikely) of each answer, in their order; an answer is accepted above zero.
     """
     label, question = answers["label"].to_numpy(), pd.factorize(answers["group_id"])[0]
-    ranged = np.isin(answers["category"].groupby(question).first(), ["duration", "frequency"])
-    found = quantities(answers["answer"])
-    seconds = np.sqrt((found["seconds_low"] * found["seconds_high"]).to_numpy(float))  # of a range, its middle on a log scale
-    both = [by_question(label, accepted, question) for accepted in judgements]
-    coherent = [np.where(ranged, consistency(accepted, seconds, question), np.nan) for accepted in judgements]
-    return {"exact_match": [exact for exact, _ in both], "f1": [f1 for _, f1 in both], "consistency": coherent}
+    ranged = np.isin(answers["category"].groupby(question).first(), RANGED)
+    seconds = quantity_of(answers["answer"])
+    judged = {"": [(margin > 0).astype(int) for margin in margins],
+              "_range": [one_range(margin, np.where(ranged[question], seconds, np.nan), question) for margin in margins]}
+    values: dict[str, list[np.ndarray]] = {}
+    for decoding, judgements in judged.items():
+        both = [by_question(label, accepted, question) for accepted in judgements]
+        values |= {f"exact_match{decoding}": [exact for exact, _ in both], f"f1{decoding}": [f1 for _, f1 in both],
+                   f"f1_minus_exact_match{decoding}": [f1 - exact for exact, f1 in both]}
+    values["consistency"] = [np.where(ranged, consistency(accepted, seconds, question), np.nan) for accepted in judged[""]]
+    return values
+
+
+def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
+    """(questions,) which questions belong to each slice; quantities=several: those in which one range can tell something."""
+    question = pd.factorize(answers["group_id"])[0]
+    category = answers["category"].groupby(question).first().to_numpy()
+    amounts = pd.Series(quantity_of(answers["answer"])).groupby(question).nunique().to_numpy()
+    return ({"all": np.full(len(category), True)} | {f"category={name}": category == name for name in CATEGORIES.values()}
+            | {"quantities=several": np.isin(category, RANGED) & (amounts > 1)})
 
 
 def of_dataset(answers: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], resamples: int) -> list[dict]:
     """Every metric on one split of one dataset; systems: the runs by model and method."""
-    label, (question, questions) = answers["label"].to_numpy(), pd.factorize(answers["group_id"])
+    label, (question, questions), parts = answers["label"].to_numpy(), pd.factorize(answers["group_id"]), slices(answers)
     drawn = resampling(questions, resamples)
-    category = answers["category"].groupby(question).first().to_numpy()
-    parts = {"all": np.full(len(category), True)} | {f"category={name}": category == name for name in CATEGORIES.values()}
     exact, f1 = expected_at_random(label, question)
-    baselines = {"random": {"exact_match": [exact], "f1": [f1]}} | {
-        name: question_values(answers, [accepted]) for name, accepted in (
+    baselines = {"random": {"exact_match": [exact], "f1": [f1], "f1_minus_exact_match": [f1 - exact]}} | {
+        name: question_values(answers, [as_margins(accepted)]) for name, accepted in (
             ("always_yes", np.ones_like(label)), ("always_no", np.zeros_like(label)), ("gold", label))}
     rows = [{"model": name, "method": "baseline"} | row for name, values in baselines.items()
             for row in metric_rows(tallies_of(values, parts), [], drawn)]
     for (model, method), runs in systems.items():
         facts = runs[0].facts
-        accepted = [read_scores(run, split, answers["example_id"], "answers")[0].argmax(1) for run in runs]
+        scores = [read_scores(run, split, answers["example_id"], "answers")[0] for run in runs]
+        margins = [score[:, 1] - score[:, 0] for score in scores]
         same = {"model": model, "method": method, "train_pairs": facts["train_examples"] + facts["held_out_examples"]}
+        if method == "untrained":
+            same |= {"train_questions": 0, "draw": 0}
         seeds = seeds_of(runs)
-        rows += [same | row for row in metric_rows(tallies_of(question_values(answers, accepted), parts), seeds, drawn)]
+        rows += [same | row for row in metric_rows(tallies_of(question_values(answers, margins), parts), seeds, drawn)]
     return rows
 
 
-def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict, resamples: int) -> list[dict]:
-    """Every metric of the runs of an experiment (schema metrics, less the experiment)."""
-    rows = []
+def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, fetched: Path | None, sources: dict,
+            resamples: int) -> list[dict]:
+    """Every metric of the runs of an experiment, and of what was released with its corpora (schema metrics, less the
+    experiment)."""
+    rows, released = [], set()
     for (source, dataset), systems in datasets.items():
         options = next(iter(systems.values()))[0].facts["data_options"]
         for split in sources[source]["evaluate"]:
             answers = read_examples(build / source / dataset / f"{split}.parquet", ANSWERS, 2)
-            same = {"study": "mctaco", "source": source, "dataset": dataset, "split": split,
-                    "sample": "sample" in sources[source]} | options
-            rows += [same | row for row in of_dataset(answers, split, systems, resamples)]
+            same = {"study": "mctaco", "source": source, "split": split, "sample": "sample" in sources[source]}
+            rows += [same | {"dataset": dataset} | options | row for row in of_dataset(answers, split, systems, resamples)]
+            if fetched and (source, split) not in released:
+                released.add((source, split))
+                entries = {name: entry for name, entry in sources[source].get("predictions", {}).items() if entry["split"] == split}
+                rows += [same | row for row in of_released(answers, entries, fetched / source, resamples)]
+    return rows
+
+
+def of_released(answers: pd.DataFrame, predictions: dict, folder: Path, resamples: int) -> list[dict]:
+    """Every metric of released judgements of one split; predictions: their entries of the sources, folder: their files."""
+    rows, drawn = [], resampling(answers["group_id"].unique(), resamples)
+    for name, entry in predictions.items():
+        file = folder / entry["file"]
+        margins = [as_margins(read_judgements(file, len(answers), "the split"))]
+        same = {"model": name, "method": "released", "dataset": "released", "draw": 0,
+                "unit_normalization": entry["unit_normalization"]}
+        rows += [same | row for row in metric_rows(tallies_of(question_values(answers, margins), slices(answers)), [], drawn)]
     return rows
 
 
 def main(given: argparse.Namespace) -> None:
     if given.gold:
-        score_file(given.gold, given.predictions)
+        score_files(given.gold, given.predictions)
         return
     datasets = runs_by_dataset(given.trained, given.runs)
     sources = read_sources(given.sources, {source for source, _ in datasets})
-    rows = measure(datasets, given.build, sources, given.resamples)
+    rows = measure(datasets, given.build, given.fetched, sources, given.resamples)
     write_metrics(rows, SCHEMA, given)
 
 
 def arguments() -> argparse.ArgumentParser:
     options = evaluation_arguments(__doc__, required=False)
+    options.add_argument("--fetched", type=Path, help="results/fetch, for judgements that were released with a corpus; left out: none")
     files = options.add_argument_group("a file of predictions")
     files.add_argument("--gold", type=Path, help="the gold file: sentence, question, answer, yes or no, category")
-    files.add_argument("--predictions", type=Path, help="one yes or no a line, for each row of the gold file")
+    files.add_argument("--predictions", type=Path, help="one yes or no a line, for each row of the gold file; or a folder of such files")
     return options
 
 

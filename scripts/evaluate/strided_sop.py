@@ -32,7 +32,7 @@ from scripts.common.runs import read_predictions
 from scripts.common.tables import STRIDED_PAIRS, read_complete
 from scripts.evaluate.arguments import evaluation_arguments
 from scripts.evaluate.bootstrap import resampling
-from scripts.evaluate.experiment import Run, read_sources, runs_by_dataset, seeds_of, write_metrics
+from scripts.evaluate.experiment import Run, label_scores, read_sources, runs_by_dataset, seeds_of, write_metrics
 from scripts.evaluate.human_answers import read_answers
 from scripts.evaluate.strided_slices import READ, parts_of, slices_of
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share, sums_by_group
@@ -50,7 +50,7 @@ SCHEMA = pa.schema([
 def judged(run: Run, evaluation: list[str]) -> pd.DataFrame:
     """A run's predictions on the evaluation splits: split, metric, example_id, group_id, label, right."""
     table = read_predictions(run.folder, ["split", "selection", "example_id", "group_id", "label", "score"])
-    scores = np.stack(table["score"].to_numpy(zero_copy_only=False))
+    scores = label_scores(run, table)
     frame = table.drop_columns(["score"]).to_pandas()
     if not frame["label"].between(0, scores.shape[1] - 1).all():
         raise UserError(f"{run.folder}: a label of its predictions has no score; run it again")

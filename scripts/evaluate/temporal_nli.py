@@ -2,7 +2,11 @@
 
 Metrics, as shares from 0 to 1, on the evaluation split, at the epoch with the lowest loss on dev (templates held out of train):
   accuracy, weighted_f1  of all pairs, and of each slice of them (by way of choosing times, premise, hypothesis, …)
+  says_entailment        the share of pairs that are taken for entailment
   confusion              the share of pairs with this label and this prediction (of two labels where a model knows two)
+Slices are by the size of the difference and of T2 as well (distance, hypothesis_size), by part (seen or unseen, by what the dataset
+holds out), and, where whole templates are held out alone, by withheld: the pairs that another dataset holds out, which a model that
+learnt from all can be measured on.
 Scoring is ternary, and binary with neutral and contradiction as one label (a model that knows two labels has binary
 scoring only). The majority baseline predicts the most frequent label of the evaluation split. Intervals are 95 %
 intervals over templates. A row without seed is the mean over the seeds; its sd is over the seeds, its interval over
@@ -23,6 +27,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from scripts.build.temporal_nli_parts import KINDS, TEMPLATE, unseen
 from scripts.common.program import UserError, execute
 from scripts.common.tables import NLI, VARIED
 from scripts.evaluate.arguments import evaluation_arguments
@@ -35,15 +40,17 @@ BINARY = np.array([0, 1, 1])  # entailment, or not
 NAMES = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
 # What figure 1 and sections 5.1 to 5.3 break down by: a column, or two together.
 SLICES = {
-    "temp_order": ["choice", "premise_type", ("choice", "premise_type"), "tense", "premise_position"],
+    "temp_order": ["choice", "premise_type", ("choice", "premise_type"), "tense", "premise_position", "distance",
+                   ("distance", "premise_type"), "part"],
     "temp_duration": ["choice", "hypothesis_type", "next_cycle", "premise_form", ("choice", "next_cycle"),
-                      ("choice", "hypothesis_type")],
+                      ("choice", "hypothesis_type"), "distance", ("hypothesis_type", "distance"), "part"],
     "cross_unit": ["unit_pair", "premise_type", ("unit_pair", "premise_type"), "direction", "premise_position",
-                   "hypothesis_position", ("unit_pair", "direction")],
+                   "hypothesis_position", ("unit_pair", "direction"), "distance", ("distance", "premise_type"),
+                   "hypothesis_size", ("hypothesis_size", "hypothesis_preposition"), "part"],
 }
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
-    ("dataset", pa.string()), ("challenge_set", pa.string()), ("method", pa.string()), ("seed", pa.int64()),
+    ("dataset", pa.string()), ("held_out", pa.string()), ("challenge_set", pa.string()), ("method", pa.string()), ("seed", pa.int64()),
     ("split", pa.string()), ("scoring", pa.string()), ("slice", pa.string()), ("metric", pa.string()),
     *MEASURES, ("sample", pa.bool_()),
 ])
@@ -51,7 +58,7 @@ SCHEMA = pa.schema([
 
 def read_pairs(file: Path) -> pd.DataFrame:
     """A split of a dataset. Raises UserError where it has no pairs, or pairs of several challenge sets."""
-    pairs = read_examples(file, NLI, len(LABELS), missing=VARIED)
+    pairs = read_examples(file, NLI, len(LABELS), missing=set(VARIED) - {"withheld"})
     if len(sets := set(pairs["challenge_set"])) != 1 or not sets <= set(SLICES):
         raise UserError(f"{file}: its pairs are not those of one challenge set ({', '.join(SLICES)}); build the dataset again")
     return pairs
@@ -71,7 +78,12 @@ def weighted_f1(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
     return (f1 * support).sum(-1) / count
 
 
-METRICS = {"accuracy": accuracy, "weighted_f1": weighted_f1}
+def says_entailment(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """(…) the share of pairs that are taken for entailment, which is the first label."""
+    return confusion[..., 0].sum(-1) / count
+
+
+METRICS = {"accuracy": accuracy, "weighted_f1": weighted_f1, "says_entailment": says_entailment}
 
 
 def confusions(label: np.ndarray, predicted: np.ndarray, group: np.ndarray, labels: int, groups: int) -> np.ndarray:
@@ -80,14 +92,20 @@ def confusions(label: np.ndarray, predicted: np.ndarray, group: np.ndarray, labe
     return np.bincount(cell, minlength=groups * labels**2).reshape(groups, labels, labels)
 
 
-def slices(pairs: pd.DataFrame, challenge_set: str) -> dict[str, np.ndarray]:
-    """Which rows belong to each slice: `all`, `choice=year`, `choice=year; premise_type=fixed`, …"""
+def slices(pairs: pd.DataFrame, challenge_set: str, held_out: str) -> dict[str, np.ndarray]:
+    """Which rows belong to each slice: `all`, `choice=year`, `choice=year; premise_type=fixed`, …
+
+    held_out: what the dataset holds out; `withheld=list`, … stand where that is whole templates alone.
+    """
     parts = {"all": np.arange(len(pairs))}
     for columns in SLICES[challenge_set]:
         columns = [columns] if isinstance(columns, str) else list(columns)
         for values, rows in pairs.groupby(columns, sort=True).indices.items():
             values = values if isinstance(values, tuple) else (values,)
             parts["; ".join(f"{column}={str(value).lower()}" for column, value in zip(columns, values))] = rows
+    for kind in KINDS if held_out == TEMPLATE else ():
+        if (has := unseen(pairs, kind).to_numpy()).any():
+            parts[f"withheld={kind}"] = np.flatnonzero(has)
     return parts
 
 
@@ -118,10 +136,10 @@ def confusion_rows(gold: np.ndarray, predictions: list[np.ndarray], names: list[
              "value": count / len(gold)} for (true, told), count in zip(product(names, names), np.mean(cells, 0))]
 
 
-def of_dataset(pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], resamples: int) -> list[dict]:
+def of_dataset(pairs: pd.DataFrame, held_out: str, split: str, systems: dict[tuple, list[Run]], resamples: int) -> list[dict]:
     """Every metric on one split of one dataset; systems: the runs by model and method."""
     challenge_set, label = pairs["challenge_set"].iloc[0], pairs["label"].to_numpy()
-    parts, (templates, group) = slices(pairs, challenge_set), np.unique(pairs["group_id"], return_inverse=True)
+    parts, (templates, group) = slices(pairs, challenge_set, held_out), np.unique(pairs["group_id"], return_inverse=True)
     drawn = resampling(templates, resamples)
     rows, found = [], predictions_of(pairs, split, systems)
     for (model, method, scoring), predictions in found.items():
@@ -144,11 +162,12 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, sources:
     rows = []
     for (source, dataset), systems in datasets.items():
         facts = next(iter(systems.values()))[0].facts
-        reduced = facts["data_options"]["test_templates"] is not None
+        reduced, held_out = facts["data_options"]["test_templates"] is not None, facts["data_options"]["held_out"]
         for split in sources[source]["evaluate"]:
             pairs = read_pairs(build / source / dataset / f"{split}.parquet")
-            same = {"study": facts["study"], "source": source, "dataset": dataset, "sample": reduced}
-            rows += [same | row for row in of_dataset(pairs, split, systems, resamples)]
+            same = {"study": facts["study"], "source": source, "dataset": dataset, "held_out": held_out,
+                    "sample": reduced}
+            rows += [same | row for row in of_dataset(pairs, held_out, split, systems, resamples)]
     return rows
 
 

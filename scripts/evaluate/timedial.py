@@ -48,7 +48,7 @@ from scripts.evaluate.timedial_ranking import checked, outranked, outranked_by_c
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("measured_on", pa.string()), ("domain", pa.string()), ("dataset", pa.string()), ("method", pa.string()),
-    ("context_scope", pa.string()), ("negatives", pa.int64()), ("negatives_of", pa.string()), ("negatives_by", pa.string()),
+    ("context_scope", pa.string()), ("negatives", pa.int64()), ("negatives_from", pa.string()), ("negatives_of", pa.string()), ("negatives_by", pa.string()),
     ("negative_seed", pa.int64()), ("max_dialogs", pa.int64()), ("train_examples", pa.int64()), ("seed", pa.int64()),
     ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
 ])

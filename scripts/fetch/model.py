@@ -17,7 +17,7 @@ from pathlib import Path
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from scripts.common.models import DEFAULT_FILES, check_model, kind_of, wanted_hashes
-from scripts.common.program import UserError, execute, log, parser
+from scripts.common.program import UserError, cut, execute, log, parser
 from scripts.fetch.download import (
     MIRROR_HELP,
     NoFile,
@@ -57,8 +57,11 @@ def bring_from_hub(name: str, entry: dict, pin: str, partial: Path, mirror: str 
 def bring_from_folder(name: str, entry: dict, pin: str, partial: Path) -> dict[str, Path]:
     """The files of a folder model, verified by the entry's hashes; {name: place under `partial`}."""
     folder = Path(entry["folder"]).expanduser()
-    if not folder.is_dir():
-        raise UserError(f"{name}: folder {folder} is not there; correct it in {pin}")
+    try:
+        if not folder.is_dir():
+            raise UserError(f"{name}: folder {cut(str(folder), 200)} is not there; correct it in {pin}")
+    except (OSError, ValueError) as error:  # a name that is too long, or none
+        raise UserError(f"{name}: folder {cut(str(folder), 200)} cannot be one ({cut(str(error))}); correct it in {pin}") from None
     base, files = folder.resolve().as_uri(), {}
     for file, sha256 in wanted_hashes(entry).items():
         try:

@@ -10,7 +10,9 @@ A row of published.csv is one number or one claim:
   metric              a metric of metrics.parquet; or another fact:
                         <metric>.n      how many examples it was measured on
                         <metric>.sum    its sum over the rows, as of the cells of a confusion matrix
-                        training.<setting>, cleaning.<unit>   a setting of the runs; what cleaning kept
+                        training.<setting>, cleaning.<unit>   a setting of the runs (with model=esim* or model=[!e]* of those
+                                        models only); what cleaning kept
+                        statistics.<number>   what a corpus holds: told by its own table
   value, unit         a number (± its sd), and its unit: ours is told in per cent where that is %, as a share where
                       there is none. Or the unit of a comparison:
                         with <column>   the value is increases or decreases
@@ -223,9 +225,10 @@ def differences(metrics: pd.DataFrame, settings: dict[str, str], metric: str, ov
     return found
 
 
-def settings_used(runs: list[dict], name: str, unit: str, facts: Facts) -> list[Found]:
-    """A setting of training, for every model that was trained."""
-    used = sorted({(run["model"], run["training"][name]) for run in runs if name in run["training"]})
+def settings_used(runs: list[dict], name: str, unit: str, models: str, facts: Facts) -> list[Found]:
+    """A setting of training, for every model that has it and whose name fits `models`."""
+    fitting = [run for run in runs if name in run["training"] and fnmatchcase(run["model"], models)]
+    used = sorted({(run["model"], run["training"][name]) for run in fitting})
     return [Found(model_title(model, facts.models), f"{value:g} {unit}".strip(), []) for model, value in used]
 
 
@@ -246,7 +249,7 @@ def findings(claim: pd.Series, facts: Facts) -> list[Found]:
     """What this study found of one row of published.csv; empty where it has nothing on it."""
     settings, paper, metric, unit = settings_of(claim["setting"]), paper_of(claim), claim["metric"], claim["unit"]
     if metric.startswith("training."):
-        return settings_used(facts.runs, metric.removeprefix("training."), unit, facts)
+        return settings_used(facts.runs, metric.removeprefix("training."), unit, settings.get("model", "*"), facts)
     if metric.startswith("cleaning."):
         return cleaned(selected(facts.cleaning, settings), metric.removeprefix("cleaning."), facts, paper)
     if unit.startswith(DIFFERENCE):

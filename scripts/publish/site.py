@@ -28,6 +28,7 @@ import yaml
 
 from scripts.common.csv_files import read_csv
 from scripts.common.files import sha256_of, whole
+from scripts.common.handed import has_options
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.runs import facts_of
 from scripts.common.tables import read_metrics
@@ -81,7 +82,8 @@ def example_groups(file: Path) -> list[dict]:
 
 def is_made(item: dict, runs: list[dict]) -> bool:
     """Whether one of the study's runs has the options that a figure or table needs (the rules make no other)."""
-    return any(item.get("needs", {}).items() <= fact["data_options"].items() for fact in runs)
+    runs = [fact for fact in runs if fact["method"] != "control" or not item.get("needs_model")]
+    return any(has_options(fact["data_options"], item.get("needs", {})) for fact in runs)
 
 
 def question_groups(file: Path) -> list[dict]:

@@ -5,6 +5,7 @@ or a line style says as well, for print in grey. The font comes with matplotlib,
 """
 
 import logging
+import math
 from pathlib import Path
 
 import matplotlib
@@ -20,6 +21,8 @@ COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 MARKERS = ["o", "s", "D", "^", "v", "P"]
 INK, GREY, PALE = "#222222", "#6b6b6b", "#dcdcdc"
 CONTROL, CONTROL_MARKERS = "#9a9a9a", ["x", "+", "1", "2", "3", "4"]  # what no understanding of time reaches
+CONTROLS, BEST_CONTROL = "controls (no understanding of time)", "best control (no understanding of time)"
+LEGEND_LINE = 0.145  # inches
 WIDTH = 7.0  # inches: the text width of a two-column page
 SAMPLE = "SAMPLE DATA"
 
@@ -66,6 +69,25 @@ def error_bars(points: pd.DataFrame) -> np.ndarray:
     """(2, n) distances from the value down and up to its interval, in per cent."""
     points = with_ends(points)
     return np.clip([points["value"] - points["ci_low"], points["ci_high"] - points["value"]], 0, None) * 100
+
+
+def side_by_side(handles: list) -> int:
+    """How many entries of a legend stand side by side: a line holds 118 characters, of which a mark takes nine."""
+    return max(1, min(len(handles), 118 // (max(len(handle.get_label()) for handle in handles) + 9)))
+
+
+def legends_height(groups: list[tuple[str, list]]) -> float:
+    """Inches that legends() takes for these groups."""
+    return sum(LEGEND_LINE * (bool(title) + math.ceil(len(handles) / side_by_side(handles))) + 0.05 for title, handles in groups if handles)
+
+
+def legends(figure: Figure, groups: list[tuple[str, list]], bottom: float) -> None:
+    """Legends one under the other, the last `bottom` inches above the figure's lower edge: of each group its title and its handles."""
+    for title, handles in reversed([group for group in groups if group[1]]):
+        figure.legend(handles=handles, title=title or None, title_fontsize=7.5, loc="lower center", ncols=side_by_side(handles),
+                      bbox_to_anchor=(0.5, bottom / figure.get_figheight()), handlelength=2.2, columnspacing=1.6, borderaxespad=0,
+                      borderpad=0, labelspacing=0.35)
+        bottom += legends_height([(title, handles)])
 
 
 def lines_of(groups: list[list], across: int) -> list[list]:

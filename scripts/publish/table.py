@@ -28,12 +28,13 @@ def interval(row: Mapping, decimals: int = 1) -> str:
 
 
 def above_control(row: pd.Series | None, models: dict) -> str:
-    """How far a model lies above the best control, in points: `+2.1 (−0.3 to 4.5), bag of words`; row: of `…_above_control`."""
+    """How far a model lies above the best control, in points: `bag of words: +2.1 (−0.3 to +4.5)`; row: of `…_above_control`."""
     if row is None:
         return ""
     signed = [f"{value * 100:+.1f}".replace("-", "−") for value in (row["value"], row["ci_low"], row["ci_high"]) if pd.notna(value)]
     span = f" ({signed[1]} to {signed[2]})" if len(signed) == 3 else ""
-    return f"{signed[0]}{span}, {models.get(row['control'], {}).get('title', row['control'].replace('_', ' '))}"
+    # The name first: a spreadsheet would take a text that begins with + for a formula.
+    return f"{models.get(row['control'], {}).get('title', row['control'].replace('_', ' '))}: {signed[0]}{span}"
 
 
 def latex(text: str) -> str:

@@ -165,7 +165,8 @@ def main(given: argparse.Namespace) -> None:
         "run": given.run, "splits": given.splits, "control": control,
         "data": {split: content_digest(given.data / f"{split}.parquet", columns) for split in given.splits},
         **{key: settings[key] for key in ("study", "source", "dataset", "model", "method", "seed")},
-        "labels": method["labels"][-scores.shape[1]:],  # a rank is that of being right "label_columns": [], "data_options": settings["data"], "training": settings["training"],
+        "labels": method["labels"][-scores.shape[1]:],  # a rank is that of being right
+        "label_columns": [], "data_options": settings["data"], "training": settings["training"],
         "train_examples": len(train) if learns else 0, "held_out_examples": 0, "truncated_examples": 0, "truncated": {},
         "epochs": 0, "best_epoch": 0, "seconds": round(time.time() - started, 1), "tokens": 0, "tokens_per_second": 0.0,
         "model_files": {}, "micro_batch_tokens": None,

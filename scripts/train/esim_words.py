@@ -16,7 +16,7 @@ from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
 
 from scripts.common.keyed import keyed_uniform
 from scripts.common.program import UserError, log
-from scripts.train.paradigm import loading, read_tokenizer
+from scripts.train.paradigm import check_vocabulary, loading, read_tokenizer
 
 PAD, UNKNOWN = "[PAD]", "[UNK]"
 # Tokens as GloVe's corpora have them: abbreviations (a.m.), the number of a clock time (5 pm), other numbers (2.5,
@@ -140,6 +140,7 @@ def load_encoder(folder: Path, max_length: int) -> tuple[PreTrainedTokenizerFast
     tokenizer = read_tokenizer(folder)
     with loading(folder, "config.json"):
         config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+    check_vocabulary(folder, tokenizer, config)
     if config.is_encoder_decoder:
         raise UserError(f"{folder}: a {config.model_type} model also decodes; choose one that is an encoder alone")
     longest = min(tokenizer.model_max_length, getattr(config, "max_position_embeddings", max_length))

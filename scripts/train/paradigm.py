@@ -45,7 +45,7 @@ def read_tokenizer(model: Path):
     """The tokenizer of a model's folder. Raises UserError when it cannot be loaded, or cannot pad."""
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
-    with loading(model, "tokenizer.json and tokenizer_config.json"):
+    with loading(model, "its tokenizer (config.json, tokenizer.json, tokenizer_config.json)"):
         tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
         tokenizer("a", "b")
     if tokenizer.pad_token_id is None:
@@ -53,10 +53,19 @@ def read_tokenizer(model: Path):
     return tokenizer
 
 
+def check_vocabulary(model: Path, tokenizer, config) -> None:
+    """Raises UserError for a tokenizer that makes tokens which the model does not have."""
+    token, number = max(tokenizer.get_vocab().items(), key=lambda pair: pair[1], default=("", -1))
+    if number >= config.vocab_size:
+        raise UserError(f"{model}: its tokenizer.json makes token {number:,} ({cut(token)}), but the model has {config.vocab_size:,} "
+                        "(vocab_size in config.json, counted from 0); get the right files, or take another model")
+
+
 def read_config(model: Path, tokenizer, training: dict, **options):
     """The configuration of a model's folder, with the training's dropout. Raises UserError when max_length is too long."""
     with loading(model, "config.json"):
         config = AutoConfig.from_pretrained(model, trust_remote_code=False, pad_token_id=tokenizer.pad_token_id, **options)
+    check_vocabulary(model, tokenizer, config)
     if training.get("dropout") is not None:
         for name in DROPOUTS:
             if hasattr(config, name):

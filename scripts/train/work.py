@@ -28,12 +28,13 @@ REPORTING = frozenset({"scripts.train.progress", "scripts.train.work", "scripts.
 def describe(run: str, settings: dict, method: dict, splits: list[str], data: Path, model: Path) -> dict:
     """The job: everything that decides a run's numbers but the hardware, and the digest over it.
 
-    method: columns, labels, merged_labels, held_out and peak of the study, paradigm, learns, inputs and makes_model of the method
-    (resources/studies.yaml). Raises UserError for a model whose labels are not those of the study.
+    method: columns, labels, merged_labels, held_out and peak of the study, paradigm, learns, fresh_head, inputs and makes_model of the
+    method (resources/studies.yaml). Raises UserError for a model whose labels are not those of the study.
     """
     head = None
     if method["paradigm"] in ("classify", "symmetric", "esim"):
-        head = vars(head_of(model, method["labels"], method["merged_labels"], method["learns"]))
+        head = vars(head_of(model, method["labels"], method["merged_labels"],
+                            method["learns"] or method.get("fresh_head", False)))
     columns = list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label"]))
     held_out = [method["held_out"]] if method["held_out"] else []
     if method["makes_model"]:

@@ -28,6 +28,7 @@ SMALLER = {
     "checkpoint_seconds": 1,
     "bootstrap_resamples": 100,
     "experiments": {"sample_sop": {
+        "controls": False,
         "data": {"source": "sample_activitynet", "stride": [0, 3]},
         "training": {"epochs": 8, "early_stopping_patience": 8},
     }},
@@ -73,7 +74,7 @@ def kill_one(cluster, copy: Path, workflow: subprocess.Popen, runs: int = 1) -> 
     while workflow.poll() is None:
         begun = [file.parents[1].name for file in copy.glob("results/train/*/*/work/checkpoint.pt")]
         for job in cluster.jobs() if len(begun) >= runs else []:
-            here = [run for run in begun if run in job["Comment"] or "group" in job["Comment"]]
+            here = [run for run in begun if run in job["Comment"] or "shared_gpu" in job["Comment"]]
             if job["JobState"] == "RUNNING" and job["WorkDir"] == str(copy) and here:
                 subprocess.run(["scancel", "--signal=KILL", job["JobId"]], check=True)
                 return here[0]
@@ -81,11 +82,11 @@ def kill_one(cluster, copy: Path, workflow: subprocess.Popen, runs: int = 1) -> 
     return ""
 
 
-def run_and_kill(cluster, copy: Path, *presets: str, runs: int = 1) -> dict:
+def run_and_kill(cluster, copy: Path, *presets: str, options: tuple = (), runs: int = 1) -> dict:
     """Run presets to the end, and kill a training job on the way: what Snakemake said, Slurm's jobs of this, who was killed."""
     said, before = copy.parent / "said.txt", {job["JobId"] for job in cluster.jobs()}
     # The interval between two looks at the jobs is the only thing that differs from the profile: it saves minutes.
-    typed = [BIN / "snakemake", *TYPED, "--configfile", "config.yaml", *presets, "--slurm-init-seconds-before-status-checks", "2"]
+    typed = [BIN / "snakemake", *TYPED, *options, "--configfile", "config.yaml", *presets, "--slurm-init-seconds-before-status-checks", "2"]
     with said.open("w") as output:
         workflow = subprocess.Popen(typed, cwd=copy, env=environment(), stdout=output, stderr=output)
         try:
@@ -170,19 +171,19 @@ def test_a_second_call_submits_nothing(study, cluster):
     assert len(cluster.jobs()) == before
 
 
-def test_runs_share_a_gpu_in_one_job_which_dies_and_resumes(study, cluster):
-    shared = run_and_kill(cluster, study["copy"], "smaller.yaml", "shared.yaml", runs=2)
+def test_runs_share_a_gpu_in_one_job_which_dies_and_resumes(copy, cluster):
+    shared = run_and_kill(cluster, copy, "smaller.yaml", "shared.yaml", options=("train",), runs=2)
     assert shared["killed"], "no job was caught while both of its runs had a checkpoint and were not at their end"
-    first, second = [job for job in shared["jobs"] if "group" in job["Comment"]]
+    first, second = [job for job in shared["jobs"] if "shared_gpu" in job["Comment"]]
     assert (first["JobState"], second["JobState"]) == ("CANCELLED", "COMPLETED")
     for attempt, job in enumerate((first, second), 1):
         assert job["TresPerNode"].endswith("gpu:1") and "TresPerJob" not in job and job["NumNodes"] == "1"
         assert job["CPUs/Task"] == "8" and megabytes(job["MinMemoryNode"]) == attempt * 2 * 16000 and minutes(job["TimeLimit"]) == attempt * 240
-    folders = list(study["copy"].glob("results/train/*/*seed-2-*"))
+    folders = list(copy.glob("results/train/*/*seed-2-*"))
     assert len(folders) == 2
     for folder in folders:
         assert json.loads((folder / "run.json").read_text())["hardware"]["threads"] == 4
-        assert "resumes in epoch" in (study["copy"] / f"results/logs/train/strided_sop/{folder.name}.log").read_text()
+        assert "resumes in epoch" in (copy / f"results/logs/train/strided_sop/{folder.name}.log").read_text()
 
 
 def test_a_job_above_its_memory_is_killed_here(cluster, tmp_path):

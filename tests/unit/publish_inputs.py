@@ -9,6 +9,7 @@ import pyarrow as pa
 import yaml
 
 from scripts.common.tables import HISTORY, PREDICTIONS, STRIDED_PAIRS, write_table
+from scripts.evaluate.experiment import above_controls
 from scripts.evaluate.strided_sop import SCHEMA
 from tests.conftest import ROOT
 
@@ -16,6 +17,7 @@ HOSTILE = "<script>alert('x')</script> & \"quotes\" {{ 7 * 7 }} {x} 50 % $x^{ <i
 SPLITS = {"activitynet": ["val_1", "val_2"], "sample_howto100m": ["val"]}
 STRIDES = [0, 1, 2, 3]
 SEEDS = [1, 2]
+CONTROLS = {"bag_of_words": 0.54, "first_text": 0.51}  # the accuracy of each
 
 
 def with_draws(rows: list[dict], sd: float = 0.015) -> list[dict]:
@@ -28,13 +30,19 @@ def with_draws(rows: list[dict], sd: float = 0.015) -> list[dict]:
             for row in rows]
 
 
+def control_rows(rows: list[dict], values: dict[str, float]) -> list[dict]:
+    """Rows of controls like those of a model over all seeds: values names the controls, with what each reaches."""
+    return [row | {"model": name, "method": "control", "seed": None, "sd": None, "value": value, "ci_low": value - 0.03, "ci_high": value + 0.03}
+            for name, value in values.items() for row in rows if row["seed"] is None]
+
+
 def of_one_group(rows: list[dict]) -> list[dict]:
     """The rows as they are where all examples are of one group: without interval."""
     return [row | {"ci_low": None, "ci_high": None, "groups": 1, "effective_groups": 1.0} for row in rows]
 
 
 def metric_rows() -> list[dict]:
-    """Two corpora, one of them a sample; two seeds and their mean; a human line and a size-matched twin on activitynet."""
+    """Two corpora, one of them a sample; two seeds and their mean, and controls; a human line and a size-matched twin on activitynet."""
     rows = []
     for source, splits in SPLITS.items():
         for matched in [None, 3] if source == "activitynet" else [None]:
@@ -53,7 +61,9 @@ def metric_rows() -> list[dict]:
                     if source == "activitynet" and matched is None:
                         rows.append(same | {"model": "human", "method": "human", "metric": "human_accuracy", "seed": None, "value": 0.6, "sd": None,
                                             "ci_low": 0.4, "ci_high": 0.8, "n": 20, "groups": 20})
-    return with_draws(rows)
+    rows += control_rows([row for row in rows if row["metric"] == "accuracy"], CONTROLS)
+    rows = with_draws(rows)
+    return rows + above_controls(rows)
 
 
 def slice_rows() -> list[dict]:
@@ -91,13 +101,15 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
         score[label], score[1 - label] = np.log(probability), np.log(1 - probability)
         predictions.append({"run": name, "split": splits[0], "selection": "held_out", "epoch": 3, "label": label, "score": score,
                             "example_id": f"v{number}:{stride}:1", "group_id": f"v{number}"})
-    place = results / "build/strided_sop" / source / dataset / f"{splits[0]}.parquet"
-    write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), place, STRIDED_PAIRS, {})
+    for split in ("train", splits[0]):
+        place = results / "build/strided_sop" / source / dataset / f"{split}.parquet"
+        write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), place, STRIDED_PAIRS, {})
     draw.shuffle(predictions)
     write_table(pa.Table.from_pylist(predictions, schema=PREDICTIONS), folder / "predictions.parquet", PREDICTIONS, {})
     (folder / "run.json").write_text(json.dumps({
         "run": name, "study": "strided_sop", "source": source, "dataset": dataset, "model": "minilm", "method": "train", "seed": seed,
-        "data_options": data, "training": training, "train_examples": 6700 - stride, "held_out_examples": 700, "epochs": 3,
+        "splits": ["train", *splits], "data_options": data, "training": training, "train_examples": 6700 - stride,
+        "held_out_examples": 700, "epochs": 3,
         "best_epoch": 3, "seconds": 90.0, "tokens_per_second": 12000.0, "digest": "d1", "code": "scripts.train.loop 123",
         "data": {"train": f"digest of {source} {dataset}"},
         "hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "fp32"},

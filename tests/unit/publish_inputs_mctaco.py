@@ -9,6 +9,8 @@ import pyarrow as pa
 import yaml
 
 from scripts.common.tables import ANSWERS, PREDICTIONS, write_table
+from scripts.common.tables import QUESTIONS as QUESTIONS_SCHEMA
+from scripts.evaluate.experiment import above_controls
 from scripts.evaluate.mctaco import SCHEMA
 from tests.unit.publish_inputs import with_draws
 
@@ -21,12 +23,16 @@ SIZES = {25: 169, 50: 338, 100: 676, 200: 1350, 370: 2495}
 TRAINED = {("bert_base", False): (0.668, 0.402), ("bert_base", True): (0.688, 0.421), ("roberta_base", False): (0.716, 0.447),
            ("esim_glove", False): (0.51, 0.213), ("esim_contextual", False): (0.552, 0.27)}
 FIXED = {"random": (0.362, 0.081), "always_yes": (0.498, 0.121), "always_no": (0.174, 0.174)}
+CONTROLS = {"bag_of_words": (0.45, 0.2), "answer_and_category": (0.64, 0.45)}  # one that is better than the best model
 SOURCES = {
-    "mctaco": {"title": "MC-TACO", "evaluate": ["test"]},
+    "mctaco": {"title": "MC-TACO", "evaluate": ["test"], "predictions": {"told": {
+        "title": "BERT-base (released predictions)", "file": "told.txt", "split": "test", "of": "bert_base",
+        "unit_normalization": True}}},
     "sample_mctaco": {"title": "Sample questions in the format of MC-TACO", "evaluate": ["test"],
                       "sample": {"format": "mctaco", "questions": 300, "seed": 1}},
 }
 MODELS = {name: {"title": title} for name, title in {
+    "bag_of_words": "bag of words", "answer_and_category": "answer and category",
     "minilm": "MiniLM-L6 (a small model)", "esim_glove": "ESIM (GloVe)", "esim_contextual": "ESIM (frozen BERT)",
     "bert_base": "BERT-base", "roberta_base": "RoBERTa-base", "hostile": HOSTILE}.items()}
 PAPER = {("Random", "random", False): (36.2, 8.1), ("Always positive", "always_yes", False): (49.8, 12.1),
@@ -50,8 +56,16 @@ def measured(same: dict, value: float, seeds: list[int]) -> list[dict]:
 def of_system(same: dict, f1: float, exact: float, seeds: list[int], coherent: float | None) -> list[dict]:
     """Every metric of one system: overall, by category, and consistency of duration and frequency."""
     rows = []
-    for metric, value in (("f1", f1), ("exact_match", exact)):
+    both = {"f1": f1, "exact_match": exact, "f1_minus_exact_match": f1 - exact}
+    if same["model"] != "random":
+        both |= {"f1_range": f1, "exact_match_range": exact + 0.02, "f1_minus_exact_match_range": f1 - exact - 0.02}
+    for metric, value in both.items():
+        if metric not in ("f1", "exact_match"):
+            rows += [row for name, n in (("all", 1332), ("quantities=several", 507))
+                     for row in measured(same | {"slice": name, "metric": metric, "n": n, "groups": n}, value, seeds)]
+            continue
         rows += measured(same | {"slice": "all", "metric": metric, "n": 1332, "groups": 1332}, value, seeds)
+        rows += measured(same | {"slice": "quantities=several", "metric": metric, "n": 507, "groups": 507}, value - 0.05, seeds)
         for name, n in CATEGORIES.items():
             lifted = RANDOM[name] if (same["model"], metric) == ("random", "exact_match") else value + LIFT[name]
             rows += measured(same | {"slice": f"category={name}", "metric": metric, "n": n, "groups": n},
@@ -65,7 +79,7 @@ def of_system(same: dict, f1: float, exact: float, seeds: list[int], coherent: f
 
 
 def metric_rows(source: str = "mctaco", trained: dict = TRAINED, seeds: list[int] = SEEDS, curve: bool = True) -> list[dict]:
-    """Table 2 with its baselines (once for each dataset, as they are evaluated), and BERT's curve with five draws a size."""
+    """Table 2 with its baselines and controls (once for each dataset, as they are evaluated); BERT's curve with five draws a size."""
     always = {"experiment": "tried", "study": "mctaco", "source": source, "split": "test", "sample": source.startswith("sample"),
               "draw": 0, "train_questions": None}
     rows, steps = [], {False, *(normalized for _, normalized in trained)}
@@ -74,6 +88,10 @@ def metric_rows(source: str = "mctaco", trained: dict = TRAINED, seeds: list[int
             same = always | {"model": model, "method": "baseline", "unit_normalization": normalized, "train_pairs": None,
                              "dataset": NAMED[normalized]}
             rows += of_system(same, f1, exact, [], 1.0 if model == "always_yes" else None)
+        for model, (f1, exact) in CONTROLS.items():
+            same = always | {"model": model, "method": "control", "unit_normalization": normalized, "train_pairs": 3783,
+                             "dataset": NAMED[normalized]}
+            rows += of_system(same, f1, exact, [], 0.4)
         gold = always | {"model": "gold", "method": "baseline", "unit_normalization": normalized, "train_pairs": None,
                          "dataset": NAMED[normalized]}
         rows += [row for row in of_system(gold, 1.0, 1.0, [], 0.87) if row["metric"] == "consistency"]
@@ -87,7 +105,24 @@ def metric_rows(source: str = "mctaco", trained: dict = TRAINED, seeds: list[int
                          "dataset": f"train_questions-{questions}-draw-{draw}"}
         reached = 1 - np.exp(-pairs / 700)
         rows += of_system(same, 0.37 + 0.295 * reached + 0.012 * (draw - 2), 0.1 + 0.3 * reached + 0.009 * (draw - 2), [1], 0.4)
-    return with_draws(rows, 0.0133)
+    rows = with_draws(rows, 0.0133)
+    return rows + above_controls(rows)
+
+
+def untrained_rows() -> list[dict]:
+    """BERT with heads drawn by three seeds."""
+    same = {"experiment": "untrained", "study": "mctaco", "source": "mctaco", "split": "test", "sample": False, "draw": 0,
+            "train_questions": 0, "train_pairs": 0, "model": "bert_base", "method": "untrained", "unit_normalization": False,
+            "dataset": "default"}
+    return with_draws(of_system(same, 0.31, 0.15, SEEDS, None), 0.0133)
+
+
+def released_rows(exact: float = 0.427) -> list[dict]:
+    """Judgements that came with the corpus."""
+    same = {"experiment": "tried", "study": "mctaco", "source": "mctaco", "split": "test", "sample": False, "draw": 0,
+            "train_questions": None, "train_pairs": None, "model": "told", "method": "released", "unit_normalization": True,
+            "dataset": "released"}
+    return with_draws(of_system(same, 0.699, exact, [], 0.715), 0.0133)
 
 
 def hours(numbers: list[int]) -> list[str]:
@@ -156,10 +191,27 @@ class Study:
             for name, value in zip(CATEGORIES, (34.4, 36.9, 42.9, 46.7, 58.2)):
                 out.writerow(["mctaco", "Released predictions (figure 2)", name, "bert_base",
                               f"source=mctaco; slice=category={name}; unit_normalization=True", "exact_match", value, "%", ""])
+            out.writerow(["mctaco", "Table 1", "questions", "", "source=mctaco; slice=all", "statistics.questions", 7, "", ""])
             out.writerow(["mctaco", "Appendix A.2, figure 3", "BERT", "bert_base", "source=mctaco", "plateau.train_pairs", 2500,
                           "pairs", ""])
             out.writerow(["strided_sop", "Figure 3", "x", "bert_base", "source=mctaco", "exact_match", "increases",
                           "with stride", ""])
+
+    def write_released(self, words: list[str]) -> None:
+        """The judgements that came with the corpus, one for each answer of QUESTIONS."""
+        file = self.results / "fetch/mctaco/told.txt"
+        file.parent.mkdir(parents=True)
+        file.write_text("\n".join(words) + "\n")
+
+    def write_cleaned(self) -> None:
+        """QUESTIONS as a cleaned corpus of two splits."""
+        rows = [{"source": "mctaco", "question_id": group, "sentence": "She spoke at length .", "question": question,
+                 "answer": candidate, "label": label, "category": category}
+                for group, (category, question, candidates, labels, _) in QUESTIONS.items()
+                for candidate, label in zip(candidates, labels)]
+        for split, part in (("train", rows[:7]), ("test", rows[7:])):
+            write_table(pa.Table.from_pylist([row | {"split": split} for row in part], schema=QUESTIONS_SCHEMA),
+                        self.results / f"clean/mctaco/{split}.parquet", QUESTIONS_SCHEMA, {})
 
     def call(self, name: str, kind: str = "figure", runs: bool = False):
         """Run the program of a figure or table; with `runs`, it is told of runs and datasets."""
@@ -167,5 +219,8 @@ class Study:
                  "--models", self.resources / "models.yaml", "--output", self.publish / f"{kind}s" / name,
                  "--log", self.results / f"logs/publish/{name}.log"]
         if runs:
-            given += ["--train", self.results / "train/mctaco", "--runs", *self.runs, "--build", self.results / "build/mctaco"]
+            given += ["--train", self.results / "train/mctaco", "--runs", *self.runs, "--build", self.results / "build/mctaco",
+                      "--fetched", self.results / "fetch"]
+        if name == "mctaco_statistics":
+            given += ["--cleaned", self.results / "clean"]
         return self.program(f"scripts.publish.mctaco.{name.removeprefix('mctaco_')}", *given)

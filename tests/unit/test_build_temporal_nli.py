@@ -14,7 +14,12 @@ from tests.temporal_nli_reader import check
 EXPECT = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["event_templates"]["expect"]
 SETS = ["temp_order", "temp_duration", "cross_unit"]
 WORDS = pd.Series(["entailment", "neutral", "contradiction"])
-OPTIONS = {"train_templates": None, "test_templates": None, "iterations": 5, "generation_seed": 0, "dev_fraction": 0.1}
+OPTIONS = {"train_templates": None, "test_templates": None, "iterations": 5, "generation_seed": 0, "dev_fraction": 0.1,
+           "held_out": "template"}
+
+# Times of the last third of their lists: hours from 16:00, Friday and Saturday, 20th to 28th, September to December, 1968 to 2000.
+LATE = (r"\b(?:[4-9]|1[01]) PM\b|\b(?:1[6-9]|2[0-3]):00\b|\bFriday|\bSaturday|\b2\d(?:th|st|nd|rd)\b|\b(?:Sep|Oct|Nov|Dec)|"
+        r"\b(?:19[7-9]\d|196[89]|2000)\b")
 
 
 @pytest.fixture(scope="session")
@@ -89,6 +94,65 @@ def test_variations_are_crossed_in_full(generated):
     cross = generated["cross_unit"]["test"]
     assert set(cross.groupby(["group_id", "unit_pair"]).size()) == {480}
     assert cross["difference"].abs().max() < 5.1 and ((cross["difference"] < 0) == (cross["direction"] == "lower")).all()
+
+
+# What no sentence to learn from may hold, and every unseen one must.
+DAY_WORDS = r"\bdays?\b"
+LEAKS = {
+    ("temp_order", "list"): r"day\b", ("temp_duration", "list"): r"\b(?:Sun|Mon|Tues|Wednes|Thurs|Fri|Satur)day",
+    ("temp_order", "spelling"): r"\d\d:00|\b(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b",
+    ("temp_duration", "spelling"): r"\d\d:00|\b(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Oct|Nov|Dec)\b",
+    ("temp_duration", "unit"): DAY_WORDS, ("cross_unit", "unit"): DAY_WORDS,
+    ("temp_order", "range"): LATE, ("temp_duration", "range"): LATE, ("cross_unit", "range"): r"\b(?:8|9|10) (?:hour|day|month|year)s",
+    ("temp_order", "form"): r"^(?:At|On|In|Before|After) ", ("temp_duration", "form"): r"^(?!.* from .* to )",
+    ("cross_unit", "form"): r"^(?:In|Before|After) \d",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("challenge_set", "kind"), list(LEAKS))
+def test_nothing_that_is_held_out_is_learnt(generated, generate, challenge_set, kind):
+    """What is held out is looked for in the sentences themselves: in none of train and dev, in each unseen pair of test."""
+    splits, whole = generate(challenge_set, held_out=kind), generated[challenge_set]
+    where = ["text_a"] if (challenge_set, kind) in (("cross_unit", "range"), ("temp_duration", "form")) else ["text_a", "text_b"]
+    has = {split: pd.concat([table[name].str.contains(LEAKS[challenge_set, kind]) for name in where], axis=1).any(axis=1)
+           for split, table in splits.items()}
+    assert not has["train"].any() and not has["dev"].any(), splits["train"].loc[has["train"], where].head().to_string()
+    assert len(splits["train"]) and len(splits["dev"]) and set(splits["train"]["part"]) == set(splits["dev"]["part"]) == {"seen"}
+    test = splits["test"]
+    assert set(test["part"]) == {"seen", "unseen"}
+    spelt = test["text_a"].str.contains("May") | test["text_b"].str.contains("May")  # both spellings of it are one
+    assert (has["test"] == (test["part"] == "unseen"))[~spelt | (kind != "spelling")].all()
+    # The test pairs are those of the whole set, and what is learnt from is a part of it.
+    pd.testing.assert_frame_equal(test.drop(columns="part"), whole["test"].drop(columns="part"))
+    known = pd.concat([whole["train"], whole["dev"]])["example_id"]
+    assert set(splits["train"]["example_id"]) | set(splits["dev"]["example_id"]) < set(known)
+    assert (whole["test"]["withheld"].str.split().map(lambda kinds: kind in kinds) == (test["part"] == "unseen")).all()
+    assert set(whole["test"]["part"]) == {"unseen"} and set(whole["train"]["part"]) == {"seen"}
+
+
+@pytest.mark.parametrize(("challenge_set", "kind"), [("temp_order", "unit"), ("cross_unit", "list"), ("cross_unit", "spelling")])
+def test_holding_out_what_a_set_does_not_have_is_refused(generate, challenge_set, kind):
+    said = generate(challenge_set, ok=False, held_out=kind)
+    assert f"held_out: {kind} has no meaning here" in said and "hold out" in said and len(said.splitlines()) == 1
+
+
+def test_bins_of_difference_and_size_hold_what_they_say(generated):
+    """Read from the sentences: T1 and T2 of set III, and equal times of set I."""
+    cross = pd.concat(generated["cross_unit"].values())
+    seconds = {"minute": 60, "hour": 3600, "day": 86_400, "month": 2.628e6, "year": 3.154e7}
+    (first, above), (second, below) = ((said[0].astype(float), said[1].map(seconds)) for said in (
+        cross[text].str.extract(r"(?i)\b(?:in|before|after) (\d+) (minute|hour|day|month|year)s?\b") for text in ("text_a", "text_b")))
+    size = second * below / above
+    bins = size.groupby(cross["hypothesis_size"]).agg(["min", "max"])
+    assert bins["max"]["to_3"] <= 3 < bins["min"]["to_6"] and bins["max"]["to_9"] <= 9 < bins["min"]["over_9"]
+    apart = (size - first).abs().groupby(cross["distance"]).agg(["min", "max"])
+    assert apart["max"]["to_1"] <= 1 < apart["min"]["to_2"] and apart["max"]["to_3"] <= 3 < apart["min"]["over_3"]
+    for challenge_set in ("temp_order", "temp_duration"):
+        table = pd.concat(generated[challenge_set].values())
+        shares = table["difference"].groupby(table["distance"]).agg(["min", "max"])
+        assert shares["max"]["to_eighth"] <= 0.125 < shares["min"]["to_quarter"] and shares["min"]["over_half"] > 0.5
+        assert table["distance"].notna().all() and table["hypothesis_size"].isna().all()
 
 
 @pytest.mark.slow

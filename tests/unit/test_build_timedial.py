@@ -191,7 +191,7 @@ class Corpus:
             save(spans, at / f"spans/{split}.parquet", SPANS)
         save(self.challenge, at / "challenge/test.parquet", CHALLENGE)
         save(self.challenge_spans, at / "challenge_spans/test.parquet", SPANS)
-        chosen = {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negatives_by": "text",
+        chosen = {"context_scope": "full", "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind", "negatives_by": "text",
                   "negative_seed": 0, "max_dialogs": None} | options
         done = self.program("scripts.build.timedial", "--cleaned", at / "dialogs", "--spans", at / "spans", "--splits",
                             "train", "validation", "--challenge", at / "challenge", "--challenge-spans",
@@ -217,9 +217,10 @@ def test_sources_and_duplicates_leave_and_are_counted(corpus):
     table = pd.read_csv(corpus.folder / "out/leakage.csv")
     train = table[table["split"] == "train"].set_index("reason")
     assert train["dialogs_dropped"].to_dict() == {
-        "read": 0, "exact source of the challenge": 1, "near source of the challenge": 1, "occurs before": 1,
+        "read": 0, "exact source of the challenge": 1, "near source of the challenge": 1,
+        "shares words with the challenge": 0, "occurs before": 1,
         "no temporal expression": 1, "over max_dialogs": 0, "built": 0}
-    assert train["dialogs_kept"].tolist() == [8, 7, 6, 5, 4, 4, 4]
+    assert train["dialogs_kept"].tolist() == [8, 7, 6, 6, 5, 4, 4, 4]
     spans = train.loc["built", "spans"]
     assert spans == train.loc["built", "mask_instances"] == built["train"]["instance_id"].nunique()
     assert train.loc["built", "candidates"] == len(built["train"]) == 4 * spans
@@ -244,7 +245,7 @@ def test_the_leakage_is_published(corpus):
     table = pd.read_csv(corpus.folder / "table.csv")
     assert table["Split"].tolist() == ["train", "train", "validation", "validation"]  # full and local are one
     assert table["Over the limit"].tolist()[:2] == [2, 0] and table["Kept"].tolist()[:2] == [2, 4]
-    left = ["Exact sources", "Near sources", "Occur before", "Without a time", "Over the limit", "Kept"]
+    left = ["Exact sources", "Near sources", "Share words", "Occur before", "Without a time", "Over the limit", "Kept"]
     assert (table[left].sum(axis=1) == table["Dialogs"]).all() and (table["Candidates"] == 4 * table["Masks"]).all()
     assert set(table["Dialogs of"]) == {"Some dialogs [sample data]"}
     assert "SAMPLE DATA" in (corpus.folder / "table.md").read_text()
@@ -300,6 +301,22 @@ def test_the_smallest_pool_gives_every_other_value(corpus):
     assert "5 wrong candidates for each span need as many other values, but there are only 4; ask for fewer" in said
     said = corpus.build(ok=False, negatives=5, negatives_of="same_kind")
     assert "other values of kind duration" in said and "any_kind" in said
+
+
+@pytest.mark.parametrize("where, most", [("dialog", 3), ("mixed", 2)])
+def test_negatives_from_the_dialog(corpus, where, most):
+    """As many of the dialog's other values as there are and as are asked for, and no value twice."""
+    built = corpus.build(negatives_from=where)["train"]
+    value = {text.lower(): value for text, (_, value) in KNOWN.items()}
+    said = corpus.spans.groupby("dialog_id")["text"].agg(lambda texts: {value[text.lower()] for text in texts})
+    for (instance, dialog), options in built.groupby(["instance_id", "dialog_id"]):
+        values = options["candidate"].str.lower().map(value)
+        assert len(options) == 4 and values.is_unique, instance
+        own = said[dialog] - {values[options["label"] == 1].iloc[0]}
+        wrong = set(values[options["label"] == 0])
+        assert len(wrong & own) >= min(most, len(own)), instance
+        if where == "dialog":
+            assert len(wrong - own) == 3 - min(3, len(own)), instance
 
 
 def test_held_out_spans_draw_from_the_learnt_texts_too(corpus):

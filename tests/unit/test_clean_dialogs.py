@@ -152,17 +152,19 @@ def broken(file, how):
         member, text = {"absolute": ("/etc/x", b""), "above": ("../x", b""), "drive": ("C:\\x", b""),
                         "other": ("test/dialogues_train.txt", b""),
                         "latin": ("train/dialogues_train.txt", b"caf\xe9 __eou__\n"),
-                        "empty": ("train/dialogues_train.txt", b"\n\n"),
+                        "twice": ("train/dialogues_train.txt", b"Hi __eou__\n"), "empty": ("train/dialogues_train.txt", b"\n\n"),
                         "large": ("train/dialogues_train.txt", b"x" * (dailydialog.LARGEST + 1))}[how]
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-            archive.writestr(member, text)
+            for _ in range(2 if how == "twice" else 1):
+                archive.writestr(member, text)
 
 
+@pytest.mark.filterwarnings("ignore:Duplicate name")
 @pytest.mark.parametrize(("how", "said"), [
     ("truncated", "not a whole zip"), ("damaged", "not a whole zip"), ("missing", "no such file; fetch"),
     ("absolute", "/etc/x leads out"), ("above", "../x leads out"), ("drive", "leads out of the archive"),
     ("other", "has no train/dialogues_train.txt, but test/dialogues_train.txt"), ("latin", "not UTF-8 text at byte 3"),
-    ("empty", "holds no dialog"), ("large", "opens to more than 200,000,000 bytes"),
+    ("empty", "holds no dialog"), ("twice", "has 2 members train/dialogues_train.txt, and nothing tells which"), ("large", "opens to more than 200,000,000 bytes"),
 ])
 def test_a_wrong_archive_is_refused(program, tmp_path, how, said):
     fetched = archived(tmp_path / "in")

@@ -74,6 +74,7 @@ def test_a_bag_of_words_is_that_of_scikit_learn(program, tmp_path, exchangeable)
     np.testing.assert_allclose(np.exp(found), np.exp(wanted), atol=0.01)
     facts = facts_of(tmp_path / "run/run.json")
     assert facts["train_examples"] == 400 and facts["method"] == "control" and facts["labels"] == ["swapped", "in_order"]
+    assert facts["data_options"] == facts["training"] == {} and facts["label_columns"] == [], "what every evaluation and the page read"
 
 
 def test_exchanged_texts_get_exchanged_scores(program, tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.common.tables import PREDICTIONS, read_table, write_table
-from scripts.evaluate.temporal_nli import LABELS, accuracy, confusions, weighted_f1
+from scripts.evaluate.temporal_nli import LABELS, SLICES, accuracy, confusions, weighted_f1
 from tests.conftest import ROOT
 
 RELEASE = "raw.githubusercontent.com/kunalkukreja21/temporal-expressions-evaluation-lm/main/data"
@@ -38,7 +38,8 @@ def test_metrics_equal_a_slow_reference(rows):
     assert weighted_f1(counts.sum(0), counts.sum()) == pytest.approx(slow_weighted_f1(list(gold), list(told)))
 
 
-def write_run(folder, dataset, pairs: pd.DataFrame, predicted: np.ndarray, method: str, seed: int, labels=tuple(LABELS)) -> str:
+def write_run(folder, dataset, pairs: pd.DataFrame, predicted: np.ndarray, method: str, seed: int, labels=tuple(LABELS),
+              held_out: str = "template") -> str:
     """A run whose predictions are given, as the training loop leaves it."""
     name = f"{dataset}-{method}-{seed}"
     scores = np.where(np.arange(len(labels)) == predicted[:, None], -0.1, -3.0)
@@ -52,7 +53,8 @@ def write_run(folder, dataset, pairs: pd.DataFrame, predicted: np.ndarray, metho
     write_table(shuffled, folder / name / "predictions.parquet", PREDICTIONS, {})
     (folder / name / "run.json").write_text(json.dumps({
         "study": "temporal_nli", "source": "temporal_nli_release", "dataset": dataset, "model": "m", "method": method,
-        "seed": seed, "labels": list(labels), "data_options": {"test_templates": None}}))
+        "seed": seed, "labels": list(labels), "train_examples": 0 if method == "direct" else 9,
+        "data_options": {"test_templates": None, "held_out": held_out}}))
     return name
 
 
@@ -127,9 +129,48 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
         np.mean([np.mean((gold == 0) & (predicted == 1)) for predicted in told.values()]))
     direct = metrics[metrics["method"] == "direct"]
     assert set(direct["scoring"]) == {"binary"} and direct["seed"].isna().all()
-    right = direct[direct["metric"] != "confusion"]
+    right = direct[direct["metric"].isin(["accuracy", "weighted_f1"])]
     assert (right["value"] == 1).all(), "every prediction of the two labels is right"
     assert direct.loc[direct["slice"] == "label=entailment; predicted=entailment", "value"].item() == 0.5
+
+
+@pytest.mark.parametrize("challenge_set", ["temp_order", "temp_duration", "cross_unit"])
+def test_every_partition_of_the_pairs_adds_up_to_all(released, program, tmp_path, challenge_set):
+    build, pairs = released[0], released[1][challenge_set]
+    gold = pairs["label"].to_numpy()
+    metrics = evaluate(program, build, tmp_path, [write_run(tmp_path, challenge_set, pairs, gold, "direct", 0)])
+    rows = metrics[(metrics["model"] == "m") & (metrics["scoring"] == "ternary") & (metrics["metric"] == "accuracy")]
+    n = rows.set_index("slice")["n"]
+    for columns in SLICES[challenge_set]:
+        columns = [columns] if isinstance(columns, str) else list(columns)
+        parts = [name for name in n.index if [part.split("=")[0] for part in name.split("; ")] == columns]
+        assert n[parts].sum() == n["all"] == len(pairs), columns
+    withheld = {name.removeprefix("withheld="): count for name, count in n.items() if name.startswith("withheld=")}
+    assert set(withheld) == {"temp_order": {"list", "spelling", "form"}, "temp_duration": {"list", "spelling", "unit", "form"},
+                             "cross_unit": {"unit", "form"}}[challenge_set]
+    assert all(0 < count < len(pairs) for count in withheld.values())
+    told = metrics[(metrics["metric"] == "says_entailment") & (metrics["slice"] == "all") & (metrics["model"] == "m")]
+    assert told["value"].tolist() == pytest.approx([(gold == 0).mean()] * 2)
+
+
+def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
+    """A model that is right on seen pairs only; the pairs that others hold out are no slice of such a dataset."""
+    build, output = released[0], tmp_path / "build/temporal_nli_release/temp_order-form"
+    done = program("scripts.build.temporal_nli", "--cleaned", build.parent / "clean", "--splits", "train", "test", "--options",
+                   json.dumps({"challenge_set": "temp_order", "held_out": "form"}), "--output", output)
+    assert done.returncode == 0, done.stderr
+    pairs = read_table(output / "test.parquet").to_pandas()
+    gold, unseen = pairs["label"].to_numpy(), (pairs["part"] == "unseen").to_numpy()
+    name = write_run(tmp_path, "temp_order-form", pairs, np.where(unseen, (gold + 1) % 3, gold), "train", 1, held_out="form")
+    metrics = evaluate(program, tmp_path / "build", tmp_path, [name])
+    rows = metrics[(metrics["model"] == "m") & (metrics["scoring"] == "ternary") & metrics["seed"].isna() & (metrics["metric"] == "accuracy")]
+    values = rows.set_index("slice")["value"]
+    assert values["part=seen"] == 1 and values["part=unseen"] == 0 and values["all"] == pytest.approx(1 - unseen.mean())
+    assert set(metrics["held_out"]) == {"form"} and not metrics["slice"].str.startswith("withheld").any()
+    done = program("scripts.build.temporal_nli", "--cleaned", build.parent / "clean", "--splits", "train", "test", "--options",
+                   json.dumps({"challenge_set": "temp_order", "held_out": "range"}), "--output", tmp_path / "range")
+    assert done.returncode == 1 and "which a released set does not tell; write source: generated" in done.stderr
+    assert not (tmp_path / "range").exists()
 
 
 def test_predictions_of_other_pairs_are_refused(released, program, tmp_path):

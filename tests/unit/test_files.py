@@ -105,6 +105,15 @@ def test_an_error_is_one_sentence(code, tmp_path):
     assert "\x1b" not in done.stderr and (tmp_path / "log").read_text() == done.stderr
 
 
+@pytest.mark.parametrize("log_only", ["", "1"])
+def test_a_log_that_cannot_be_written_hides_no_error(log_only):
+    """Snakemake shows the log of a program that failed, and not its terminal; where the log's disk is full, the terminal tells."""
+    program = "from scripts.common.program import *\ndef main(given):\n    log.info('begins')\n    raise UserError('f.json: is broken; mend it')\n"
+    done = subprocess.run([sys.executable, "-c", program + "execute(main, parser('x').parse_args(['--log', '/dev/full']))"], cwd=ROOT,
+                          capture_output=True, text=True, env=os.environ | {"TIMESTRIDE_LOG_ONLY": log_only})
+    assert (done.returncode, done.stderr) == (1, "begins\nerror: f.json: is broken; mend it\n")
+
+
 def test_numbers_have_bounds():
     assert [whole_number(-2, 5)(text) for text in ("-2", "+5", " 0 ")] == [-2, 5, 0]
     assert number(0, 1)("0.5") == 0.5

@@ -1,5 +1,6 @@
 """MC-TACO: the real files as they are counted, exact match and F1 as the authors score them, wrong input."""
 
+import itertools
 import json
 import shutil
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from scripts.common.tables import PREDICTIONS, read_table, write_table
 from scripts.evaluate.mctaco import by_question, consistency, expected_at_random
+from scripts.evaluate.mctaco_ranges import one_range
 from tests.conftest import ROOT
 from tests.rows import each_row
 
@@ -99,7 +101,7 @@ def test_the_released_predictions_score_as_published(mirror, program):
     assert done.returncode == 0, done.stderr
     table = [line.split() for line in done.stdout.splitlines()]
     assert table[1] == ["overall", "42.72", "69.93", "1,332"]
-    assert [line[0] for line in table[2:]] == ["duration", "ordering", "typical_time", "frequency", "stationarity"]
+    assert [line[0] for line in table[2:]] == ["duration", "ordering", "typical_time", "frequency", "stationarity", "one"]
 
 
 def test_baselines_are_the_published_ones(cleaned):
@@ -155,6 +157,53 @@ def test_a_byte_order_mark_is_left_out_and_told_of(program, mirror, tmp_path):
     assert "1 byte order mark" in done.stderr
 
 
+def likeliest_range(margin: np.ndarray, seconds: np.ndarray) -> np.ndarray:
+    """By trying every interval: the largest sum, then the most quantities, then the shortest times; no sum above 0: none."""
+    different, best = np.unique(seconds[~np.isnan(seconds)]), (0.0, 0, 0)
+    accepted = np.where(np.isnan(seconds), margin > 0, False)
+    for first, last in itertools.combinations_with_replacement(range(len(different)), 2):
+        inside = (seconds >= different[first]) & (seconds <= different[last])
+        rank = (round(margin[inside].sum(), 9), last - first + 1, -first)
+        if rank[0] > 0 and rank > best:
+            best, accepted = rank, np.where(np.isnan(seconds), margin > 0, inside)
+    return accepted.astype(int)
+
+
+amounts = st.sampled_from([60.0, 3600.0, 7200.0, 86400.0, 604800.0, np.nan])
+margins = st.one_of(st.sampled_from([-1.0, 1.0]), st.floats(-9, 9).map(lambda value: round(value, 3)))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 2), amounts, margins), min_size=1, max_size=15))
+def test_one_range_is_the_likeliest_of_all(candidates):
+    question, seconds, margin = (np.array(column) for column in zip(*candidates))
+    found = one_range(margin, seconds, question)
+    for number in np.unique(question):
+        of = question == number
+        assert found[of].tolist() == likeliest_range(margin[of], seconds[of]).tolist()
+
+
+def test_one_range_of_the_papers_example():
+    """1 hour and 9 hours are accepted and the hours between are not; what has no quantity keeps its own judgement."""
+    hours = np.array([1, 2, 9, np.nan, np.nan]) * 3600
+    assert one_range(np.array([2, -0.5, 1, 3, -3]), hours, np.zeros(5, int)).tolist() == [1, 1, 1, 1, 0]
+    assert one_range(np.array([2, -5.0, 1, 3, -3]), hours, np.zeros(5, int)).tolist() == [1, 0, 0, 1, 0]
+
+
+def test_a_folder_of_predictions_is_scored_file_by_file(program, mirror, tmp_path):
+    folder = mirror / "raw.githubusercontent.com/CogComp/MCTACO/master"
+    shutil.copy(folder / "experiments/bert/bert.norm.output.txt", tmp_path / "b.txt")
+    (tmp_path / "a.txt").write_text("yes\n" * 9442)
+    done = program("scripts.evaluate.mctaco", "--gold", folder / "dataset/test_9442.tsv", "--predictions", tmp_path)
+    told = [line.split() for line in done.stdout.splitlines()]
+    assert [line[0] for line in told if len(line) == 1] == ["a.txt", "b.txt"]
+    assert [line[1:3] for line in told if line[0] == "overall"] == [["12.16", "49.84"], ["42.72", "69.93"]]
+    assert [line[2:4] for line in told if line[0] == "one"] == [["12.16", "49.84"], ["43.62", "69.62"]]
+    (tmp_path / "empty").mkdir()
+    done = program("scripts.evaluate.mctaco", "--gold", folder / "dataset/test_9442.tsv", "--predictions", tmp_path / "empty")
+    assert done.returncode == 1 and "no file of predictions in it" in done.stderr
+
+
 def test_half_of_the_arguments_is_not_enough(program, tmp_path):
     done = program("scripts.evaluate.mctaco", "--gold", tmp_path / "gold.tsv")
     assert done.returncode == 2 and "--predictions is missing" in done.stderr
@@ -184,8 +233,11 @@ def test_sub_samples_are_of_whole_questions_and_grow(build):
     assert "train_questions is 999, but there are 561 questions" in build(ok=False, train_questions=999)
 
 
-def test_an_experiment_is_measured(program, build, tmp_path):
-    """Two seeds whose judgements are the released ones, and their opposite."""
+def test_an_experiment_is_measured(program, build, mirror, tmp_path):
+    """Two seeds whose judgements are the labels, and their opposite; beside them what the authors released."""
+    fetched = tmp_path / "fetch"
+    (fetched / "mctaco").mkdir(parents=True)
+    shutil.copy(mirror / "raw.githubusercontent.com/CogComp/MCTACO/master/experiments/bert/bert.norm.output.txt", fetched / "mctaco")
     output = build()
     folder = tmp_path / "build/mctaco/default"
     shutil.copytree(output, folder)
@@ -202,7 +254,8 @@ def test_an_experiment_is_measured(program, build, tmp_path):
             "seed": seed, "train_examples": 3400, "held_out_examples": 383,
             "data_options": {"unit_normalization": False, "train_questions": None, "draw": 0}}))
     done = program("scripts.evaluate.mctaco", "--experiment", "e", "--runs", "run-1", "run-2", "--trained", tmp_path,
-                   "--build", tmp_path / "build", "--sources", ROOT / "resources/sources.yaml", "--resamples", 200,
+                   "--build", tmp_path / "build", "--fetched", fetched, "--sources", ROOT / "resources/sources.yaml",
+                   "--resamples", 200,
                    "--output", tmp_path / "metrics.parquet")
     assert done.returncode == 0, done.stderr
     metrics = read_table(tmp_path / "metrics.parquet").to_pandas()
@@ -214,7 +267,13 @@ def test_an_experiment_is_measured(program, build, tmp_path):
     gold = metrics[(metrics["model"] == "gold") & (metrics["metric"] == "consistency")].set_index("slice")
     assert {"category=duration", "category=frequency"} < set(gold.index) and "category=ordering" not in gold.index
     assert 0.5 < gold.loc["category=duration", "value"] <= 1 and gold.loc["category=duration", "n"] > 30
-    assert {"random", "always_yes", "always_no", "gold", "m"} == set(metrics["model"])
+    told = metrics[(metrics["model"] == "bert_unit_normalization_released") & (metrics["slice"] == "all")].set_index("metric")
+    assert (told["value"][["exact_match", "f1", "exact_match_range"]] * 100).round(2).tolist() == [42.72, 69.93, 43.62]
+    assert set(told["method"]) == {"released"} and told["unit_normalization"].all() and told["seed"].isna().all()
+    assert told.loc["f1_minus_exact_match", "value"] == pytest.approx(0.2721, abs=1e-4)
+    assert {"random", "always_yes", "always_no", "gold", "m", "bert_unit_normalization_released"} == set(metrics["model"])
+    ceiling = metrics[(metrics["model"] == "gold") & (metrics["metric"] == "exact_match_range")].set_index("slice")["value"]
+    assert 0.98 < ceiling["quantities=several"] <= ceiling["all"] < 1, "nearly all questions have one range of right answers"
 
 
 def test_wrong_options_are_refused_with_what_they_may_be(program, tmp_path):

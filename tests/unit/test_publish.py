@@ -13,17 +13,18 @@ from hypothesis import strategies as st
 
 from scripts.common.csv_files import read_csv, write_csv
 from scripts.common.tables import read_table
+from scripts.publish import style
 from scripts.publish.comparison import paper_of, settings_of
-from scripts.publish.strided_sop.accuracy_by_stride import COLUMNS
+from scripts.publish.strided_sop.accuracy_by_stride import COLUMNS, looks, with_few_controls
 from scripts.publish.strided_sop.examples import chosen
 from scripts.publish.strided_sop.metrics import strided_metrics
 from scripts.publish.strided_sop.slices import blocks_of, sliced_points
-from scripts.publish.table import latex, markdown, write
+from scripts.publish.table import ABOVE, above_control, latex, markdown, write
 from scripts.publish.machines import mixture
 from scripts.publish.verdicts import beside, trend
 from tests.conftest import ROOT
 from tests.rows import each_row
-from tests.unit.publish_inputs import HOSTILE, Study, metric_rows, of_one_group
+from tests.unit.publish_inputs import CONTROLS, HOSTILE, Study, metric_rows, slice_rows, of_one_group
 
 
 @pytest.fixture(scope="module")
@@ -82,12 +83,33 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
 def test_the_points_beside_the_figure_are_the_metrics(study):
     study.call(item_of(study, "accuracy_by_stride"))
     points = pd.read_csv(study.publish / "figures/accuracy_by_stride.csv")
-    metrics = read_table(study.metrics).to_pandas().query("slice == 'all'")
-    assert list(points) == COLUMNS
+    metrics = read_table(study.metrics).to_pandas().query("slice == 'all' and metric != 'accuracy_above_control'")
+    assert list(points) == COLUMNS and set(CONTROLS) < set(points["model"])
     key = ["source", "split", "model", "size_matched", "stride", "metric", "seed"]
     both = [frame.sort_values(key, ignore_index=True)[[*key, "value", "ci_low", "ci_high", "n", "groups", "sample"]]
             for frame in (points, metrics)]
     pd.testing.assert_frame_equal(*both, check_dtype=False)
+
+
+def test_controls_are_grey_first_and_few(study):
+    """Where pairs were chosen in several ways, the best control of each is drawn; alone, all are."""
+    metrics = strided_metrics(study.metrics, {})
+    assert metrics["series"].iloc[0] == "bag-of-words"
+    drawn = with_few_controls(metrics)
+    assert set(drawn.loc[drawn["method"] == "control", "series"]) == {"bag-of-words", "bag-of-words, size-matched"}
+    greys = {series: look["marker"] for series, look in looks(drawn).items() if look["colour"] == style.CONTROL}
+    assert greys == {"bag-of-words": "x", "bag-of-words, size-matched": "x"}
+    plain = metrics[metrics["size_matched"].isna()]
+    assert len(with_few_controls(plain)) == len(plain) and len(set(look["marker"] for look in looks(plain).values())) == 3
+    svg = study.publish / "figures/accuracy_by_stride.svg"
+    assert study.call(item_of(study, "accuracy_by_stride")).returncode == 0 and style.CONTROLS in svg.read_text()
+
+
+@each_row("row, told", [
+    ({"value": 0.021, "ci_low": -0.003, "ci_high": 0.045, "control": "cues"}, "cue words: +2.1 (−0.3 to +4.5)"),
+    ({"value": -0.5, "ci_low": None, "ci_high": None, "control": "first_text"}, "first text: −50.0"), (None, "")])
+def test_how_far_a_model_lies_above_the_best_control_is_told(row, told):
+    assert above_control(row and pd.Series(row), {"cues": {"title": "cue words"}}) == told
 
 
 def test_real_data_carries_no_sample_mark(study, tmp_path, program):
@@ -135,12 +157,12 @@ def test_a_run_shared_by_two_experiments_is_drawn_once(study, tmp_path, program)
     other.write_metrics(rows + [row | {"experiment": "again"} for row in rows])
     metrics = strided_metrics(other.metrics, {})
     assert len(metrics) == len(rows)
-    assert set(metrics["series"]) == {"minilm", "minilm, size-matched", "human"}
+    assert set(metrics["series"]) == {f"{name}{way}" for name in ("minilm", "bag-of-words", "first-text") for way in ("", ", size-matched")} | {"human"}
 
 
 def test_one_group_has_no_interval(study, tmp_path, program):
     one = Study(tmp_path / "one", program)
-    one.write_metrics(of_one_group(metric_rows()))
+    one.write_metrics(of_one_group(metric_rows() + slice_rows()))
     done = one.make_page()
     assert done.returncode == 0, done.stderr
     table = pd.read_csv(one.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False)
@@ -168,11 +190,14 @@ def test_no_metrics_of_the_study_is_one_clear_sentence(study, tmp_path, program)
 
 def test_the_table_holds_every_number(study, html):
     table = pd.read_csv(study.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False)
-    assert len(table) == 4 * 2 * 2 + 4
+    assert len(table) == 3 * (4 * 2 * 2 + 4)
     row = table[(table["Split"] == "val_1") & (table["Stride"] == "2") & (table["Model"] == HOSTILE)].iloc[0]
     assert row["Accuracy (%)"] == "66.5" and row["95 % interval"] == "63.5–69.5" and row["Peak (%)"] == "68.5"
     assert row["SD"] == "0.7" and row["Training pairs"] == "6,698" and row["Seeds"] == "2" and row["Human (%)"] == "60.0"
-    assert table["Corpus"].str.contains("sample data").sum() == 4
+    assert table["Corpus"].str.contains("sample data").sum() == 3 * 4
+    assert re.fullmatch(r"bag of words: \+12\.5 \(\+[\d.]+ to \+[\d.]+\)", row[ABOVE])
+    controls = table[table["Model"].str.startswith(("bag of words", "first text"))]
+    assert len(controls) == 2 * 20 and (controls[[ABOVE, "Peak (%)", "Seeds"]] == "").all(axis=None) and set(controls["Accuracy (%)"]) == {"54.0", "51.0"}
     lines = (study.publish / "tables/strided_sop_table.tex").read_text().splitlines()
     assert sum(line.endswith(r"\\") for line in lines) == len(table) + 1
     assert r"val\_1" in "".join(lines) and "val_1" not in "".join(lines)
@@ -272,10 +297,11 @@ def test_the_page_says_what_it_must(study, html):
 
 def test_the_page_says_where_runs_of_a_study_were_not_made_alike(html, tmp_path):
     assert "Not all runs of this study were made alike" not in html
-    alike = {"hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "fp32"},
+    alike = {"method": "train", "hardware": {"device": "a machine", "processes": 1, "threads": 2, "precision": "fp32"},
              "versions": {"torch": "2.13.0", "transformers": "5.23.0"}}
     other = alike | {"hardware": alike["hardware"] | {"device": "a GPU", "precision": "bf16", "deterministic": False}}
-    assert mixture([alike, alike]) == []
+    control = {"method": "control", "hardware": alike["hardware"] | {"precision": "fp64"}, "versions": {"scikit-learn": "1.7"}}
+    assert mixture([alike, alike]) == mixture([alike, control]) == []
     assert mixture([other, alike, alike]) == [
         "2 runs: a machine, 1 × 2 threads, fp32, torch 2.13.0, transformers 5.23.0",
         "1 run: a GPU, 1 × 2 threads, bf16, kernels that vary from run to run, torch 2.13.0, transformers 5.23.0"]

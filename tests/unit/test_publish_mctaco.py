@@ -10,23 +10,27 @@ from hypothesis import strategies as st
 
 from scripts.publish.mctaco.em_against_f1 import overlap
 from scripts.publish.mctaco.errors import chosen
-from scripts.publish.mctaco.metrics import looks, mctaco_metrics, published_beside, table_2, trained_most
+from scripts.publish import style
+from scripts.publish.mctaco.metrics import looks, mctaco_metrics, published_beside, table_2, trained_most, with_best_control
 from scripts.publish.mctaco.training_size import means, sized
+from scripts.publish.table import ABOVE
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import of_one_group
-from tests.unit.publish_inputs_mctaco import HOSTILE, MODELS, Study, make_run, metric_rows
+from tests.unit.publish_inputs_mctaco import (
+    HOSTILE, MODELS, QUESTIONS, Study, make_run, metric_rows, released_rows, untrained_rows)
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-FIGURES = ["mctaco_by_category", "mctaco_training_size", "mctaco_em_against_f1", "mctaco_consistency"]
-PROGRAMS = [*FIGURES, "mctaco_table", "mctaco_errors"]
+FIGURES = ["mctaco_by_category", "mctaco_training_size", "mctaco_em_against_f1", "mctaco_consistency", "mctaco_ranges"]
+PROGRAMS = [*FIGURES, "mctaco_table", "mctaco_errors", "mctaco_statistics"]
 SMALL = {("hostile", False): (0.55, 0.3), ("hostile", True): (0.56, 0.31)}
 
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory, program) -> Study:
     """Table 2 on the paper's corpus with the curve, beside a sample corpus with a model of a hostile name; all programs run."""
-    inputs = Study(tmp_path_factory.mktemp("study"), program, metric_rows() + metric_rows("sample_mctaco", SMALL, [1], False))
+    inputs = Study(tmp_path_factory.mktemp("study"), program,
+                   metric_rows() + untrained_rows() + metric_rows("sample_mctaco", SMALL, [1], False))
     for name in [*FIGURES, "mctaco_table"]:
         done = inputs.call(name, kind_of(name))
         assert done.returncode == 0, done.stderr
@@ -36,7 +40,7 @@ def study(tmp_path_factory, program) -> Study:
 
 @pytest.fixture(scope="module")
 def errors(tmp_path_factory, program) -> Study:
-    """RoBERTa has the highest exact match; BERT's run judges the other way round."""
+    """RoBERTa has the highest exact match of the models, a control a higher one; BERT's run judges the other way round."""
     inputs = Study(tmp_path_factory.mktemp("errors"), program, metric_rows(curve=False))
     inputs.runs = [make_run(inputs.results, "bert_base", 1, turned=True), make_run(inputs.results, "roberta_base", 2, turned=True),
                    make_run(inputs.results, "roberta_base", 1)]
@@ -88,12 +92,15 @@ def test_a_figure_again_is_the_same_bytes_and_real_data_carries_no_sample_mark(t
 def test_the_table_holds_table_2_beside_the_published_numbers(study):
     rows = table(study, "mctaco_table")
     real = rows[rows["Corpus"] == "MC-TACO"].set_index("System")
-    assert list(real.index) == ["random", "always yes", "always no", "ESIM (GloVe)", "ESIM (frozen BERT)", "BERT-base",
+    controls = [f"{name}{way}" for name in ("bag of words", "answer and category") for way in ("", " + unit normalization")]
+    assert list(real.index) == ["random", "always yes", "always no", *controls, "ESIM (GloVe)", "ESIM (frozen BERT)", "BERT-base",
                                 "BERT-base + unit normalization", "RoBERTa-base", "Human (in the paper only)"]
     bert = real.loc["BERT-base + unit normalization"]
     assert bert[["Questions", "Training pairs", "Seeds"]].tolist() == ["1,332", "3,783", "3"]
     assert bert[["F1 (%)", "F1 sd", "F1 95 % interval", "F1 in the paper"]].tolist() == ["68.8", "0.8", "66.2–71.4", "69.9"]
     assert bert[["EM (%)", "EM sd", "EM 95 % interval", "EM in the paper"]].tolist() == ["42.1", "0.8", "39.5–44.7", "42.7"]
+    assert re.fullmatch(r"answer and category: −2\.9 \(−[\d.]+ to \+[\d.]+\)", bert[ABOVE]), "on its own dataset, the best control is better"
+    assert real.loc[controls, "EM (%)"].tolist() == ["20.0", "20.0", "45.0", "45.0"] and (real.loc[[*controls, "random"], ABOVE] == "").all()
     random = real.loc["random"]
     assert random[["F1 (%)", "EM (%)", "F1 in the paper", "Seeds", "Training pairs"]].tolist() == ["36.2", "8.1", "36.2", "", ""]
     human = real.loc["Human (in the paper only)"]
@@ -103,7 +110,7 @@ def test_the_table_holds_table_2_beside_the_published_numbers(study):
 def test_sample_numbers_never_stand_beside_published_ones(study):
     rows = table(study, "mctaco_table")
     sample = rows[rows["Corpus"].str.contains("sample data")]
-    assert len(sample) == 5 and (sample[["F1 in the paper", "EM in the paper"]] == "").all(axis=None)
+    assert len(sample) == 5 + 4 and (sample[["F1 in the paper", "EM in the paper"]] == "").all(axis=None)
     for name in ("mctaco_by_category", "mctaco_em_against_f1"):
         drawn = points(study, name)
         assert set(drawn.loc[drawn["origin"] == "published", "source"]) == {"mctaco"}
@@ -123,7 +130,8 @@ def test_every_model_and_random_has_a_point_in_each_category(study):
     drawn = points(study, "mctaco_by_category")
     here = drawn[(drawn["origin"] == "here") & (drawn["source"] == "mctaco")]
     assert here.groupby("system").size().to_dict() == {name: 5 for name in (
-        "random", "ESIM (GloVe)", "ESIM (frozen BERT)", "BERT-base", "BERT-base + unit normalization", "RoBERTa-base")}
+        "random", "bag of words", "bag of words + unit normalization", "answer and category", "answer and category + unit normalization",
+        "ESIM (GloVe)", "ESIM (frozen BERT)", "BERT-base", "BERT-base + unit normalization", "RoBERTa-base")}
     one = here[(here["system"] == "BERT-base") & (here["slice"] == "category=duration")].iloc[0]
     assert one["value"] == pytest.approx(0.322) and one["n"] == 314 and one["ci_low"] < one["value"] < one["ci_high"]
     published = drawn[drawn["origin"] == "published"].set_index("slice")["value"]
@@ -134,9 +142,8 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
     drawn = points(study, "mctaco_training_size")
     mean = drawn[(drawn["origin"] == "mean over draws") & (drawn["metric"] == "f1")]
     assert set(mean["system"]) == {"BERT-base"}, "systems of one size are no curve"
-    assert mean["train_pairs"].tolist() == [0, 169, 338, 676, 1350, 2495, 3783] and mean["draws"].tolist() == [0, *[5] * 5, 1]
-    random = drawn[(drawn["system"] == "random") & (drawn["metric"] == "f1")].iloc[0]
-    assert mean["value"].iloc[0] == random["value"], "the paper: without training data, random guessing"
+    assert mean["train_pairs"].tolist() == [0, 169, 338, 676, 1350, 2495, 3783] and mean["draws"].tolist() == [1, *[5] * 5, 1]
+    assert mean["value"].iloc[0] == pytest.approx(0.31), "measured without training, not random's expected value"
     single = drawn[(drawn["origin"] == "one draw") & (drawn["metric"] == "f1") & (drawn["train_questions"] == 100)
                    & drawn["seed"].isna()]
     assert len(single) == 5
@@ -153,7 +160,7 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
 def test_systems_of_one_size_are_drawn_where_there_is_no_curve(tmp_path, program):
     inputs = Study(tmp_path, program, metric_rows("sample_mctaco", SMALL, [1], curve=False))
     metrics = mctaco_metrics(inputs.metrics, MODELS)
-    assert set(means(sized(metrics))["system"]) == set(looks(metrics)) == {HOSTILE, f"{HOSTILE} + unit normalization"}
+    assert set(means(sized(metrics))["system"]) == set(looks(sized(metrics))) == {HOSTILE, f"{HOSTILE} + unit normalization"}
     assert inputs.call("mctaco_training_size").returncode == 0
     assert b"SAMPLE DATA" in (inputs.publish / "figures/mctaco_training_size.svg").read_bytes()
 
@@ -161,8 +168,28 @@ def test_systems_of_one_size_are_drawn_where_there_is_no_curve(tmp_path, program
 def test_em_against_f1_has_every_system_and_table_2(study):
     drawn = points(study, "mctaco_em_against_f1")
     here = drawn[(drawn["origin"] == "here") & (drawn["source"] == "mctaco")]
-    assert here.groupby("metric").size().to_dict() == {"exact_match": 8, "f1": 8}
+    assert here.groupby("metric").size().to_dict() == {"exact_match": 8 + 4, "f1": 8 + 4}
     assert len(drawn[drawn["origin"] == "published"]) == 18
+
+
+@pytest.mark.parametrize("name", ["mctaco_by_category", "mctaco_em_against_f1", "mctaco_consistency"])
+def test_of_the_controls_the_best_is_drawn_and_said_to_be_one(study, name):
+    svg = (study.publish / f"figures/{name}.svg").read_text()
+    assert "<!-- answer and category" in svg and "bag of words" not in svg
+    assert ("(best control) -->" if name == "mctaco_consistency" else style.BEST_CONTROL) in svg
+    assert {"bag_of_words", "answer_and_category"} <= set(points(study, name)["model"]), "all stand in the CSV"
+
+
+def test_the_best_control_is_that_of_each_corpus(study):
+    metrics = mctaco_metrics(study.metrics, MODELS)
+    worse = metrics["value"].mask((metrics["source"] == "mctaco") & (metrics["model"] == "answer_and_category"), 0.01)
+    metrics = metrics.assign(value=worse)
+    drawn = with_best_control(metrics[metrics["method"].isin(["control", "train"])], metrics)
+    controls = drawn[drawn["method"] == "control"].groupby("source")["model"].agg(set)
+    assert controls.to_dict() == {"mctaco": {"bag_of_words"}, "sample_mctaco": {"answer_and_category"}}
+    assert drawn[drawn["method"] == "control"].groupby("source")["system"].nunique().eq(1).all()
+    none = metrics[metrics["method"] != "control"]
+    assert len(with_best_control(none, none)) == len(none)
 
 
 def test_consistency_has_models_the_labels_and_always_yes(study):
@@ -223,7 +250,7 @@ def test_the_largest_training_set_stands_for_a_system(tmp_path, program):
 
 def test_no_two_models_look_alike():
     metrics = pd.DataFrame([{"model": f"m{number}", "kind": f"M{number}", "system": f"M{number}{end}",
-                             "unit_normalization": bool(end)} for number in range(14) for end in ("", " + unit normalization")])
+                             "unit_normalization": bool(end), "method": "train"} for number in range(14) for end in ("", " + unit normalization")])
     seen = [(look["colour"], look["marker"], look["face"]) for look in looks(metrics).values()]
     assert len(seen) == len(set(seen)) == 28
 
@@ -240,6 +267,54 @@ def test_questions_to_read_show_a_gap_and_every_category(errors):
     assert found == [["gap", "duration"], ["right", "duration"], ["wrong", "ordering"], ["right", "typical time"],
                      ["wrong", "frequency"], ["wrong", "stationarity"]]
     assert "Read as" not in rows and rows["Question"].str.startswith(HOSTILE).all()
+
+
+@pytest.fixture(scope="module")
+def with_released(tmp_path_factory, program) -> Study:
+    """Table 2 with judgements that came with the corpus, which have the highest exact match."""
+    inputs = Study(tmp_path_factory.mktemp("released"), program, metric_rows(curve=False) + released_rows(0.5))
+    inputs.runs = [make_run(inputs.results, "bert_base", 1)]
+    inputs.write_released(["yes"] * sum(len(candidates) for _, _, candidates, *_ in QUESTIONS.values()))
+    return inputs
+
+
+def test_released_judgements_are_a_system_beside_the_papers_number(with_released):
+    for name in (*FIGURES, "mctaco_table"):
+        done = with_released.call(name, kind_of(name))
+        assert done.returncode == 0, done.stderr
+    row = table(with_released, "mctaco_table").set_index("System").loc["BERT-base (released predictions) + unit normalization"]
+    assert row[["F1 (%)", "EM (%)", "F1 in the paper", "EM in the paper", "Seeds"]].tolist() == ["69.9", "50.0", "69.9", "42.7", ""]
+    for name in set(FIGURES) - {"mctaco_training_size"}:
+        assert "told" in set(points(with_released, name)["model"]), name
+    drawn = points(with_released, "mctaco_by_category")
+    assert not (drawn["origin"] == "published").any(), "the same judgements do not stand twice"
+
+
+def test_released_judgements_are_read_where_they_are_best(with_released):
+    done = with_released.call("mctaco_errors", "table", runs=True)
+    assert done.returncode == 0, done.stderr
+    rows = table(with_released, "mctaco_errors")
+    assert set(rows["Model"]) == {"BERT-base (released predictions) + unit normalization"}
+    assert set(rows["Judged"]) == {"accepted"} and set(rows["P(likely)"]) == {""}
+
+
+def test_one_range_has_models_and_the_labels(study):
+    drawn = points(study, "mctaco_ranges")
+    real = drawn[(drawn["source"] == "mctaco") & (drawn["system"] == "BERT-base")]
+    assert not {"random", "always yes"} & set(drawn["system"])
+    of = real.set_index(["slice", "metric"])["value"]
+    assert of["all", "exact_match_range"] - of["all", "exact_match"] == pytest.approx(0.02)
+
+
+def test_statistics_stand_beside_table_1(tmp_path, program):
+    inputs = Study(tmp_path, program, metric_rows(curve=False))
+    inputs.write_cleaned()
+    done = inputs.call("mctaco_statistics", "table")
+    assert done.returncode == 0, done.stderr
+    rows = table(inputs, "mctaco_statistics").set_index(["Of", "Number"])
+    assert rows.loc[("all", "questions"), ["All", "test", "train", "In the paper"]].tolist() == ["7", "5", "2", "7"]
+    assert rows.loc[("duration", "candidates of a question"), ["All", "In the paper"]].tolist() == ["3.5", ""]
+    assert rows.loc[("all", "words of a sentence"), "All"] == "5.0"
 
 
 words = st.sampled_from(["duration", "ordering", "frequency", "typical_time", "stationarity"])

@@ -15,7 +15,9 @@ from scripts.common.tables import NLI, read_table, write_table
 from scripts.evaluate.temporal_nli import LABELS, SCHEMA, SLICES
 from scripts.publish.comparison import Facts, findings, paper_of, parts_of, published_claims, selected, settings_of
 from scripts.publish.names import details_of
+from scripts.publish import style
 from scripts.publish.style import lines_of
+from scripts.publish.table import ABOVE
 from scripts.publish.temporal_nli.errors import EACH, chosen, errors
 from scripts.publish.temporal_nli.metrics import METHODS, SCORINGS, SETS, VALUES, nli_metrics
 from tests.conftest import ROOT
@@ -24,7 +26,8 @@ from tests.unit.publish_inputs_temporal_nli import CHOICES, NliStudy, metric_row
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
-FIGURES = ["temporal_nli_temp_order", "temporal_nli_temp_duration", "temporal_nli_cross_unit", "temporal_nli_confusion"]
+FIGURES = ["temporal_nli_temp_order", "temporal_nli_temp_duration", "temporal_nli_cross_unit", "temporal_nli_confusion",
+           "temporal_nli_generalization"]
 RESOURCES = {name: yaml.safe_load((ROOT / f"resources/{name}.yaml").read_text()) for name in ("sources", "models", "studies")}
 CLAIMS = published_claims(ROOT / "resources/published.csv").query("study == 'temporal_nli'")
 
@@ -108,7 +111,32 @@ def test_the_points_are_the_metrics(study, name):
         np.testing.assert_allclose(points[column], same[column])
     majority = metrics.xs("majority", level="model").xs("majority", level="method")["value"]
     np.testing.assert_allclose(points["majority"], majority.loc[list(points[[key[0], key[1], *key[4:]]].itertuples(index=False, name=None))])
-    assert not points.duplicated(key).any()
+    control = metrics.xs("control", level="method").xs("bag_of_words", level="model")["value"]  # the better one over all pairs
+    np.testing.assert_allclose(points["control"], control.loc[list(points[[key[0], key[1], *key[4:]]].itertuples(index=False, name=None))])
+    assert not points.duplicated(key).any() and not set(points["method"]) & {"control", "majority"}
+    assert style.BEST_CONTROL in (study.publish / f"figures/{name}.svg").read_text()
+
+
+def test_what_was_held_out_stands_in_a_matrix(study):
+    """Seen, unseen and learnt of each kind; other figures and the table are of whole templates alone."""
+    cells = points_of(study, "temporal_nli_generalization")
+    assert set(zip(cells["source"], cells["challenge_set"], cells["model"])) == {("event_templates", "temp_order", "roberta_large_mnli")}
+    values = cells.pivot(index="held_out", columns="part", values="value")
+    assert values.loc["list", ["seen", "unseen", "learnt"]].tolist() == pytest.approx([0.88, 0.6, 0.91])
+    assert values.loc["form", "unseen"] == pytest.approx(0.6) and set(values.index) == {"template", "list", "form"}
+    assert values.loc["template", "unseen"] == pytest.approx(0.9) and np.isnan(values.loc["template", "learnt"])
+    for name in FIGURES[:4]:
+        assert not points_of(study, name)["dataset"].str.contains("list|form").any(), name
+    svg = (study.publish / "figures/temporal_nli_generalization.svg").read_text()
+    assert "list: weekdays" in svg and "560 of 6,140 pairs" in svg
+
+
+def test_the_size_of_the_difference_and_of_t2_is_shown(study):
+    two, three = points_of(study, "temporal_nli_temp_duration"), points_of(study, "temporal_nli_cross_unit")
+    apart = two[two["section"] == "Distance of the two times"]
+    assert set(apart["series_name"]) == {VALUES["hypothesis_type"][name] for name in ("equal_gold", "equal_gold_plus_1", "less_than_gold")}
+    sizes = three[three["section"] == "Size of T2, by its preposition"]
+    assert set(sizes["row"]) == set(VALUES["hypothesis_size"].values()) and set(sizes["series_name"]) == {"hypothesis: before", "hypothesis: after"}
 
 
 def test_sample_data_is_marked_and_reductions_are_named(study, tmp_path, program):
@@ -161,7 +189,7 @@ def test_confusion_is_a_share_of_the_label(study):
 
 def test_the_table_holds_the_numbers_and_the_published_ones(study):
     table = table_of(study, "temporal_nli_table")
-    assert len(table) == 2 * 14 + 2 * 4 - 1, "ternary and binary, and binary alone of the model with two labels"
+    assert len(table) == 2 * 14 + 3 * 2 * 4 - 1, "ternary and binary, and binary alone of the model with two labels"
     generated = table[table["Source"] == RESOURCES["sources"]["event_templates"]["title"]]
     row = generated[(generated["Challenge set"] == SETS["temp_order"]) & (generated["Model"] == "RoBERTa-large (MNLI)")
                     & (generated["Method"] == METHODS["train"]) & (generated["Scoring"] == "ternary")].iloc[0]
@@ -170,6 +198,9 @@ def test_the_table_holds_the_numbers_and_the_published_ones(study):
     first = generated.iloc[:4]
     assert first["Model"].tolist()[:2] == ["majority"] * 2 and first["Scoring"].tolist()[:2] == SCORINGS
     assert first["F1, published (%)"].tolist()[:2] == ["23.14", "51.46"] and first["Seeds"].tolist()[:2] == ["", ""]
+    assert re.fullmatch(r"bag of words: \+28\.0 \(\+[\d.]+ to \+[\d.]+\)", row[ABOVE])
+    controls = table[table["Method"] == "control"]
+    assert set(controls["Model"]) == {"bag of words", "second text alone"} and len(controls) == 2 * 2 * 4 and (controls[ABOVE] == "").all()
     small = generated[generated["Model"].str.startswith("MiniLM")]
     assert len(small) == 6 and (small["Accuracy, published (%)"] == "").all()
     assert not generated["Model"].str.contains("DeBERTa").any(), "what no run measured is not in the table"
@@ -305,7 +336,7 @@ def test_differences_sums_and_slices_beside_claims(facts):
 
 
 def test_two_experiments_that_share_rows_stand_once(study, tmp_path):
-    rows = metric_rows()
+    rows = [row for row in metric_rows() if row["held_out"] == "template"]
     two = tmp_path / "two.parquet"
     write_table(pa.Table.from_pylist(rows + [row | {"experiment": "again"} for row in rows], schema=SCHEMA), two, SCHEMA, {})
     assert len(nli_metrics(two, RESOURCES["models"])) == len(rows)

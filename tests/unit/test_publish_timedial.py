@@ -13,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.common.tables import CLOZE, PREDICTIONS, read_table, write_table
-from scripts.evaluate.experiment import runs_by_dataset
+from scripts.evaluate.experiment import above_controls, runs_by_dataset
 from scripts.evaluate.timedial import SCHEMA, measure
 from scripts.publish.timedial.context import as_table_7
 from scripts.publish.timedial.errors_by_rule import denominators
 from scripts.publish.timedial.examples import chosen, judged
-from scripts.publish.timedial.metrics import human, published_beside, timedial_metrics
+from scripts.publish.table import ABOVE
+from scripts.publish.timedial.metrics import PARADIGMS, human, published_beside, timedial_metrics
 from scripts.publish.timedial.rows import Block, Column, figure_of
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import of_one_group
@@ -35,8 +36,12 @@ SOURCES = {
     "sample_dialogs": {"title": "Sample dialogs", "measured_on": "sample_challenge", "domain": "in", "sample": {}},
     "sample_challenge": {"title": "Sample challenge", "evaluate": ["test", "extras"], "sample": {}},
 }
-MODELS = {"minilm": {"title": "MiniLM-L6"}, "bert_base": {"title": "BERT-base"}, "bert_large": {"title": "BERT-large"},
-          "t5_base": {"title": "T5-base"}, "t5_large": {"title": "T5-large"}, "hostile": {"title": HOSTILE}}
+# Of a control its title, and how many of ten dialogs it gets right; the other ties are broken at random.
+CONTROLS = {"random": ("random", None), "in_context": ("stands in the dialog", 1), "not_in_context": ("does not stand in the dialog", 4),
+            "most_frequent": ("most frequent", 2)}
+MODELS = {name: {"title": title} for name, (title, _) in CONTROLS.items()} | {
+    "minilm": {"title": "MiniLM-L6"}, "bert_base": {"title": "BERT-base"}, "bert_large": {"title": "BERT-large"},
+    "t5_base": {"title": "T5-base"}, "t5_large": {"title": "T5-large"}, "hostile": {"title": HOSTILE}}
 # Source, context, model, method: how many of ten dialogs it gets right.
 REAL = {("dailydialog", scope, model, method): right + more
         for scope, more in (("target", 0), ("local", 1), ("full", 2))
@@ -65,8 +70,10 @@ def cloze(split: str, scope: str) -> list[dict]:
     return rows
 
 
-def scores(rows: list[dict], right: int, seed: int) -> list[float]:
-    """Of ten dialogs `right` are right (one more or less by seed); in the others the first wrong option is the highest."""
+def scores(rows: list[dict], right: int | None, seed: int) -> list[float]:
+    """Of ten dialogs `right` are right (one more or less by seed); in the others the first wrong option is the highest; None: all tie."""
+    if right is None:
+        return [0.0] * len(rows)
     values, first = [], 2 if rows[0]["example_id"].startswith("test") else 1
     for row in rows:
         number, place = (int(digits) for digits in row["example_id"].split("-")[1].split(":"))
@@ -90,8 +97,13 @@ class Study:
             learns = method in ("classify", "fill", "generate")
             for seed in seeds if learns else (0,):
                 self.make_run(source, scope, model, method, right, seed, "held_out" if learns else "direct")
+        models = list(self.runs)
+        for source, scope in dict.fromkeys((source, scope) for source, scope, _, _ in systems):
+            for model, (_, right) in CONTROLS.items():
+                self.make_run(source, scope, model, "control", right, 0, "last" if model == "most_frequent" else "direct")
         rows = measure(runs_by_dataset(self.train, self.runs), self.build, SOURCES, 50)
-        self.write([{"experiment": "tried"} | row for row in rows])
+        self.write([{"experiment": "tried"} | row for row in rows + above_controls(rows)])
+        self.runs = models  # as the rule gives them
 
     def make_run(self, source, scope, model, method, right, seed, selection) -> None:
         name = f"{source}-{scope}-{model}-{method}-{seed}"
@@ -108,8 +120,8 @@ class Study:
         write_table(table, self.train / name / "predictions.parquet", PREDICTIONS, {})
         (self.train / name / "run.json").write_text(json.dumps({
             "run": name, "study": "timedial", "source": source, "dataset": folder.name, "model": model, "method": method,
-            "seed": seed, "train_examples": 41116, "held_out_examples": 3596,
-            "data_options": {"context_scope": scope, "negatives": 3, "negatives_of": "any_kind", "negatives_by": "text", "negative_seed": 0,
+            "seed": seed, "train_examples": 0 if selection == "direct" else 41116, "held_out_examples": 3596,
+            "data_options": {"context_scope": scope, "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind", "negatives_by": "text", "negative_seed": 0,
                              "max_dialogs": None}}))
         self.runs.append(name)
 
@@ -169,15 +181,17 @@ def test_a_figure_again_is_the_same_bytes_and_real_data_carries_no_sample_mark(s
 def test_accuracy_is_that_of_the_metrics_beside_table_5(study):
     drawn = study.points("timedial_accuracy")
     here = drawn[(drawn["origin"] == "here") & (drawn["measured_on"] == "timedial")]
-    models = here[here["paradigm"] != "baseline"]
+    models = here[here["paradigm"] != "control"]
     assert models[["paradigm", "title", "domain", "context_scope"]].to_numpy().tolist() == [
         ["classify", "MiniLM-L6", "in", "full"], ["fill", "BERT-base", "zero_shot", "full"],
         ["fill", "BERT-base", "out", "full"], ["fill", "BERT-base", "in", "full"],
         ["pseudo_log_likelihood", "BERT-base", "zero_shot", "full"]]
     assert models["value"].tolist() == pytest.approx([0.5, 0.6, 0.5, 0.8, 0.7]), "zero-shot stands once, of DailyDialog"
     assert models["n"].eq(MANY).all() and (models["ci_low"] <= models["value"]).all()
-    assert set(here.loc[here["paradigm"] == "baseline", "title"]) == {
-        "random", "stands in the dialog", "most frequent span", "shares most numbers"}
+    controls = here[here["paradigm"] == "control"].set_index(["title", "domain"])["value"]
+    assert controls.to_dict() == pytest.approx({
+        ("random", "zero_shot"): 1 / 6, ("stands in the dialog", "zero_shot"): 0.1, ("does not stand in the dialog", "zero_shot"): 0.4,
+        ("most frequent", "out"): 0.2, ("most frequent", "in"): 0.2}), "one that learnt stands once for each domain"
     published = drawn[drawn["origin"] == "published"]
     assert set(published["measured_on"]) == {"timedial"} and len(published) == 17
 
@@ -193,8 +207,11 @@ def test_the_table_holds_tables_5_and_7_beside_the_published_numbers(study):
     zero = real.loc[("mask filling", "BERT-base", "zero-shot", "full")]
     assert zero[["2-best in the paper", "Seeds", "Learnt from"]].tolist() == ["44.8", "", ""]
     assert real.loc[("mask filling", "BERT-base", "out-of-domain", "full"), "2-best in the paper"] == "47.4"
-    assert real.loc[("baselines", "random", "", ""), ["2-best (%)", "1-best (%)", "2-best 95 % interval"]].tolist() == [
+    controls = real.loc[PARADIGMS["control"]]
+    assert controls.loc[("random", "", ""), ["2-best (%)", "1-best (%)", "2-best 95 % interval"]].tolist() == [
         "16.7", "33.3", "16.7–16.7"]
+    assert (controls[ABOVE] == "").all() and set(controls.index.get_level_values("Domain")) == {"", "in-domain", "out-of-domain"}
+    assert re.fullmatch(r"does not stand in the dialog: \+40\.0 \([+−][\d.]+ to \+[\d.]+\)", fill.loc["full", ABOVE])
     only = real[real.index.get_level_values("Model").str.endswith("(in the paper only)")]
     assert len(only) == 17 - 3 and (only["2-best (%)"] == "").all()
     assert only.loc[("people", "human (in the paper only)", "", "full"), "2-best in the paper"] == "97.8"
@@ -204,7 +221,7 @@ def test_the_table_holds_tables_5_and_7_beside_the_published_numbers(study):
 def test_sample_numbers_never_stand_beside_published_ones(study):
     rows = study.table("timedial_table")
     sample = rows[rows["Corpus"] == "Sample challenge [sample data]"]
-    assert len(sample) == 4 + 2 and (sample["2-best in the paper"] == "").all()
+    assert len(sample) == len(CONTROLS) + 2 and (sample["2-best in the paper"] == "").all()
     for name in FIGURES[:3]:
         drawn = study.points(name)
         assert set(drawn.loc[drawn["origin"] == "published", "measured_on"]) == {"timedial"}
@@ -236,9 +253,17 @@ def test_the_figure_of_contexts_has_three_and_their_changes(study):
     drawn = study.points("timedial_context")
     fill = drawn[(drawn["origin"] == "here") & (drawn["paradigm"] == "fill") & (drawn["domain"] == "in")]
     assert fill.set_index("context_scope")["value"].to_dict() == pytest.approx({"target": 0.6, "local": 0.7, "full": 0.8})
-    assert not drawn["title"].isin(["random", "most frequent span"]).any() and "out" not in set(
+    assert not drawn["title"].isin(["random", "most frequent"]).any() and "out" not in set(
         drawn.loc[drawn["origin"] == "here", "domain"]), "measured with one context only"
     assert len(drawn[drawn["origin"] == "published"]) == 36
+
+
+@pytest.mark.parametrize("name", FIGURES[1:])
+def test_of_the_controls_the_best_is_drawn(study, name):
+    svg = (study.publish / f"figures/{name}.svg").read_text()
+    assert f"<!-- {PARADIGMS['control']} -->" in svg and "<!-- does not stand in the dialog -->" in svg
+    assert "<!-- stands in the dialog -->" not in svg and ("<!-- random -->" in svg) == (name == "timedial_errors_by_rule")
+    assert {"stands in the dialog", "does not stand in the dialog"} <= set(study.points(name)["title"]), "all stand in the CSV"
 
 
 def test_one_context_is_said_instead_of_an_empty_picture(small):
@@ -357,6 +382,16 @@ def titles(study: Study, rows: list[dict]) -> set[str]:
     metrics = timedial_metrics(study.metrics, MODELS, SOURCES)
     study.write(kept)
     return set(metrics.loc[metrics["method"] == "fill", "title"])
+
+
+def test_what_is_drawn_anew_by_each_seed_though_it_does_not_learn_keeps_its_mean(small):
+    rows = [row | {"method": "fill_zero_shot", "domain": "zero_shot"} for row in read_table(small.metrics).to_pylist() if row["method"] == "fill"]
+    seeded = [row | {"seed": seed} for seed in (1, 2) for row in rows if row["seed"] is None]
+    kept = read_table(small.metrics).to_pylist()
+    small.write(seeded + [row for row in rows if row["seed"] is None])
+    metrics = timedial_metrics(small.metrics, MODELS, SOURCES)
+    small.write(kept)
+    assert len(metrics) == 3 * metrics["seed"].isna().sum() and set(metrics["seed"].dropna()) == {1, 2}
 
 
 def test_what_two_experiments_share_stands_once_and_other_settings_are_told_apart(small):

@@ -12,7 +12,7 @@ import spacy
 
 from scripts.build.restored_dialogs import restored_turns
 from scripts.build.span_values import has_numeral, values_of
-from scripts.build.temporal_spans import KINDS, expressions, rule_pipeline, ruler_patterns, span_table, span_tables
+from scripts.build.temporal_spans import KINDS, SENTENCE_ENDS, expressions, rule_pipeline, ruler_patterns, span_table, span_tables
 from scripts.build.temporal_words import RULES, pieces, rules_of
 from scripts.common.program import UserError
 from scripts.common.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, write_table
@@ -86,6 +86,9 @@ def test_spacing_does_not_matter(find, texts, wanted):
 
 @each_row("text", [
     "I bought it second-hand.", "May I come in?", "It may rain.", "They stole a march on us.", "I like the second one.",
+    "Prices rose by ten percent.", "After seven attempts he gave up.", "They lost by two points.", "Divide it by four.",
+    "June said so.", "Ask June.", "April, come here!", "I told April.", "at one time or another", "One by one they left.",
+    "Look after two of them.", "It is on the third floor.", "the Summer Palace", "What a day!", "four by six",
     "$ 20", "It costs 20 dollars.", "room 1205", "Call 610-934-9901.", "my Sunday best", "The spring is broken.",
     "Don't fall down.", "a birthday present", "the minute details", "How long will it last?", "my day-to-day work",
     "I'm 20 % sure.", "flight 305", "It costs $ 1999 .", "It costs 2000 yuan.", "Good morning!", "Good night.", "page 1984",
@@ -96,6 +99,12 @@ def test_false_friends(find, text):
 
 
 @each_row("text, wanted", [
+    ("Come by ten", [("ten", "time")]), ("It leaves at 8.", [("8", "time")]), ("after seven", [("seven", "time")]),
+    ("between two and four in all", []), ("at 2 or 3.", [("2", "time"), ("3", "time")]), ("It's at 7 on Monday.", [("7 on Monday", "time")]),
+    ("the 12th to the 15th", [("the 12th to the 15th", "date")]), ("every March", [("every March", "set")]),
+    ("open 24/7", [("24/7", "set")]), ("20-odd years ago", [("20-odd years ago", "date")]),
+    ("in April", [("April", "date")]), ("June 5", [("June 5", "date")]), ("See you later.", [("later", "date")]),
+    ("two days later", [("two days later", "date")]), ("at 9 p.m. on April 3", [("9 p.m.", "time"), ("April 3", "date")]),
     ("Just a second.", [("a second", "duration")]),  # an idiom, counted as a duration
     ("one more minute", [("one more minute", "duration")]),
     ("in May", [("May", "date")]), ("May 5", [("May 5", "date")]), ("You may go in May.", [("May", "date")]),
@@ -196,7 +205,7 @@ def test_a_pattern_has_a_piece_that_is_not_common(rules):
 def test_every_class_in_a_pattern_exists(rules):
     held = RULES.read_text(encoding="utf-8")
     known = {*rules.class_of.values(), *(name for forms in rules.forms.values() for name, _ in forms), "hour", "number_24",
-             "number_31", "number_59", "number", "year", "decade", "clock", "numeric_date", "day_ordinal", "ordinal"}
+             "number_31", "number_59", "number", "year", "decade", "clock", "numeric_date", "day_ordinal", "ordinal", "end"}
     for rule in ruler_patterns(rules):
         for token in rule["pattern"]:
             names = token.get("TAG", [])
@@ -205,6 +214,16 @@ def test_every_class_in_a_pattern_exists(rules):
     sorts = {rule.get("sort") for rule in rules.patterns} | {join["sort"] for join in rules.joins}
     assert {name for join in rules.joins for side in ("first", "second") for name in join[side].split("|")} <= sorts
     assert max(map(len, held.splitlines())) <= 126
+
+
+def test_no_pattern_goes_on_behind_the_end_of_a_sentence(rules):
+    """Sentences are matched one by one."""
+    ends = {*SENTENCE_ENDS, "end"}
+    for rule in ruler_patterns(rules):
+        for token in rule["pattern"][:-1]:
+            names = token.get("TAG", token.get("LOWER"))
+            assert ends.isdisjoint(names["IN"] if isinstance(names, dict) else [names]), rule
+    assert ends.isdisjoint(between for join in rules.joins for between in join["between"])
 
 
 def test_rules_without_patterns_are_refused(tmp_path):
@@ -359,8 +378,8 @@ def released(mirror):
 def test_masked_spans_of_timedial_are_found(released):
     masked, spans = released
     shares = masked.groupby("split")["exact"].mean()
-    assert len(masked) == 1446 and masked["exact"].mean() > 0.969
-    assert shares["test"] > 0.975 and shares["extras"] > 0.945
+    assert len(masked) == 1446 and masked["exact"].mean() >= 0.97
+    assert shares["test"] > 0.975 and shares["extras"] > 0.95
 
 
 def test_spans_of_timedial_do_not_overlap(released):

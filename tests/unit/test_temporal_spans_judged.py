@@ -50,7 +50,7 @@ def test_unseen_sentences(bounds_in):
     assert len(set(UNSEEN)) == len(UNSEEN) >= 150
     found = bounds_in([MARKED.sub(r"\1", sentence) for sentence in UNSEEN])
     precision, recall = precision_and_recall([marks(sentence) for sentence in UNSEEN], found)
-    assert precision > 0.80 and recall > 0.60, (precision, recall)
+    assert precision > 0.95 and recall > 0.93, (precision, recall)
 
 
 @pytest.fixture(scope="module")
@@ -62,9 +62,12 @@ def sentences(mirror, tmp_path_factory) -> pd.DataFrame:
     folder = tmp_path_factory.mktemp("dailydialog")
     with zipfile.ZipFile(archive) as outer:
         (folder / "train.zip").write_bytes(outer.read("ijcnlp_dailydialog/train.zip"))
-    turns = clean_split(archived(folder / "train.zip", "train"), "dailydialog", "train", "train.zip")[0]
-    texts = turns.set_index(["dialog_id", "turn"])["text"]
     rows = pd.read_csv(ROOT / "tests/unit/temporal_spans_dailydialog.csv", keep_default_na=False)
+    wanted = set(rows["dialog_id"].str.removeprefix("train:").astype(int))
+    lines = archived(folder / "train.zip", "train").split("\n")
+    lines = [line if number in wanted else ". __eou__" for number, line in enumerate(lines)]  # cleaning them all takes long
+    turns = clean_split("\n".join(lines), "dailydialog", "train", "train.zip")[0]
+    texts = turns.set_index(["dialog_id", "turn"])["text"]
     rows["text"] = texts.reindex(pd.MultiIndex.from_frame(rows[["dialog_id", "turn"]])).to_numpy()
     return rows
 
@@ -76,4 +79,4 @@ def test_sentences_of_dailydialog(bounds_in, sentences):
     found = [{(start, end) for start, end in bounds if start < row.end and row.start < end}
              for bounds, row in zip(bounds_in(sentences["text"].to_list()), sentences.itertuples())]
     precision, recall = precision_and_recall(marked, found)
-    assert precision > 0.95 and recall > 0.85, (precision, recall)
+    assert precision > 0.98 and recall > 0.98, (precision, recall)

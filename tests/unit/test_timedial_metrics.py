@@ -168,7 +168,7 @@ def write_run(place, name: str, method: str, seed: int, scores: dict[str, np.nda
     (place / name / "run.json").write_text(json.dumps({
         "run": name, "study": "timedial", "source": "sample_dialogs", "dataset": "default", "model": name if method == "control" else "tiny", "method": method,
         "seed": seed, "train_examples": 400 if selection == "held_out" else 0, "held_out_examples": 40,
-        "data_options": {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negatives_by": "text", "negative_seed": 0,
+        "data_options": {"context_scope": "full", "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind", "negatives_by": "text", "negative_seed": 0,
                          "max_dialogs": None}}))
     return name
 

@@ -33,7 +33,7 @@ def test_every_paradigm_to_the_page_and_what_runs_again(timedial):
     timedial.run()
     metrics = read_table(timedial / timedial.metrics).to_pandas()
     whole = metrics[(metrics["slice"] == "all") & metrics["seed"].isna() & (metrics["metric"] == "two_best_accuracy")]
-    assert set(whole["method"]) == {"baseline", "classify", "fill", "fill_zero_shot", "generate", "pseudo_log_likelihood"}
+    assert set(whole["method"]) == {"control", "classify", "fill", "fill_zero_shot", "generate", "pseudo_log_likelihood"}
     assert set(whole.loc[whole["method"].isin(["fill_zero_shot", "pseudo_log_likelihood"]), "domain"]) == {"zero_shot"}
     assert whole["sample"].all() and (whole["n"] == 150).all()
     page = (timedial / timedial.page).read_text()

@@ -7,11 +7,10 @@ is decided by parameters, times and code. (test_reruns.py asks the same of a stu
 import os
 import subprocess
 
-import pandas as pd
 import pytest
 import yaml
 
-from scripts.common.summary import COLUMNS
+from scripts.common.tables import METRICS, write_table
 from tests.forking import ForkServer
 from tests.workflow.conftest import Study, checkout
 from tests.workflow.resource_fields import FIELDS, REFUSED, USED, add_entries
@@ -42,7 +41,7 @@ class Touched(Study):
         for file in files:
             (self / file).parent.mkdir(parents=True, exist_ok=True)
             (self / file).write_text('{"files": {}}')
-        pd.DataFrame(columns=COLUMNS).to_parquet(self / self.metrics)  # at the end the best of them are told
+        write_table(METRICS.empty_table(), self / self.metrics, METRICS, {})  # at the end the best of them are told
         done = self.snakemake("--cores", "1", "--touch", "--forceall")
         assert done.returncode == 0 and self.jobs() == {}, done.stdout + done.stderr
 

@@ -1,8 +1,9 @@
 """Draw exact match by category of MC-TACO, a panel for each corpus and split (Zhou et al. 2019, figure 2).
 
 Each model as learnt from its largest training set: mean over the seeds with the 95 % interval over questions and seeds;
-random as a bar behind them, at the expected value of a fair coin for each candidate. Light diamonds: the paper's BERT
-with unit normalization, from its released predictions, on the corpus of the paper only.
+random as a bar behind them, at the expected value of a fair coin for each candidate; in grey the control with the highest
+exact match over all questions (the others are in the CSV). Light diamonds: the paper's BERT
+with unit normalization, from its released predictions, on the corpus of the paper only, where these are no system themselves.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -25,8 +26,8 @@ from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
-    BASELINES, CATEGORIES, POINTS, looks, mctaco_metrics, over_seeds, published_beside, published_points, title_of,
-    trained_most)
+    BASELINES, CATEGORIES, POINTS, load_systems, looks, mctaco_metrics, over_seeds, published_beside, published_points, title_of,
+    trained_most, with_best_control)
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 
@@ -34,7 +35,7 @@ BAND = 0.78  # of the distance between two categories, for all systems
 
 
 def by_category(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Exact match of every model and of random in each category, with a column `category`."""
+    """Exact match of every model, control and of random in each category, with a column `category`."""
     rows = trained_most(over_seeds(metrics))
     category = rows["slice"].str.removeprefix("category=")
     others = rows["model"].isin(set(BASELINES) - {"random"})
@@ -73,15 +74,16 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
     style.apply()
     panels, known = list(points.groupby(["source", "split"], sort=False)), looks(points)
     paper = published[published["source"].isin(points["source"])]
-    handles = [Line2D([], [], color=look["colour"], marker=look["marker"], markersize=5, markerfacecolor=look["face"],
-                      markeredgewidth=1.1, linestyle="", label=system) for system, look in known.items()]
+    marks = {system: Line2D([], [], color=look["colour"], marker=look["marker"], markersize=5, markerfacecolor=look["face"],
+                            markeredgewidth=1.1, linestyle="", label=system) for system, look in known.items()}
+    controls = [mark for system, mark in marks.items() if known[system]["colour"] == style.CONTROL]
+    handles = [mark for mark in marks.values() if mark not in controls]
     handles.append(Patch(color="#d4d4d4", label="random"))
     if len(paper):
         handles.append(Line2D([], [], color=style.GREY, marker="D", markersize=3.8, markerfacecolor="white",
                               linestyle="", label="the paper's BERT + unit normalization"))
-    across = max(1, min(len(handles), 130 // (max(len(handle.get_label()) for handle in handles) + 6)))
-    rows = -(-len(handles) // across)
-    foot, top, panel, gap = 0.2 + 0.17 * rows, 0.5, 2.1, 0.95
+    groups = [("", handles), (style.BEST_CONTROL, controls)]
+    foot, top, panel, gap = 0.2 + style.legends_height(groups), 0.5, 2.1, 0.95
     width, height = style.WIDTH, foot + 0.42 + top + len(panels) * panel + (len(panels) - 1) * gap
     figure, grid = plt.subplots(len(panels), 1, figsize=(width, height), squeeze=False, sharey=True)
     figure.subplots_adjust(left=0.55 / width, right=1 - 0.08 / width, top=1 - top / height,
@@ -93,18 +95,19 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
             style.mark_sample(axes)
     highest = max(points[["ci_high", "value"]].max().max(), paper["value"].max() if len(paper) else 0)
     grid[0, 0].set_ylim(0, min(103, highest * 100 + 4))
-    figure.legend(handles=handles, loc="lower center", ncols=across, bbox_to_anchor=(0.5, 0.07 / height),
-                  handlelength=1.4, columnspacing=1.6, borderaxespad=0)
+    style.legends(figure, groups, 0.07)
     return figure
 
 
 def main(given: argparse.Namespace) -> None:
-    points = by_category(mctaco_metrics(given.metrics, load(given.models)))
+    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
+    points = by_category(metrics)
     published = published_beside(given.sources)
     published = published[published["metric"] == "exact_match"].assign(
         category=published["slice"].str.removeprefix("category="))
-    published = published[published["category"].isin(CATEGORIES) & published["source"].isin(points["source"])]
-    style.save(draw(points, published, load(given.sources)), given.output)
+    apart = set(points["source"]) - set(points.loc[points["method"] == "released", "source"])  # there they are a system
+    published = published[published["category"].isin(CATEGORIES) & published["source"].isin(apart)]
+    style.save(draw(with_best_control(points, metrics), published, load(given.sources)), given.output)
     tables = [points[POINTS], *([published_points(published)] if len(published) else [])]
     write_points(pd.concat(tables), given.output)
     log.info("%s: %d points", given.output, len(points))

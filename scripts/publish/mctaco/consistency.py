@@ -24,7 +24,8 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
-    BASELINES, NORMALIZED, POINTS, looks, mctaco_metrics, over_seeds, title_of, trained_most)
+    BASELINES, NORMALIZED, POINTS, load_systems, looks, mctaco_metrics, over_seeds, title_of, trained_most,
+    with_best_control)
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 
@@ -34,18 +35,19 @@ REFERENCE = {"colour": style.INK, "marker": "|", "face": style.INK}
 
 
 def consistencies(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Consistency of every system that accepts more than one quantity somewhere; then the labels and the baselines."""
+    """Consistency of every system that accepts more than one quantity somewhere: models, controls, the labels, the baselines."""
     rows = trained_most(over_seeds(metrics))
     rows = rows[(rows["metric"] == "consistency") & rows["slice"].isin(ASKED)]
-    last = rows["model"].isin(BASELINES).astype(int) - (rows["model"] == "gold") / 2
+    last = rows["model"].isin(BASELINES).astype(int) - (rows["model"] == "gold") / 2 + (rows["method"] == "control") / 4
     rows = rows.assign(origin="here", last=last)
     return rows.sort_values(["source", "split", "last"], kind="stable", ignore_index=True)
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, place: dict[str, int], known: dict[str, dict]) -> None:
     """One category on one corpus and split; place: the line of each system."""
-    if known.keys() & place.keys():
-        axes.axhline(sum(system in known for system in place) - 0.5, color=style.GREY, linewidth=0.5, zorder=1)
+    models = {system for system, look in known.items() if look["colour"] != style.CONTROL}
+    if models & place.keys():
+        axes.axhline(sum(system in models for system in place) - 0.5, color=style.GREY, linewidth=0.5, zorder=1)
     for system, row in points.set_index("system", drop=False).iterrows():
         look = known.get(system, REFERENCE)
         of_system = points[points["system"] == system]
@@ -65,20 +67,20 @@ def draw_panel(axes: Axes, points: pd.DataFrame, place: dict[str, int], known: d
     axes.set_xlabel("questions whose accepted\nquantities form one range (%)")
 
 
-def line_labels(systems: list[str]) -> list[str]:
+def line_labels(systems: list[str], controls: set[str]) -> list[str]:
     """The names at the lines; a system under the one that it adds to is named by what it adds."""
-    return [NORMALIZED.strip() if above + NORMALIZED == system else system
+    return [NORMALIZED.strip() if above + NORMALIZED == system else f"{system} (best control)" if system in controls else system
             for above, system in zip(["", *systems], systems)]
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by consistencies()."""
     style.apply()
-    known = looks(points)
+    known, controls = looks(points), set(points.loc[points["method"] == "control", "system"])
     panels = [(key, panel, dict.fromkeys(panel["system"]))
               for key, panel in points.groupby(["source", "split"], sort=False)]
     heights = [max(0.75, ROW * len(systems) + 0.1) for *_, systems in panels]
-    longest = max(len(label) for *_, systems in panels for label in line_labels(list(systems)))
+    longest = max(len(label) for *_, systems in panels for label in line_labels(list(systems), controls))
     left, right, top, gap, foot = 0.3 + 0.058 * longest, 0.42, 0.55, 1.1, 0.52
     width, height = style.WIDTH, top + sum(heights) + gap * (len(panels) - 1) + foot
     figure, high, between = plt.figure(figsize=(width, height)), height - top, 0.5
@@ -89,7 +91,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
             axes = figure.add_axes(((left + column * (wide + between)) / width, (high - tall) / height, wide / width,
                                     tall / height))
             draw_panel(axes, panel[panel["slice"] == part], place, known)
-            axes.set_yticks(list(place.values()), line_labels(list(place)) if column == 0 else [])
+            axes.set_yticks(list(place.values()), line_labels(list(place), controls) if column == 0 else [])
             style.panel_title(axes, [title_of(source, sources) if column == 0 else ""],
                               f"{split}, {category}" if column == 0 else category)
             if panel["sample"].any():
@@ -99,11 +101,12 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 
 
 def main(given: argparse.Namespace) -> None:
-    points = consistencies(mctaco_metrics(given.metrics, load(given.models)))
+    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
+    points = consistencies(metrics)
     if points.empty:
         raise UserError(f"{given.metrics}: no consistency of mctaco in duration or frequency; evaluate its experiments "
                         "again")
-    style.save(draw(points, load(given.sources)), given.output)
+    style.save(draw(with_best_control(points, metrics), load(given.sources)), given.output)
     write_points(points[POINTS], given.output)
     log.info("%s: %d points", given.output, len(points))
 

@@ -1,9 +1,9 @@
-"""Draw exact match against F1 of every system on MC-TACO, a panel for each corpus and split.
+"""Draw exact match against F1 on MC-TACO, a panel for each corpus and split: models, baselines, and the best control.
 
 F1 rewards each right candidate, exact match only a question without any mistake: how far a system lies below the
 diagonal tells how much of its F1 comes from single candidates rather than from whole questions. Means over the seeds
 with 95 % intervals over questions and seeds; light open marks: table 2 of Zhou et al. 2019, on the corpus of the paper
-only, joined to the same system here by a thin line.
+only, joined to the same system here by a thin line. Grey: the control with the highest exact match; the others are in the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -27,8 +27,8 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
-    BASELINES, POINTS, looks, mctaco_metrics, over_seeds, published_beside, published_points, table_2, title_of,
-    trained_most)
+    BASELINES, POINTS, load_systems, looks, mctaco_metrics, over_seeds, published_beside, published_points, table_2, title_of,
+    trained_most, with_best_control)
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 
@@ -115,19 +115,20 @@ def draw_panel(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame, known: dic
     f1, exact = (points[points["metric"] == metric].set_index("system", drop=False) for metric in ("f1", "exact_match"))
     for system in f1.index:
         one, other, look = f1.loc[[system]], exact.loc[[system]], known.get(system, BASELINE)
+        control = one["method"].iloc[0] == "control"
         x, y = one["value"].iloc[0] * 100, other["value"].iloc[0] * 100
         axes.errorbar(x, y, xerr=style.error_bars(one), yerr=style.error_bars(other), linestyle="", color=look["colour"],
-                      marker=look["marker"], markersize=5.5, markerfacecolor=look["face"], markeredgewidth=1.1,
+                      marker="x" if control else look["marker"], markersize=5.5, markerfacecolor=look["face"], markeredgewidth=1.1,
                       elinewidth=0.8, alpha=0.95, zorder=4)
-        labels.append({"x": x, "y": y, "text": system, "colour": look["colour"]})
+        labels.append({"x": x, "y": y, "text": f"{system} (best control)" if control else system, "colour": look["colour"]})
         taken += [[one["ci_low"].iloc[0] * 100, y, one["ci_high"].iloc[0] * 100, y],
                   [x, other["ci_low"].iloc[0] * 100, x, other["ci_high"].iloc[0] * 100]]
-        is_it = ["model", "unit_normalization"]
-        same = paper[(paper[is_it] == one[is_it].iloc[0]).all(axis=1)]
+        same = paper[(paper["model"] == one["paper_model"].iloc[0])
+                     & (paper["unit_normalization"] == one["unit_normalization"].iloc[0])]
         for _, row in same.iterrows():
             axes.plot([x, row["f1"] * 100], [y, row["exact_match"] * 100], color=look["colour"], linewidth=0.6,
                       alpha=0.6, zorder=2)
-    here = set(zip(f1["model"], f1["unit_normalization"]))
+    here = set(zip(f1["paper_model"], f1["unit_normalization"]))
     for _, row in paper.iterrows():
         x, y = row["f1"] * 100, row["exact_match"] * 100
         axes.plot(x, y, marker="o", markersize=4.5, markerfacecolor="none", markeredgecolor="#8a8a8a",
@@ -139,13 +140,27 @@ def draw_panel(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame, known: dic
     return labels
 
 
+def handles_of(points: pd.DataFrame, in_paper: bool) -> list[Line2D]:
+    """What the marks stand for; in_paper: whether there are published ones."""
+    handles = [Line2D([], [], color=style.GREY, marker="o", markersize=5, linestyle="",
+                      label="here, with 95 % intervals")]
+    if in_paper:
+        handles.append(Line2D([], [], color="#8a8a8a", marker="o", markersize=4.5, markerfacecolor="none", linestyle="",
+                              label="in the paper, joined to the same system here"))
+    handles.append(Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.9, label="exact match = F1"))
+    if (points["method"] == "control").any():
+        handles.append(Line2D([], [], color=style.CONTROL, marker="x", markersize=5, linestyle="", label=style.BEST_CONTROL))
+    return handles
+
+
 def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by systems()."""
     style.apply()
     points = style.with_ends(points)
     panels, known = list(points.groupby(["source", "split"], sort=False)), looks(points)
     paper = {source: table_2(published, source).dropna() for source in points["source"].unique()}
-    top, panel, gap, foot = 0.5, 3.8, 1.0, 0.82
+    handles = handles_of(points, any(len(rows) for rows in paper.values()))
+    top, panel, gap, foot = 0.5, 3.8, 1.0, 0.66 + style.legends_height([("", handles)])
     width, height = style.WIDTH, top + panel * len(panels) + gap * (len(panels) - 1) + foot
     figure, grid = plt.subplots(len(panels), 1, figsize=(width, height), squeeze=False)
     figure.subplots_adjust(left=0.6 / width, right=1 - 0.15 / width, top=1 - top / height, bottom=foot / height,
@@ -176,23 +191,17 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
             style.mark_sample(axes)
         axes.set_xlabel("F1 (%)")
         axes.set_ylabel("exact match (%)")
-    handles = [Line2D([], [], color=style.GREY, marker="o", markersize=5, linestyle="",
-                      label="here, with 95 % intervals")]
-    if any(len(rows) for rows in paper.values()):
-        handles.append(Line2D([], [], color="#8a8a8a", marker="o", markersize=4.5, markerfacecolor="none", linestyle="",
-                              label="in the paper, joined to the same system here"))
-    handles.append(Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.9, label="exact match = F1"))
-    figure.legend(handles=handles, loc="lower center", ncols=len(handles), bbox_to_anchor=(0.5, 0.1 / height),
-                  handlelength=1.8, columnspacing=1.8, borderaxespad=0)
+    style.legends(figure, [("", handles)], 0.08)
     return figure
 
 
 def main(given: argparse.Namespace) -> None:
-    points = systems(mctaco_metrics(given.metrics, load(given.models)))
+    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
+    points = systems(metrics)
     if points[~points["model"].isin(BASELINES)].empty:
         raise UserError(f"{given.metrics}: no f1 and exact_match of a model; run an experiment of mctaco with a model")
     published = published_beside(given.sources)
-    style.save(draw(points, published, load(given.sources)), given.output)
+    style.save(draw(with_best_control(points, metrics), published, load(given.sources)), given.output)
     printed = published[published["table"].str.startswith("Table 2") & published["source"].isin(points["source"])]
     tables = [points[POINTS], *([published_points(printed)] if len(printed) else [])]
     write_points(pd.concat(tables), given.output)

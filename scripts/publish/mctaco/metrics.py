@@ -1,6 +1,7 @@
 """What the figures and tables of mctaco share: its metrics by system, how systems look, and the paper's table 2.
 
-A system is a model of resources/models.yaml, with unit normalization or without, or one of the baselines. The published
+A system is a model of resources/models.yaml, with unit normalization or without, judgements that the authors released
+(method `released`), or one of the baselines. The published
 numbers are read from published.csv beside sources.yaml; one stands only beside the corpus that its `setting` names.
 """
 
@@ -14,7 +15,7 @@ from scripts.common.tables import read_metrics
 from scripts.evaluate.mctaco import SCHEMA
 from scripts.publish import style
 from scripts.publish.comparison import settings_of
-from scripts.publish.names import model_title
+from scripts.publish.names import load, model_title
 
 CATEGORIES = {"duration": "duration", "ordering": "ordering", "typical_time": "typical time", "frequency": "frequency",
               "stationarity": "stationarity"}
@@ -24,8 +25,16 @@ POINTS = ["origin", "source", "split", "system", "model", "unit_normalization", 
           "train_pairs", "draw", "seed", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "sample"]
 
 
+def load_systems(models: Path, sources: Path) -> dict[str, dict]:
+    """The entries of models.yaml, and after them those of judgements that came with a corpus (`predictions` of sources.yaml)."""
+    released = [entry.get("predictions", {}) for entry in load(sources).values()]
+    return load(models) | {name: entry for entries in released for name, entry in entries.items()}
+
+
 def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFrame:
-    """The mctaco rows of a metrics table, with a column `system`, baselines first, then models as in models.yaml.
+    """The mctaco rows of a metrics table, with a column `system`, baselines first, then models as in load_systems().
+
+    paper_model is the model as whose system the paper prints numbers: of released judgements the one that made them.
 
     What two experiments share stands once; where they measured the same setting differently (other training settings,
     other seeds), the system carries the experiment's name. Baselines stand once, since no training set changes them.
@@ -52,6 +61,7 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
     numbers = ["train_questions", "train_pairs", "draw", "seed", "sd"]
     rows = pd.concat([part.astype({name: float for name in numbers}) for part in (fixed, trained)], ignore_index=True)
     place = {name: number for number, name in enumerate([*BASELINES, *models])}
+    rows["paper_model"] = rows["model"].map(lambda name: models.get(name, {}).get("of", name))
     rows["place"] = rows["model"].map(lambda name: place.get(name, len(place)))
     order = ["source", "split", "place", "kind", "unit_normalization", "train_questions", "draw", "slice", "metric",
              "seed"]
@@ -69,6 +79,16 @@ def trained_most(metrics: pd.DataFrame) -> pd.DataFrame:
 def over_seeds(metrics: pd.DataFrame) -> pd.DataFrame:
     """The rows that are means over the seeds."""
     return metrics[metrics["seed"].isna()]
+
+
+def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+    """The points of a figure without those of controls, but for the one with the highest exact match on each corpus and split."""
+    place = ["source", "split", "system"]
+    rows = trained_most(over_seeds(metrics))
+    rows = rows[(rows["method"] == "control") & (rows["metric"] == "exact_match") & (rows["slice"] == "all")]
+    best = rows.loc[rows.groupby(place[:2])["value"].idxmax(), place]
+    is_best = pd.MultiIndex.from_frame(points[place]).isin(pd.MultiIndex.from_frame(best))
+    return points[(points["method"] != "control") | is_best]
 
 
 def claims_of(file: Path) -> pd.DataFrame:

@@ -1,7 +1,8 @@
 """Tabulate MC-TACO: F1 and exact match of every system beside the published numbers (Zhou et al. 2019, table 2).
 
 Each model as learnt from the largest training set that was run (all questions, where a run learnt from all). Means over
-the seeds, their sd over the seeds, 95 % intervals over questions and seeds. What the paper measured and this study did
+the seeds, their sd over the seeds, 95 % intervals over questions and seeds. Released predictions are scored as they came. What
+the paper measured and this study did
 not run stands below, on the corpus of the paper only.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
@@ -18,14 +19,15 @@ import pandas as pd
 from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
-    BASELINES, mctaco_metrics, over_seeds, published_beside, table_2, title_of, trained_most)
+    BASELINES, load_systems, mctaco_metrics, over_seeds, published_beside, table_2, title_of, trained_most)
 from scripts.publish.names import load
 from scripts.publish.table import ABOVE, above_control, interval, percent, write
 
 WORDS = ["Corpus", "Split", "System"]
 METRICS = {"F1": "f1", "EM": "exact_match"}
 CAPTION = ("MC-TACO by question: F1 and exact match (EM). Means over the seeds, sd over the seeds, 95 % "
-           "intervals over questions and seeds. Random: the expected value of a fair coin for each candidate. Paper: table 2 of "
+           "intervals over questions and seeds. Random: the expected value of a fair coin for each candidate. Released "
+           "predictions: the authors' own, scored here. Paper: table 2 of "
            "Zhou et al. 2019; its human number is of 100 questions, its RoBERTa number stands in a footnote.")
 
 
@@ -36,7 +38,7 @@ def measured(rows: pd.DataFrame, paper: pd.DataFrame, sources: dict, models: dic
     for system, point in over_seeds(rows).groupby("system", sort=False):
         by = {row["metric"]: row for _, row in point.iterrows()}
         first = by["f1"]
-        same = paper[(paper["model"] == first["model"]) & (paper["unit_normalization"] == first["unit_normalization"])]
+        same = paper[(paper["model"] == first["paper_model"]) & (paper["unit_normalization"] == first["unit_normalization"])]
         title = title_of(first["source"], sources) + (" [sample data]" if first["sample"] else "")
         cells = {"Corpus": title, "Split": first["split"], "Questions": f"{first['n']:,}", "System": system,
                  "Training pairs": "" if pd.isna(first["train_pairs"]) else f"{first['train_pairs']:,.0f}",
@@ -52,7 +54,7 @@ def measured(rows: pd.DataFrame, paper: pd.DataFrame, sources: dict, models: dic
 
 def not_run(rows: pd.DataFrame, paper: pd.DataFrame, like: dict) -> list[dict]:
     """A row of text for each system of table 2 that was not run; like: a row of the same corpus and split."""
-    run_here = set(zip(rows["model"], rows["unit_normalization"]))
+    run_here = set(zip(rows["paper_model"], rows["unit_normalization"]))
     return [{"Corpus": like["Corpus"], "Split": like["Split"], "System": f"{row['row']} (in the paper only)"}
             | {f"{name} in the paper": percent(row[metric]) for name, metric in METRICS.items()}
             for _, row in paper.iterrows() if (row["model"], row["unit_normalization"]) not in run_here]
@@ -72,7 +74,7 @@ def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, sources: dict, mode
 
 
 def main(given: argparse.Namespace) -> None:
-    models = load(given.models)
+    models = load_systems(given.models, given.sources)
     metrics = mctaco_metrics(given.metrics, models)
     table = tabulate(metrics, published_beside(given.sources), load(given.sources), models)
     caption = CAPTION

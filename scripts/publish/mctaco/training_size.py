@@ -1,7 +1,7 @@
 """Draw F1 and exact match of MC-TACO against the number of training pairs (Zhou et al. 2019, figure 3).
 
-Small marks: single draws of training questions and single seeds. Lines: the mean over the draws of a size, from random
-guessing at no training data on, with the 95 % interval over questions and draws.
+Small marks: single draws of training questions and single seeds. Lines: the mean over the draws of a size, from no training
+data on where the model was measured untrained (method untrained), with the 95 % interval over questions and draws.
 Dotted: random. Dashed: where the paper says that the curve goes flat, on the corpus of the paper only. Drawn are the
 systems that were run with more than one size; all of them, where none was.
 
@@ -28,7 +28,8 @@ from scripts.common.intervals import mean_of
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.mctaco.metrics import BASELINES, POINTS, claims_of, looks, mctaco_metrics, title_of
+from scripts.publish.mctaco.metrics import (
+    BASELINES, POINTS, claims_of, load_systems, looks, mctaco_metrics, title_of)
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 
@@ -39,7 +40,7 @@ COLUMNS = [*POINTS, "draws"]
 def sized(metrics: pd.DataFrame) -> pd.DataFrame:
     """The rows to draw from: models at several sizes (all models, where none has several), and random."""
     rows = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(METRICS)]
-    trained = rows[~rows["model"].isin(BASELINES) & (rows["method"] != "control")]
+    trained = rows[~rows["model"].isin(BASELINES) & ~rows["method"].isin(["control", "released"])]
     by_system = trained.groupby(["source", "split", "system"])["train_questions"]
     sizes = by_system.transform(lambda size: size.nunique(dropna=False))
     chosen = trained[sizes > 1] if (sizes > 1).any() else trained
@@ -48,10 +49,7 @@ def sized(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def means(rows: pd.DataFrame) -> pd.DataFrame:
-    """The mean over draws (and seeds) at each size of each system: value, ci_low, ci_high, train_pairs, draws.
-
-    Each system starts from no training data, where it can but guess: with random's expected value (the paper's figure too).
-    """
+    """The mean over draws (and seeds) at each size of each system: value, ci_low, ci_high, train_pairs, draws."""
     trained = rows[rows["seed"].isna() & ~rows["model"].isin(BASELINES) & (rows["method"] != "control")]
     key = ["source", "split", "system", "kind", "model", "unit_normalization", "experiment", "train_questions", "slice",
            "metric"]
@@ -61,12 +59,6 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
     points = by_size.agg(train_pairs=("train_pairs", "mean"), sd=("value", "std"), n=("n", "max"), draws=("draw", "nunique"),
                          sample=("sample", "any")).reset_index()
     points[["value", "ci_low", "ci_high"]] = [mean_of(of_size.to_dict("records")) for _, of_size in by_size]
-    guessed = rows.loc[rows["model"] == "random", ["source", "split", "slice", "metric", "value", "ci_low", "ci_high", "n"]]
-    systems = points.drop_duplicates(["source", "split", "system", "slice", "metric"])
-    untrained = systems.drop(columns=["value", "ci_low", "ci_high", "n", "sd"])
-    untrained = untrained.merge(guessed, on=["source", "split", "slice", "metric"])
-    untrained = untrained.assign(train_questions=0.0, train_pairs=0.0, draws=0, sd=np.nan)
-    points = pd.concat([untrained, points], ignore_index=True)
     return points.sort_values(["source", "split", "system", "metric", "train_pairs"], ignore_index=True)
 
 
@@ -140,7 +132,7 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
 
 
 def main(given: argparse.Namespace) -> None:
-    rows = sized(mctaco_metrics(given.metrics, load(given.models), draws=True))
+    rows = sized(mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws=True))
     if rows[~rows["model"].isin(BASELINES) & (rows["method"] != "control")].empty:
         raise UserError(f"{given.metrics}: no f1 or exact_match of a model; run an experiment of mctaco with a model")
     style.save(draw(rows, plateau(given.sources.parent / "published.csv"), load(given.sources)), given.output)

@@ -1,8 +1,8 @@
 """Draw accuracy against stride, a panel for each corpus and evaluation split (Jain et al. 2020, figure 3).
 
 Bold: the epoch chosen on held-out training videos, with the 95 % interval over videos and seeds; dots are single seeds.
-Grey: controls, which cannot understand time. Light: the best epoch on the evaluation split itself, as the paper reports. Human
-answers where there are any.
+Grey: controls, which cannot understand time (where they were measured in several ways, the best in each). Light: the best epoch
+on the evaluation split itself, as the paper reports. Human answers where there are any.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -34,6 +34,17 @@ COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIAN
            "sd", "ci_low", "ci_high", "n", "groups", "sample"]
 
 
+def with_few_controls(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The rows to draw: where controls were measured in several ways, such as size-matched, in each way the best over all strides."""
+    rows = metrics[(metrics["method"] == "control") & (metrics["metric"] == "accuracy")]
+    ways = [name for name in VARIANT if name != "method"]
+    if len(rows.drop_duplicates(ways)) < 2:
+        return metrics
+    reached = rows.groupby([*ways, "series"], dropna=False, as_index=False)["value"].mean()
+    best = reached.loc[reached.groupby(ways, dropna=False)["value"].idxmax(), "series"]
+    return metrics[(metrics["method"] != "control") | metrics["series"].isin(best)]
+
+
 def looks(metrics: pd.DataFrame) -> dict[str, dict]:
     """Per series its colour and marker (by model: a size-matched twin shares them) and its place in the dodge; controls grey."""
     trained = metrics[(metrics["model"] != "human") & (metrics["method"] != "control")].drop_duplicates("series")
@@ -41,8 +52,10 @@ def looks(metrics: pd.DataFrame) -> dict[str, dict]:
     shared = trained["series"].str.replace(", size-matched", "", regex=False)
     kinds = {name: number for number, name in enumerate(dict.fromkeys(shared))}
     first = (len(trained) - 1) / 2
-    greys = {series: {"colour": style.CONTROL, "marker": style.CONTROL_MARKERS[place % 6], "matched": matched, "shift": 0.0}
-             for place, (series, matched) in enumerate(zip(controls["series"], controls["size_matched"].notna()))}
+    plain = controls["series"].str.replace(", size-matched", "", regex=False)
+    greys = {series: {"colour": style.CONTROL, "marker": style.CONTROL_MARKERS[list(dict.fromkeys(plain)).index(kind) % 6],
+                      "matched": matched, "shift": 0.0}
+             for series, kind, matched in zip(controls["series"], plain, controls["size_matched"].notna())}
     return greys | {
         series: {"colour": style.COLOURS[kinds[kind] % len(style.COLOURS)],
                  "marker": style.MARKERS[kinds[kind] % len(style.MARKERS)],
@@ -91,15 +104,22 @@ def draw_counts(axes: Axes, points: pd.DataFrame, labelled: bool) -> None:
                           color=style.GREY, ha="right", va="center", fontsize=6.5)
 
 
-def legend(figure: Figure, metrics: pd.DataFrame, known: dict[str, dict]) -> None:
-    """Under the panels: the series, then what the kinds of mark mean."""
+def legend_groups(metrics: pd.DataFrame, known: dict[str, dict]) -> list[tuple[str, list]]:
+    """What stands under the panels: the series, the controls."""
     handles = [Line2D([], [], color=look["colour"], marker=look["marker"], markersize=4.5,
                       linestyle="--" if look["matched"] else "-",
                       markerfacecolor="white" if look["matched"] else look["colour"], label=series)
                for series, look in known.items()]
+    controls = [handle for handle, look in zip(handles, known.values()) if look["colour"] == style.CONTROL]
+    handles = [handle for handle in handles if handle not in controls]
     if "human" in set(metrics["model"]):
         handles.append(Line2D([], [], color=style.INK, marker="*", markersize=6, linestyle=":", label="human"))
     handles.append(Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, label="chance, 50 %"))
+    return [("", handles), (style.CONTROLS, controls)]
+
+
+def legend_of_marks(figure: Figure, metrics: pd.DataFrame) -> None:
+    """In the last line: what the kinds of mark mean."""
     marks = [
         Line2D([], [], color=style.GREY, marker="|", markersize=9, linewidth=1.4,
                label="epoch chosen on held-out training videos, 95 % interval"),
@@ -108,12 +128,7 @@ def legend(figure: Figure, metrics: pd.DataFrame, known: dict[str, dict]) -> Non
     ]
     if metrics["seed"].nunique() > 1:
         marks.append(Line2D([], [], color=style.GREY, marker="o", markersize=2.5, linestyle="", label="one seed"))
-    longest = max(len(handle.get_label()) for handle in handles)
-    wide = max(1, min(len(handles), 100 // (longest + 8)))
-    height = figure.get_figheight()
-    figure.legend(handles=handles, loc="lower center", ncols=wide, bbox_to_anchor=(0.5, 0.26 / height),
-                  handlelength=2.2, columnspacing=1.6, borderaxespad=0)
-    figure.legend(handles=marks, loc="lower center", ncols=len(marks), bbox_to_anchor=(0.5, 0.06 / height),
+    figure.legend(handles=marks, loc="lower center", ncols=len(marks), bbox_to_anchor=(0.5, 0.06 / figure.get_figheight()),
                   handlelength=1.8, columnspacing=1.6, borderaxespad=0, fontsize=7)
 
 
@@ -124,9 +139,8 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
     known = looks(metrics)
     across = len(panels) if len(panels) < 4 else 2 if len(panels) == 4 else 3
     down = math.ceil(len(panels) / across)
-    longest = max(len(name) for name in known)
-    legend_rows = math.ceil((len(known) + 2) / max(1, 100 // (longest + 8)))
-    foot, row = 0.85 + 0.16 * legend_rows, 2.55
+    groups = legend_groups(metrics, known)
+    foot, row = 0.9 + style.legends_height(groups), 2.55
     width = style.WIDTH
     figure, grid = plt.subplots(down, across, figsize=(width, row * down + foot - 0.1), sharey=True, squeeze=False)
     height = figure.get_figheight()
@@ -159,15 +173,16 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
     drawn = metrics.loc[metrics["metric"].isin(["accuracy", "peak_accuracy", "human_accuracy"]), "value"]
     grid[0, 0].set_ylim(min(48, shown["ci_low"].min() * 100 - 1.5, drawn.min() * 100 - 1.5),
                         max(54, shown["ci_high"].max() * 100 + 1.5, drawn.max() * 100 + 1.5))
-    legend(figure, metrics, known)
+    style.legends(figure, groups, 0.3)
+    legend_of_marks(figure, metrics)
     return figure
 
 
 def main(given: argparse.Namespace) -> None:
     metrics = strided_metrics(given.metrics, load(given.models))
-    figure = draw(metrics, load(given.sources))
+    figure = draw(with_few_controls(metrics), load(given.sources))
     style.save(figure, given.output)
-    write_points(metrics[COLUMNS], given.output)
+    write_points(metrics.loc[metrics["metric"].isin(["accuracy", "peak_accuracy", "human_accuracy"]), COLUMNS], given.output)
     log.info("%s: %d points in %d panels", given.output, metrics["seed"].isna().sum(),
              len(metrics[["source", "split"]].drop_duplicates()))
 

@@ -38,4 +38,6 @@ def strided_metrics(path: Path, models: dict, slices: bool = False) -> pd.DataFr
         + metrics.merge(titles, on=VARIANT, how="left")["title"].to_numpy()
         + experiment_if_needed(metrics, point)
     )
-    return metrics.sort_values(["source", "split", "series", "metric", "stride", "seed", "slice"], ignore_index=True, kind="stable")
+    order = ["source", "split", "is_model", "series", "metric", "stride", "seed", "slice"]  # controls first, as in every study
+    metrics = metrics.assign(is_model=metrics["method"] != "control").sort_values(order, ignore_index=True, kind="stable")
+    return metrics.drop(columns="is_model")

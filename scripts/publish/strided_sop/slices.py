@@ -105,8 +105,9 @@ def draw_column(axes: Axes, points: pd.DataFrame, rows: dict[str, float], known:
 
 def limits_of(points: pd.DataFrame) -> tuple[float, float]:
     """The ends of all axes, in per cent: the values and most of every interval; an interval may run out of the axis."""
-    low, high = points["value"].min() * 100, points["value"].max() * 100
-    return max(0, min(low, points["ci_low"].quantile(0.1) * 100, 48) - 3), min(100, max(high, points["ci_high"].quantile(0.9) * 100, 54) + 3)
+    low, high = (points[name].fillna(points["value"]) * 100 for name in ("ci_low", "ci_high"))
+    return (max(0, min(points["value"].min() * 100, low.quantile(0.1), 48) - 3),
+            min(100, max(points["value"].max() * 100, high.quantile(0.9), 54) + 3))
 
 
 def draw_block(figure: Figure, points: pd.DataFrame, title: str, top: float, known: dict[str, dict]) -> None:
@@ -169,18 +170,17 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     style.apply()
     every = looks(pd.concat([part for _, part in blocks]))
     known = [{name: look for name, look in every.items() if name in set(part["system"])} for _, part in blocks]
-    longest = max(map(len, every))
-    wide = max(1, min(len(every), 105 // (longest + 7)))
-    foot = 0.2 + 0.155 * -(-len(every) // wide)
+    handles = {name: Line2D([], [], linestyle="", markersize=4, label=name, **look) for name, look in every.items()}
+    groups = [("", [handles[name] for name, look in every.items() if look["color"] != style.CONTROL]),
+              (style.CONTROLS, [handles[name] for name, look in every.items() if look["color"] == style.CONTROL])]
+    foot = 0.2 + style.legends_height(groups)
     heights = [TOP + rows_of(part, len(of_block))[2] + UNDER for (_, part), of_block in zip(blocks, known)]
     figure = plt.figure(figsize=(style.WIDTH, sum(heights) + foot))
     top = 0.0
     for (title, part), of_block, height in zip(blocks, known, heights):
         draw_block(figure, part, title, top, of_block)
         top += height
-    handles = [Line2D([], [], linestyle="", markersize=4, label=name, **look) for name, look in every.items()]
-    figure.legend(handles=handles, loc="lower center", ncols=wide, bbox_to_anchor=(0.5, 0.08 / figure.get_figheight()),
-                  handlelength=1.2, columnspacing=1.6, borderaxespad=0)
+    style.legends(figure, groups, 0.08)
     return figure
 
 

@@ -3,7 +3,8 @@
 A panel for each source, model and method. Dots: accuracy, mean over the seeds, with the 95 % interval over templates and
 seeds; grey bars: the majority baseline on the same pairs; crosses: the control that is best over all pairs. Scoring is
 ternary, binary for models of two labels.
-Set I is shown by the way times are chosen, set II by hypothesis and by the way times are chosen, set III by units.
+Set I is shown by the way times are chosen, set II by hypothesis and by the way times are chosen, set III by units; all by the
+distance of the two times, set III by the size of the hypothesis's duration as well.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -44,26 +45,36 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class Section:
-    """Some rows of a panel: the values of `rows`, each with a dot for every value of `dots` (one dot where None)."""
+    """Some rows of a panel: the values of `rows`, each with a dot for every value of `dots` (one dot where None), or for those
+    in `only`."""
 
     title: str
     rows: tuple[str, ...]
     dots: str | None = None
+    only: tuple[str, ...] = ()
 
 
+CLOSE = ("equal_gold", "equal_gold_plus_1", "less_than_gold")  # section 5.2: what is missed more where times are far apart
 SECTIONS = {
     "temp_order": [Section("How the two times are chosen", ("choice",), "premise_type"),
+                   Section("Distance of the two times", ("distance",), "premise_type"),
                    Section("Sentence", ("tense", "premise_position"))],
     "temp_duration": [Section("Claimed duration", ("hypothesis_type",)),
                       Section("How the two times are chosen", ("choice",), "next_cycle"),
+                      Section("Distance of the two times", ("distance",), "hypothesis_type", CLOSE),
                       Section("Premise", ("premise_form",))],
     "cross_unit": [Section("Units, by premise", ("unit_pair",), "premise_type"),
                    Section("Units, by hypothesis", ("unit_pair",), "direction"),
+                   Section("Difference of T1 and T2", ("distance",), "premise_type"),
+                   Section("Size of T2, by its preposition", ("hypothesis_size",), "hypothesis_preposition"),
                    Section("Sentence", ("premise_position", "hypothesis_position"))],
 }
 # Of a dot, by what it stands for.
 LOOKS = {"": (style.INK, "D", 3.4), "fixed": (style.COLOURS[0], "o", 4.2), "interval": (style.COLOURS[1], "s", 3.6),
          "false": (style.COLOURS[2], "o", 4.2), "true": (style.COLOURS[3], "s", 3.6),
+         "equal_gold": (style.COLOURS[0], "o", 4.2), "equal_gold_plus_1": (style.COLOURS[1], "s", 3.6),
+         "less_than_gold": (style.COLOURS[4], "^", 4.4),
+         "before": (style.COLOURS[0], "<", 4.4), "after": (style.COLOURS[1], ">", 4.4),
          "lower": (style.COLOURS[5], "v", 4.4), "higher": (style.COLOURS[4], "^", 4.4)}
 MAJORITY, CONTROL = "#a6a6a6", "#606060"
 # Inches: above all, a row, between panels, a block's title, a panel's title, under a line of panels; how wide a letter
@@ -80,9 +91,11 @@ def place(section: Section, parts: dict[str, str]) -> dict | None:
         return None
     column = row[0] if row else None
     dot = parts[section.dots] if section.dots else ""
+    if section.only and dot not in section.only:
+        return None
     known = [(name, value) for name in section.rows for value in VALUES.get(name, {})]
     at = (column, parts[column]) if column else None
-    dots = list(VALUES.get(section.dots, {"": ""}))
+    dots = list(section.only or VALUES.get(section.dots, {"": ""}))
     return {"section": section.title, "row": value_name(*at) if at else ALL, "dot": dot,
             "series_name": value_name(section.dots, dot) if section.dots else ALL,
             "row_place": -1 if at is None else known.index(at) if at in known else len(known),
@@ -106,7 +119,7 @@ def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
     that is best over all pairs of the dataset) and its place (places)."""
     wanted = (metrics["challenge_set"] == challenge_set) & (metrics["metric"] == "accuracy") & metrics["seed"].isna()
     where = places(list(metrics.loc[wanted, "slice"].unique()), SECTIONS[challenge_set])
-    points = metrics[wanted].merge(where, on="slice")
+    points = metrics[wanted].drop(columns="control").merge(where, on="slice")  # there the name of a control, here its value
     same = ["source", "dataset", "split", "scoring", "slice", "section_place"]
     majority = points[points["model"] == "majority"].drop_duplicates(same).set_index(same)["value"].rename("majority")
     control = points[points["method"] == "control"]
@@ -189,7 +202,7 @@ def legend(figure: Figure, points: pd.DataFrame) -> None:
     handles.append(Line2D([], [], color=MAJORITY, marker="|", markersize=7, markeredgewidth=1.5, linestyle="",
                           label="majority baseline on the same pairs"))
     if points["control"].notna().any():
-        handles.append(Line2D([], [], color=CONTROL, marker="x", markersize=4.4, linestyle="", label="best control on the same pairs"))
+        handles.append(Line2D([], [], color=CONTROL, marker="x", markersize=4.4, linestyle="", label=style.BEST_CONTROL))
     figure.legend(handles=handles, loc="lower center", ncols=min(len(handles), 3), handlelength=1.6, columnspacing=1.8,
                   bbox_to_anchor=(0.5, 0.04 / figure.get_figheight()), borderaxespad=0)
 

@@ -1,9 +1,11 @@
 """What the parts of temporal-expression NLI are called in its figures and tables, and its rows of the metrics."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
 
+from scripts.build.temporal_nli_parts import TEMPLATE
 from scripts.evaluate.temporal_nli import SCHEMA
 from scripts.publish.names import details_of, experiment_if_needed, model_title, study_metrics
 
@@ -41,6 +43,12 @@ VALUES = {
     "tense": {"past": "past tense", "future": "future tense"},
     "premise_position": {"forward": "premise: time last", "fronted": "premise: time first"},
     "hypothesis_position": {"forward": "hypothesis: time last", "fronted": "hypothesis: time first"},
+    "distance": {"same": "the same time", "to_eighth": "up to 1/8 of the list", "to_quarter": "1/8 to 1/4", "to_half": "1/4 to 1/2",
+                 "over_half": "more than half", "to_1": "up to 1 of the larger unit", "to_2": "1 to 2", "to_3": "2 to 3",
+                 "over_3": "more than 3"},
+    "hypothesis_size": {"to_3": "T2 up to 3 of the larger unit", "to_6": "3 to 6", "to_9": "6 to 9", "over_9": "more than 9"},
+    "hypothesis_preposition": {"before": "hypothesis: before", "after": "hypothesis: after"},
+    "part": {"seen": "seen in training", "unseen": "held out of training"},
     "premise_form": {"one_clause": "lasted from … to …", "two_clauses": "began …, lasted until …"},
 }
 
@@ -55,13 +63,16 @@ def data_title(source: str, dataset: str, sources: dict) -> str:
     return sources.get(source, {}).get("title", source) + details_of(dataset, [])
 
 
-def nli_metrics(path: Path, models: dict) -> pd.DataFrame:
+def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,)) -> pd.DataFrame:
     """The study's rows of a metrics table, in the order in which they are shown, with a column `series`: the model.
+
+    held_out: the rows of datasets that hold out these; by default whole templates alone, as in the paper.
 
     Sets and methods stand in the paper's order, models in that of models.yaml, the baseline first. `seed` is missing in
     rows over all seeds.
     """
     metrics = study_metrics(path, STUDY, SCHEMA)
+    metrics = metrics[metrics["held_out"].isin(held_out)].copy()
     point = ["source", "dataset", "split", "model", "method", "scoring", "slice", "metric"]
     titles = metrics["model"].map(lambda name: model_title(name, models))
     metrics["series"] = titles + experiment_if_needed(metrics, point)

@@ -2,8 +2,8 @@
 
 For each challenge two panels, a row for each system and a column for each kind (as the rules of
 scripts/build/temporal_spans.py tell it; other: spans that they do not find) or each number of turns. Means over the
-seeds with 95 % intervals over instances and seeds; n is the instances. The dotted line is chance. Kinds with fewer than 10
-instances and the other controls are left out of the figure, not of the CSV.
+seeds with 95 % intervals over instances and seeds; n is the instances. The dotted line is chance; the control is the best over
+all instances. Kinds with fewer than 10 instances and the other controls are left out of the figure, not of the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
@@ -23,7 +23,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 from scripts.publish.timedial.metrics import (
-    context_told, drawn, over_seeds, systems_of, timedial_metrics, title_of, widest)
+    context_told, drawn, over_seeds, systems_of, timedial_metrics, title_of, widest, with_best_control)
 from scripts.publish.timedial.rows import Block, Column, figure_of, handles_of, marks_of
 
 PANELS = {"kind": "by kind of the masked span", "turns": "by number of turns of the dialog"}
@@ -42,28 +42,30 @@ def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def block_of(points: pd.DataFrame, panel: str, sources: dict) -> Block | None:
-    """One panel of one challenge; None where no slice of a model has enough instances."""
+    """One panel of one challenge; None where no slice of a model has enough instances; of the controls random is a line."""
     shown = points[(points["panel"] == panel) & (points["n"] >= LEAST)]
     if (shown["paradigm"] == "control").all():
         return None
-    models = shown[shown["paradigm"] != "control"]
-    first, systems, columns = shown.iloc[0], systems_of(models, models.iloc[:0]), []
+    rows = shown[shown["model"] != "random"]
+    first, systems, columns = shown.iloc[0], systems_of(rows, rows.iloc[:0]), []
     for part, of_part in shown.sort_values("place", kind="stable").groupby("part", sort=False):
         chance = float(of_part.loc[of_part["model"] == "random", "value"].iloc[0]) * 100
-        marks = marks_of(of_part[of_part["paradigm"] != "control"], systems)
+        marks = marks_of(of_part[of_part["model"] != "random"], systems)
         columns.append(Column(f"{NAMES.get(part, part)}\nn = {of_part['n'].max():,}", marks,
                               lines={chance: ((0, (1, 1.5)), "" if columns else "chance")}))
     return Block(f"{title_of(first['measured_on'], sources)}: {PANELS[panel]}",
-                 f"2-best accuracy (% of instances), {first['split']}, {context_told(models)}", systems, columns,
+                 f"2-best accuracy (% of instances), {first['split']}, {context_told(rows)}", systems, columns,
                  bool(first["sample"]))
 
 
 def main(given: argparse.Namespace) -> None:
     sources = load(given.sources)
-    points = sliced_points(timedial_metrics(given.metrics, load(given.models), sources))
+    metrics = timedial_metrics(given.metrics, load(given.models), sources)
+    points = sliced_points(metrics)
     if points.empty:
         raise UserError(f"{given.metrics}: no two_best_accuracy by kind or turns; evaluate the runs of timedial again")
-    blocks = [block for _, challenge in points.groupby("measured_on", sort=False) for panel in PANELS
+    shown = with_best_control(points, metrics, ("random",))
+    blocks = [block for _, challenge in shown.groupby("measured_on", sort=False) for panel in PANELS
               if (block := block_of(challenge, panel, sources))]
     few = f"No kind of span and no length of dialog has {LEAST} instances."
     style.save(figure_of(blocks, handles_of(blocks)) if blocks else style.nothing(few), given.output)

@@ -3,8 +3,8 @@
 A row for each system with a mark for each context: the target turn alone, the local turns (the one before and the one
 after as well), the full dialog. Means over the seeds with 95 % intervals over instances and seeds. The numbers at the
 right are those of table 7: accuracy with the target context, and the change with local and full ones in points; first ours,
-then the paper's. Systems measured with one context only, and controls that never see it, are left out; the paper's
-systems that were not run stand in grey.
+then the paper's. Systems measured with one context only, and controls that never see it, are left out; of the other controls
+the best is drawn (all are in the CSV). The paper's systems that were not run stand in grey.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -26,7 +26,7 @@ from scripts.publish.names import load
 from scripts.publish.table import write_points
 from scripts.publish.timedial.metrics import (
     BLIND, SCOPES, SYSTEM, drawn, over_seeds, published_beside, same_system, systems_of, timedial_metrics,
-    title_of)
+    title_of, with_best_control)
 from scripts.publish.timedial.rows import Block, Column, figure_of, marks_of, paper_handle, paper_marks
 
 SCOPE_TITLES = {"target": "target turn", "local": "local turns", "full": "full dialog"}
@@ -81,7 +81,7 @@ def main(given: argparse.Namespace) -> None:
     published = published_beside(given.sources)
     paper = published[published["table"] == "Table 7"]
     blocks = [block_of(challenge, paper[(paper["measured_on"] == name) & (not challenge["sample"].any())], sources)
-              for name, challenge in points.groupby("measured_on", sort=False)
+              for name, challenge in with_best_control(points, points).groupby("measured_on", sort=False)
               if (challenge["paradigm"] != "control").any()]
     handles = [Line2D([], [], color=look["colour"], marker=look["marker"], markersize=4.6, linestyle="", label=title)
                for look, title in zip(LOOKS.values(), SCOPE_TITLES.values())]

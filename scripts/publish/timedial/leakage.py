@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.build.timedial import DUPLICATE, EXACT, NEAR, NO_SPAN, TOO_MANY
+from scripts.build.timedial import DUPLICATE, EXACT, NEAR, NO_SPAN, SHARES_WORDS, TOO_MANY
 from scripts.common.program import UserError, execute, log
 from scripts.evaluate.timedial import SCHEMA
 from scripts.publish.arguments import publisher_arguments
@@ -25,8 +25,8 @@ from scripts.publish.names import load, study_metrics
 from scripts.publish.table import percent, write
 
 WORDS = ["Dialogs of", "Split"]
-LEFT = {EXACT: "Exact sources", NEAR: "Near sources", DUPLICATE: "Occur before", NO_SPAN: "Without a time",
-        TOO_MANY: "Over the limit"}
+LEFT = {EXACT: "Exact sources", NEAR: "Near sources", SHARES_WORDS: "Share words", DUPLICATE: "Occur before",
+        NO_SPAN: "Without a time", TOO_MANY: "Over the limit"}
 CAPTION = ("Dialogs that left before a model learnt from the rest, in the order of the columns, and the masked datasets "
            "built from those kept. Pool: the different span texts that wrong candidates are drawn from. By frequency: "
            "instances in which the most frequent candidate is the right one. Qin et al. 2021 print 14.5 and 2.4 thousand "

@@ -22,7 +22,7 @@ DOMAINS = {"zero_shot": "zero-shot", "out": "out-of-domain", "in": "in-domain"}
 SCOPES = ["target", "local", "full"]  # from little context to much
 BLIND = ["random", "most_frequent", "second_text"]  # controls that never see the dialog
 RULES = {"phrase": "phrase matching", "numeral": "numeral matching", "open_ended": "open-ended"}
-SETTINGS = {"negatives": "{:.0f} negatives", "negatives_of": "negatives of {}",
+SETTINGS = {"negatives": "{:.0f} negatives", "negatives_from": "negatives from {}", "negatives_of": "negatives of {}",
             "negatives_by": "negatives by {}", "negative_seed": "draw {:.0f}", "max_dialogs": "{:,.0f} dialogs"}
 SYSTEM = ["measured_on", "paradigm", "title", "domain"]
 POINTS = ["origin", "measured_on", "split", "paradigm", "title", "domain", "model", "source", "context_scope", "experiment",
@@ -58,14 +58,14 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     metrics["paradigm"] = metrics["method"].str.removesuffix("_zero_shot")
     point = ["measured_on", "split", "paradigm", "model", "domain", "context_scope", "slice", "metric"]
     learnt = (metrics["domain"] != "zero_shot") & (metrics["paradigm"] != "control")
-    fixed = metrics[~learnt].drop_duplicates(point)
+    fixed = metrics[~learnt].drop_duplicates([*point, "seed"])
     trained = metrics[learnt].drop_duplicates([name for name in metrics if name != "experiment"])
     point += ["source", *SETTINGS, "seed"]
     twice = trained[trained["seed"].isna()].groupby(point, dropna=False)["experiment"].transform("size") > 1
     ambiguous = set(trained.loc[twice[twice].index, "model"])
     told = trained["experiment"].where(trained["model"].isin(ambiguous), "").map(lambda name: name and f" ({name})")
     trained = trained.assign(told=details(trained, sources) + told)
-    rows = pd.concat([fixed.assign(told=""), trained.astype({"seed": float})], ignore_index=True)
+    rows = pd.concat([part.astype({"seed": float}) for part in (fixed.assign(told=""), trained)], ignore_index=True)
     rows["title"] = rows["model"].map(lambda name: model_title(name, models)) + rows["told"]
     place = {name: number for number, name in enumerate(models)}
     order = pd.DataFrame({
@@ -87,6 +87,15 @@ def widest(metrics: pd.DataFrame) -> pd.DataFrame:
     """The rows of the most context that each system was measured with: full, where it was."""
     scope = metrics["context_scope"].map(SCOPES.index)
     return metrics[scope == scope.groupby([metrics[name] for name in SYSTEM]).transform("max")]
+
+
+def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame, beside: tuple[str, ...] = ()) -> pd.DataFrame:
+    """The points of a figure without those of controls, but for these and the one with the highest 2-best accuracy of each challenge."""
+    rows = widest(over_seeds(metrics))
+    rows = rows[(rows["paradigm"] == "control") & (rows["metric"] == "two_best_accuracy") & (rows["slice"] == "all")]
+    best = rows.loc[rows.groupby("measured_on")["value"].idxmax(), SYSTEM]
+    is_best = pd.MultiIndex.from_frame(points[SYSTEM]).isin(pd.MultiIndex.from_frame(best))
+    return points[(points["paradigm"] != "control") | is_best | points["model"].isin(beside)]
 
 
 def label_of(row) -> str:
