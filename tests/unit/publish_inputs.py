@@ -118,6 +118,21 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
     return name
 
 
+def make_control(results: Path) -> None:
+    """run.json of a control, as scripts/train/control.py writes it."""
+    folder = results / "train/strided_sop/activitynet-stride-0-bag_of_words-seed-1-0"
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text(json.dumps({
+        "run": folder.name, "splits": ["train", *SPLITS["activitynet"]], "control": {"features": ["words"]},
+        "data": {"train": "digest of activitynet stride-0"}, "study": "strided_sop", "source": "activitynet", "dataset": "stride-0",
+        "model": "bag_of_words", "method": "control", "seed": 1, "labels": ["swapped", "in_order"], "label_columns": [],
+        "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False, "max_videos": None, "label_seed": 0},
+        "training": {}, "train_examples": 6700, "held_out_examples": 0, "truncated_examples": 0, "truncated": {}, "epochs": 0, "best_epoch": 0,
+        "seconds": 0.4, "tokens": 0, "tokens_per_second": 0.0, "model_files": {}, "micro_batch_tokens": None,
+        "hardware": {"device": "a machine", "processes": 1, "threads": 1, "precision": "fp64", "deterministic": True},
+        "versions": {"python": "3.11.9", "scikit-learn": "1.9.0"}}))
+
+
 class Study:
     """A made-up study in a folder; `call` runs a publish program on it."""
 
@@ -132,6 +147,7 @@ class Study:
         self.change("sources", lambda sources: sources["sample_howto100m"].update(title=f"Sample {HOSTILE}"))
         self.write_metrics(metric_rows() + slice_rows())
         self.runs = [make_run(self.results, source, stride, seed) for source in SPLITS for stride in STRIDES for seed in SEEDS]
+        make_control(self.results)
         for source in SPLITS:
             place = self.results / "clean" / source / "cleaning.csv"
             place.parent.mkdir(parents=True)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from scripts.build.dialog_leakage import challenge_turns, sources
 from scripts.build.timedial_pool import drawn, joined
 from scripts.common.tables import CHALLENGE, CLOZE, DIALOGS, SPANS, provenance_of, read_table, write_table
+from scripts.evaluate.timedial import SCHEMA
 
 ZIP = "yanran.li/files/ijcnlp_dailydialog.zip"
 TEST = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
@@ -231,8 +232,10 @@ def test_sources_and_duplicates_leave_and_are_counted(corpus):
 def test_the_leakage_is_published(corpus):
     for name, options in (("s/full", {}), ("s/local", {"context_scope": "local"}), ("s/few", {"max_dialogs": 2})):
         corpus.build(f"build/{name}", **options)
-    pd.DataFrame({"experiment": "e", "study": "timedial", "source": "s", "dataset": ["full", "local", "few"],
-                  "value": 0.5}).to_parquet(corpus.folder / "metrics.parquet")
+    row = {"experiment": "e", "study": "timedial", "model": "m", "source": "s", "split": "test", "slice": "all", "metric": "x",
+           "seed": None, "value": 0.5, "sd": None, "ci_low": None, "ci_high": None, "n": 1, "sample": True}
+    metrics = pa.Table.from_pylist([row | {"dataset": name} for name in ("full", "local", "few")], schema=SCHEMA)
+    write_table(metrics, corpus.folder / "metrics.parquet", SCHEMA, {})
     (corpus.folder / "sources.yaml").write_text("s: {title: Some dialogs, sample: {}}")
     (corpus.folder / "models.yaml").write_text("{}")
 

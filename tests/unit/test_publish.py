@@ -288,7 +288,8 @@ def test_every_link_of_the_page_leads_somewhere(study, html):
 def test_the_page_says_what_it_must(study, html):
     assert "Sample data." in html and "sample data" in html
     for text in ("increases with stride", "56.5 % (53.5 to 59.5) at stride 0", "increases by 5.0 points a stride (4.", "MIT", "Krishna et al. 2017", "a machine",
-                 "digest of activitynet stride-0", "25,731", "print 0123", "publish_accuracy_by_stride"):
+                 "digest of activitynet stride-0", "25,731", "print 0123", "publish_accuracy_by_stride",
+                 "bag of words, control", 'a control: <code>{"features": ["words"]}</code>', "a control: no weights"):
         assert text in html or text in html.replace("\n", " "), text
     assert "never happened" not in html
     for item in study.items():

@@ -5,18 +5,22 @@ import hashlib
 import json
 import re
 import zipfile
+from functools import cache
 
+import pandas as pd
 import pytest
 
 from scripts.common.files import sha256_of
+from scripts.common.yaml_files import entries_of
+from scripts.fetch.samples import procedures, rides
 from scripts.fetch.samples.files import ALPHABET
-from scripts.fetch.samples.procedures import vocabulary
+from scripts.train.control import classifier
 from tests.conftest import ROOT
 
 # Of `--videos 40 --seed 3`. They change with the generator's texts, and must be the same on every machine.
 PINNED = {
     "activitynet": "4e466cd5b0abffe1e2e07933b7e5758c733185658f2e8d75de9ef939ac7a8832",
-    "howto100m": "4597e44bc041577b9773675e12474d51fa1dc47dfcaa7e270f59b41a66cf8811",
+    "howto100m": "84db42b346d594c10476f60b9af14033ba7b1d9e9a5e378e68c76f80efc439b2",
 }
 
 
@@ -116,13 +120,13 @@ def test_the_listing_of_howto100m(howto100m):
 
 
 def test_every_word_is_in_the_vocabulary(activitynet, howto100m):
-    known = vocabulary()
-    assert known == sorted(set(known)) and all(re.fullmatch("[a-z]+", word) for word in known)
+    known = set(procedures.vocabulary()) | set(rides.vocabulary())
+    assert all(re.fullmatch("[a-z]+", word) for word in known)
     texts = [text for split in ("train", "val_1", "val_2") for video in activitynet[split].values()
              for text in video["sentences"]]
     texts += [text for video in speech(howto100m).values() for text in video["text"] if isinstance(text, str)]
     words = set(re.findall("[a-z]+", " ".join(texts).lower()))
-    assert words <= set(known)
+    assert words <= known
     assert len(words) > 0.95 * len(known), "the vocabulary holds words that never occur"
     assert all(text.isascii() for text in texts)
 
@@ -135,7 +139,65 @@ def test_the_kept_list_of_words_is_up_to_date(program, tmp_path):
     assert (tmp_path / "words").read_text() == kept.read_text(), (
         "write it anew: python -m scripts.fetch.samples.vocabulary --templates resources/templates.csv --output "
         "resources/sample_vocabulary.txt")
-    assert set(vocabulary()) <= set(kept.read_text().split())
+    assert set(procedures.vocabulary()) | set(rides.vocabulary()) <= set(kept.read_text().split())
+
+
+@pytest.fixture(scope="module")
+def pairs(program, tmp_path_factory):
+    """(form, stride): the pairs of the default study's sample to learn from, and those to measure on."""
+    @cache
+    def of(form, stride):
+        folder, splits = cleaned(form), {"activitynet": ("train", "val_1"), "howto100m": ("train", "val")}[form]
+        options = {"stride": stride, "size_matched": None, "same_videos": None, "max_videos": None, "hard": False, "label_seed": 0}
+        done = program("scripts.build.strided_sop", "--cleaned", folder / "clean", "--splits", *splits, "--options", json.dumps(options),
+                       "--output", folder / f"stride-{stride}")
+        assert done.returncode == 0, done.stderr
+        return [pd.read_parquet(folder / f"stride-{stride}/{split}.parquet").rename(columns={"text_a": "first", "text_b": "second"})
+                for split in splits]
+
+    @cache
+    def cleaned(form):
+        folder = tmp_path_factory.mktemp(form)
+        sample = entries_of(ROOT / "resources/sources.yaml")[f"sample_{form}"]["sample"]
+        arguments = [part for name, value in sample.items() for part in (f"--{name}", value)]
+        for name, *rest in (("fetch.samples", *arguments, "--output", folder / "fetch"),
+                            ("clean", "--source", f"sample_{form}", "--fetched", folder / "fetch", "--output", folder / "clean",
+                             "--provenance", "{}")):
+            done = program(f"scripts.{name}.{form}", *rest)
+            assert done.returncode == 0, done.stderr
+        return folder
+
+    return of
+
+
+def accuracy(train, measured, features):
+    """Of a control that sees these features of the difference of the two texts."""
+    scores = classifier(features, train, 2, True)(measured)
+    return (scores.argmax(1) == measured["label"]).mean()
+
+
+@pytest.mark.parametrize("stride", [0, 1, 3])
+@pytest.mark.parametrize("features", ["words", "first_words", "cue_words", "lengths"])
+def test_words_tell_no_order_in_the_sample_of_howto100m(pairs, stride, features):
+    assert abs(accuracy(*pairs("howto100m", stride), [features]) - 0.5) < 0.06
+
+
+@pytest.mark.parametrize("stride, least", [(0, 0.65), (1, 0.75), (3, 0.85)])
+def test_words_tell_the_order_in_the_sample_of_activitynet(pairs, stride, least):
+    assert accuracy(*pairs("activitynet", stride), ["words"]) > least
+
+
+@pytest.mark.parametrize("stride, least", [(0, 0.5), (1, 0.6), (3, 0.75)])
+def test_way_and_floor_together_tell_the_order_in_the_sample_of_howto100m(pairs, stride, least):
+    """How late a lift that goes this way is at this floor, by the training pairs alone: what a model can learn."""
+    def way_and_floor(texts):
+        seen = texts.str.extract(rf"({'|'.join(rides.WAYS)}) \w+ \w+ ({'|'.join(rides.FLOORS)})")
+        return seen[0].str.cat(seen[1], sep=" ")
+
+    train, measured = pairs("howto100m", stride)
+    late = pd.concat([1 - train["label"], train["label"]]).groupby(way_and_floor(pd.concat([train["first"], train["second"]]))).mean()
+    later = way_and_floor(measured["second"]).map(late).fillna(0.5) - way_and_floor(measured["first"]).map(late).fillna(0.5)
+    assert ((later > 0) == measured["label"]).mean() > least
 
 
 def test_unzipped_is_the_member_of_the_zip(program, tmp_path):

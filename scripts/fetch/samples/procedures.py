@@ -232,7 +232,7 @@ def vocabulary() -> list[str]:
     """Every lower-cased word that a sentence of this sample can hold, sorted."""
     steps = [wording for *_, block in PROCEDURES.values() for step in wordings(block) for wording in step]
     steps += [wording for block in [*SHARED.values(), ANYTIME] for step in wordings(block) for wording in step]
-    texts = [*steps, *map(third_person, steps), *(place for _, _, place, _ in PROCEDURES.values()),
+    texts = [*map(third_person, steps), *(place for _, _, place, _ in PROCEDURES.values()),
              *(card for cards in CARDS.values() for card in cards),
              *(link for links in LINKS.values() for link in links), *PERSONS, *MANNERS]
     return sorted(set(re.findall(r"[a-z]+", " ".join(texts).lower().replace("{place}", " "))))

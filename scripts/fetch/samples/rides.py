@@ -1,6 +1,6 @@
 """Two lifts of a house, told as they pass its floors: what the sample in the format of HowTo100M is made of.
 
-One lift goes up while the other goes down, and each line names the way and the floor: "okay up by the kitchen". The roof comes
+One lift goes up while the other goes down, and each line names the way and the floor: "up by the kitchen okay". The roof comes
 late on the way up and early on the way down, and each way is as likely at any time: no word and no two neighbouring words say
 anything about order, so a bag of words stays at chance. Whoever reads the way with the floor, in both lines, can tell.
 """
@@ -8,13 +8,11 @@ anything about order, so a bag of words stays at chance. Whoever reads the way w
 import re
 from random import Random
 
-FLOORS = ["cellar", "garage", "kitchen", "office", "balcony", "roof"]  # from below
+FLOORS = ["cellar", "kitchen", "office", "roof"]  # from below; few, and lines short, so that a tiny model learns them in minutes
 WAYS = ["up", "down"]
 # Between way and floor stand two words, so that no bigram joins them.
 BETWEEN = ["to the", "in the", "by the"]
-# Short, so that a tiny model learns what matters in minutes.
-LEADS = ["so", "okay", "now", "and", "then", "just", "we go", ""]
-TAILS = ["like this", "right here", "okay", "all right", "um", "you know", "", "", "", ""]
+TAILS = ["like this", "right here", "okay", "all right", "um", "you know", "", "", ""]
 # What is said beside the matter, and what a recogniser writes.
 FILLERS = ["um so yeah", "and that is really it", "you know what i mean", "[music]", "okay", "it's not that hard",
            "let me know in the comments", "don't worry about that", "i really like this one", "(see below)",
@@ -26,14 +24,14 @@ WAVER = 0.04  # how far a line strays from its time, of a whole ride
 
 def vocabulary() -> list[str]:
     """Every word that a line can hold, sorted."""
-    return sorted(set(re.findall(r"[a-z]+", " ".join([*FLOORS, *WAYS, *BETWEEN, *LEADS, *TAILS, *FILLERS]))))
+    return sorted(set(re.findall(r"[a-z]+", " ".join([*FLOORS, *WAYS, *BETWEEN, *TAILS, *FILLERS]))))
 
 
 def passed(chance: Random, way: str, time: float) -> str:
     """The line about the lift that goes this way, at that time of the ride (0 to 1)."""
     place = min(max(int(time * len(FLOORS)), 0), len(FLOORS) - 1)
     floor = FLOORS[place if way == "up" else -1 - place]
-    return " ".join(f"{chance.choice(LEADS)} {way} {chance.choice(BETWEEN)} {floor} {chance.choice(TAILS)}".split())
+    return " ".join(f"{way} {chance.choice(BETWEEN)} {floor} {chance.choice(TAILS)}".split())
 
 
 def ride(chance: Random, count: int) -> list[str]:
