@@ -98,6 +98,7 @@ FIELDS = {
             ("accuracy_by_stride", "kind", "table", TABLE), ("accuracy_by_stride", "name", "by_stride", FIGURE),
             ("accuracy_by_stride", "study", "mctaco", PAGE), ("accuracy_by_stride", "needs", {"stride": 9}, PAGE),
             ("strided_sop_table", "heads", ["Corpus"], PAGE), ("strided_sop_examples", "show", "table", PAGE),
+            ("strided_sop_examples", "needs_model", False, PAGE),
         ],
         "studies": [
             *words("strided_sop"), ("strided_sop", "reads", ["captions", "dialogs"], NOTHING),
@@ -126,6 +127,7 @@ FIELDS = {
         "figures": [
             ("temporal_nli_temp_order", "needs", {"challenge_set": "cross_unit"}, PAGE),
             ("temporal_nli_temp_order", "needs", {"challenge_set": "none"}, PAGE), ("temporal_nli_temp_order", "title", "Set one", PAGE),
+            ("temporal_nli_errors", "needs_model", False, PAGE),
             ("temporal_nli_confusion", "program", "temporal_nli.accuracy", FIGURE), ("temporal_nli_confusion", "caption", "report/workflow.rst", PAGE),
             ("temporal_nli_confusion", "name", "taken", FIGURE), ("temporal_nli_confusion", "kind", "table", TABLE),
             ("temporal_nli_confusion", "study", "mctaco", PAGE), ("temporal_nli_confusion", "reads", ["metrics", "datasets"], FIGURE),
@@ -166,6 +168,7 @@ FIELDS = {
             ("mctaco_em_against_f1", "kind", "table", TABLE), ("mctaco_em_against_f1", "name", "em", FIGURE),
             ("mctaco_em_against_f1", "study", "timedial", PAGE), ("mctaco_training_size", "needs", {"train_questions": 9}, PAGE),
             ("mctaco_table", "heads", ["Model"], PAGE), ("mctaco_errors", "show", "table", PAGE),
+            ("mctaco_errors", "needs_model", False, PAGE),
         ],
         "studies": [
             *words("mctaco"), ("mctaco", "reads", ["questions", "nli"], NOTHING), ("mctaco", "columns.group_id", "example_id", OF_DATA),
@@ -201,6 +204,7 @@ FIELDS = {
             ("timedial_accuracy", "kind", "table", TABLE), ("timedial_accuracy", "name", "right", FIGURE),
             ("timedial_accuracy", "study", "mctaco", PAGE), ("timedial_context", "needs", {"context_scope": "full"}, PAGE),
             ("timedial_table", "heads", ["Corpus"], PAGE), ("timedial_examples", "show", "table", PAGE),
+            ("timedial_examples", "needs_model", False, PAGE),
             ("timedial_spans", "reads", ["metrics"], TABLE), ("timedial_leakage", "reads", ["metrics"], TABLE),
         ],
         "studies": [
