@@ -136,7 +136,7 @@ def test_no_entry_of_a_source_reaches_a_shell(tmp_path, where):
 
 def test_a_grid_of_two_thousand_runs_is_no_command_line(project, tmp_path):
     """Lists that grow with the grid go to programs by file: no command of a large study is long."""
-    large = SMALL | {"seeds": list(range(500)), "experiments": {"sample_sop": {
+    large = SMALL | {"seeds": list(range(500)), "experiments": {"sample_sop": {"controls": False,
         "data": {"source": "sample_activitynet", "stride": [0, 1, 2, 3]}, "training": {"epochs": 1}}}}
     (tmp_path / "large.yaml").write_text(yaml.safe_dump(large))
     done = subprocess.run([sys.executable, "-m", "snakemake", "-s", str(project / "Snakefile"), "--directory", str(tmp_path), "--dry-run",
