@@ -1,12 +1,12 @@
 """Build the masked datasets of TimeDial (Qin et al. 2021, section 4): every temporal expression of a dialog, masked.
 
-The dialogs that the challenge was made from leave, exact and near (scripts/build/dialog_leakage.py), then those that
-share runs of words with an instance or its answer (scripts/build/word_overlap.py), then those that occur before. Instances
-that share half as much with a dialog that stays, whether or not max_dialogs keeps it, are marked (leak: near). Every span of those that stay gives one instance: its own text is right, and `negatives` candidates are wrong. The paper says two things
-of these: its section 4.1.1 takes them "from the dialog context", its table 4 names a pool of 2,153 spans for 14.5 thousand
-masks. negatives_from chooses: pool; dialog (where a dialog has too few, the rest is drawn from the pool); mixed (half of them
-from the dialog, rounded up). From a pool, the candidate that stands in its dialog is right, nearly always in training, seldom
-on the challenge.
+The dialogs that the challenge was made from leave, exact and near (scripts/build/dialog_leakage.py), then those that share runs
+of words with an instance or its answer (scripts/build/word_overlap.py), then those that occur before. Instances that share half
+as much with a dialog that stays, whether or not max_dialogs keeps it, are marked (leak: near). Every span of those that stay
+gives one instance: its own text is right, and `negatives` candidates are wrong. The paper says two things of these: its section
+4.1.1 takes them "from the dialog context", its table 4 names a pool of 2,153 spans for 14.5 thousand masks. negatives_from
+chooses: pool; dialog (where a dialog has too few, the rest is drawn from the pool); mixed (half of them from the dialog,
+rounded up). From a pool, the candidate that stands in its dialog is right, nearly always in training, seldom on the challenge.
 
 The pool holds each different text of the split's spans once, so a text that is frequent is not drawn more often, and the more
 frequent candidate tends to be the right one. With negatives_by: occurrence a text is drawn as often as it occurs, which takes

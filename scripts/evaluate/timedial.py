@@ -14,11 +14,12 @@ are compared without the spaces around them. Prints per cent with 95 % intervals
     python -m scripts.evaluate.timedial --gold test.json --scores FILE
     {"id": 1, "scores": {"forty-eight hours": -3.2, "50 hours": -4.1, "two hours": -2.9, "12 days": -7.0}}
 
-On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, over all instances (slice all), by
-kind of the masked span (kind=date), by whether it holds a numeral (has_numeral=true), by length of the dialog
-(turns=7-10), with and without the instances that a dialog of the training corpus still shares words with (leak=near, leak=none), and for wrong_above_right by rule (rule=phrase); for the epoch with the lowest loss on the held-out dialogs. A row
-without seed is the mean over the seeds; its sd is over the seeds, its interval over instances and seeds. Ties of a control are broken at random, in expectation over
-all orders: where every option ties, 1/6 of two right of four, 1/3 of one right of three.
+On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, over all instances (slice all), by kind of
+the masked span (kind=date), by whether it holds a numeral (has_numeral=true), by length of the dialog (turns=7-10), with and
+without the instances that a dialog of the training corpus still shares words with (leak=near, leak=none), and for
+wrong_above_right by rule (rule=phrase); for the epoch with the lowest loss on the held-out dialogs. A row without seed is the
+mean over the seeds; its sd is over the seeds, its interval over instances and seeds. Ties of a control are broken at random, in
+expectation over all orders: where every option ties, 1/6 of two right of four, 1/3 of one right of three.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run;
        <build>/<source>/<dataset>/<split>.parquet of the splits measured on (schema cloze)

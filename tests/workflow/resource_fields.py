@@ -202,7 +202,7 @@ FIELDS = {
             ("timedial_accuracy", "title", "Right", PAGE), ("timedial_accuracy", "caption", "report/workflow.rst", PAGE),
             ("timedial_accuracy", "program", "timedial.context", FIGURE), ("timedial_accuracy", "reads", ["metrics", "spans"], FIGURE),
             ("timedial_accuracy", "kind", "table", TABLE), ("timedial_accuracy", "name", "right", FIGURE),
-            ("timedial_accuracy", "study", "mctaco", PAGE), ("timedial_context", "needs", {"context_scope": "full"}, PAGE),
+            ("timedial_accuracy", "study", "mctaco", PAGE), ("timedial_context", "needs", {"context_scope": "full"}, PAGE), ("timedial_context", "needs_model", False, PAGE),
             ("timedial_table", "heads", ["Corpus"], PAGE), ("timedial_examples", "show", "table", PAGE),
             ("timedial_examples", "needs_model", False, PAGE),
             ("timedial_spans", "reads", ["metrics"], TABLE), ("timedial_leakage", "reads", ["metrics"], TABLE),

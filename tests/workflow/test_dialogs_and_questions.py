@@ -3,6 +3,7 @@
 import copy
 import json
 
+import pandas as pd
 import pytest
 
 from scripts.common.tables import read_table
@@ -20,7 +21,8 @@ def timedial(study):
         experiments = {
             "sample_dialogs_mlm": same | {"models": ["tiny_bert"], "methods": ["mlm"]},
             "bert": same | {"models": ["tiny_bert"], "methods": ["classify"]},
-            "filled": same | {"models": ["tiny_bert_dialogs"], "methods": ["fill_zero_shot", "fill", "pseudo_log_likelihood"]},
+            "filled": same | {"models": ["tiny_bert_dialogs"], "methods": ["fill_zero_shot", "fill", "pseudo_log_likelihood"],
+                              "training": TRAINING | {"max_length": 20}},  # too short for some
             "written": same | {"models": ["tiny_t5"], "methods": ["generate"]}}
         config["experiments"].update((name, copy.deepcopy(entry)) for name, entry in experiments.items())
         config.update(run=["bert", "filled", "written"])
@@ -36,9 +38,14 @@ def test_every_paradigm_to_the_page_and_what_runs_again(timedial):
     assert set(whole["method"]) == {"control", "classify", "fill", "fill_zero_shot", "generate", "pseudo_log_likelihood"}
     assert set(whole.loc[whole["method"].isin(["fill_zero_shot", "pseudo_log_likelihood"]), "domain"]) == {"zero_shot"}
     assert whole["sample"].all() and (whole["n"] == 150).all()
+    n = metrics[metrics["seed"].isna() & (metrics["metric"] == "two_best_accuracy")].pivot_table("n", "method", "slice")
+    assert (n.filter(like="leak=").sum(axis=1) == 150).all()
+    table = pd.read_csv((timedial / timedial.page).parent / "tables/timedial_table.csv", dtype=str, keep_default_na=False)
+    count = table.set_index("Paradigm")["2-best cut"].str.extract(r"^(\d+) of 150$")[0].dropna().astype(int)
+    assert len(count) == 5 and (count["classification"] == 0).all() and count["mask filling"].between(1, 149).all(), "zero-shot, too"
     page = (timedial / timedial.page).read_text()
     for text in ("tiny BERT after an MLM stage", "an MLM stage of tiny BERT", "Temporal expressions that were found",
-                 "What left the dialogs to learn from", "pseudo-log-likelihood"):
+                 "What left the dialogs to learn from", "pseudo-log-likelihood", "Table 3, beside the published one"):
         assert text in page, text
     assert timedial.jobs() == {}
     # The stage is a run of its own, trained once for all that start from it.

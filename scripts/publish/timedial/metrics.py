@@ -141,7 +141,8 @@ def published_beside(sources: Path) -> pd.DataFrame:
     claims = claims[claims["metric"].isin(["two_best_accuracy", "wrong_above_right"])]
     value = pd.to_numeric(claims["value"], errors="coerce")
     if value.isna().any():
-        raise UserError(f"{sources.parent / 'published.csv'}: row {value.index[value.isna()][0] + 2}: value is not a number; write 43.1 for 43.1 %")
+        raise UserError(f"{sources.parent / 'published.csv'}: row {value.index[value.isna()][0] + 2}: value is not a number; write "
+                        "43.1 for 43.1 %")
     settings = claims["setting"].map(settings_of)
     method = settings.map(lambda parts: parts.get("method", ""))
     table = pd.DataFrame({
