@@ -90,7 +90,7 @@ rule train_control:
     benchmark: "results/benchmarks/train/{study}/{run}.jsonl"
     message: "Control {wildcards.run}"
     resources: mem_mb=4000
-    conda: "../envs/data.yaml"
+    conda: "../envs/train.yaml"
     shell:
         "python -m scripts.train.control --run {wildcards.run} --settings {params.settings:q} --method {params.method:q}"
         " --splits {params.splits:q} --data {params.data:q} --output {params.folder:q} --log {log:q}"

@@ -8,6 +8,7 @@ tests/fuzz_targets.py, benchmarks/fuzz_inputs.py many. A case is told by target,
 import contextlib
 import io
 import logging
+import os
 import random
 import runpy
 import shutil
@@ -76,7 +77,7 @@ def place(files: dict, folder: Path) -> None:
 
 def called(module: str, arguments: list[str], stdin: bytes) -> tuple[int | None, str, str]:
     """Exit code, what went to stderr, and the trouble, of a program run in this process as `python -m` runs it."""
-    said, handlers, kept = io.StringIO(), logging.getLogger().handlers[:], (sys.argv, sys.stdin)
+    said, handlers, kept, environment = io.StringIO(), logging.getLogger().handlers[:], (sys.argv, sys.stdin), dict(os.environ)
     sys.argv, sys.stdin = [module, *arguments], io.TextIOWrapper(io.BytesIO(stdin))
     before = signal.signal(signal.SIGPROF, _ring)
     signal.setitimer(signal.ITIMER_PROF, SILENCE)
@@ -95,6 +96,8 @@ def called(module: str, arguments: list[str], stdin: bytes) -> tuple[int | None,
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
         sys.argv, sys.stdin = kept
+        os.environ.clear()  # training sets its own
+        os.environ.update(environment)
         logging.getLogger().handlers[:] = handlers
 
 

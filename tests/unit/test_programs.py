@@ -28,7 +28,7 @@ for module in sys.argv[1:]:
     said[module] = out.getvalue()
 print(json.dumps(said))
 """
-DISTRIBUTION = {"yaml": "pyyaml"}
+DISTRIBUTION = {"yaml": "pyyaml", "sklearn": "scikit-learn"}
 
 
 def imported(module: str, seen: set[str]) -> set[str]:
