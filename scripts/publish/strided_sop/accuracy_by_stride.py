@@ -91,12 +91,19 @@ def short(count: int) -> str:
     return f"{count:,}" if count < 1_000_000 else f"{count / 1e6:.3g} M"
 
 
+def between(low: int, high: int) -> str:
+    """A range of counts that fits under a tick: 296–838, and 1.6–2.9 k from a thousand on."""
+    if high < 1000:
+        return f"{low}–{high}"
+    return f"{low / 1000:.1f}–{high / 1000:.1f} k" if high < 1_000_000 else f"{low / 1e6:.2f}–{high / 1e6:.2f} M"
+
+
 def draw_counts(axes: Axes, points: pd.DataFrame, labelled: bool) -> None:
     """Under the ticks: the pairs and videos behind each point."""
     for drop, column, name in ((-20, "n", "pairs"), (-29, "groups", "videos")):
         for stride, counts in points.groupby("stride")[column]:
             low, high = counts.min(), counts.max()
-            text = short(low) if low == high else f"{short(low)}–{short(high)}"
+            text = short(low) if low == high else between(low, high)
             axes.annotate(text, (stride, 0), (0, drop), xycoords=("data", "axes fraction"), color=style.GREY,
                           textcoords="offset points", ha="center", va="center", fontsize=6.5, annotation_clip=False)
         if labelled:
