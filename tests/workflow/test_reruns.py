@@ -114,7 +114,7 @@ def test_a_refactored_cleaner_with_the_same_content(study):
     assert jobs["clean_corpus"] == ["Cleaning mini"] and "train" in families(jobs)
     study.run()
     assert steps_taken(study) == before
-    logs = [file.read_text() for file in study.folder.glob("results/logs/train/strided_sop/mini-*.log")]
+    logs = [file.read_text() for file in study.folder.glob("results/logs/train/strided_sop/mini-*-seed-*.log")]
     assert len(logs) == 3 and all("no step taken" in text for text in logs)
     assert study.jobs() == {}
 
