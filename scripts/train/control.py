@@ -69,6 +69,8 @@ def classifier(features: list[str], train: pd.DataFrame, labels: int, exchangeab
     model = LogisticRegression(C=REGULARIZATION, fit_intercept=not exchangeable, max_iter=ITERATIONS, tol=1e-3)
     learnt = matrix(train, features, exchangeable)
     kept = np.flatnonzero(np.bincount(learnt.indices, minlength=learnt.shape[1]) >= LEAST_EXAMPLES)
+    if not len(kept):  # no cue stands anywhere, all lengths are the same
+        return most_frequent(train, labels)
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # where it stops is near enough
         model.fit(learnt[:, kept], train["label"])
 

@@ -97,6 +97,14 @@ def test_one_text_cannot_learn_what_stands_in_the_other():
     assert right["second_words"] > 0.85 and 0.35 < right["first_words"] < 0.65
 
 
+def test_a_control_that_sees_nothing_tells_the_most_frequent_label(program, tmp_path):
+    train, test = pairs(40, 1).assign(text_a="a cup", text_b="a pan"), pairs(10, 2).assign(text_a="a cup", text_b="a pan")
+    done = run_control(program, tmp_path, train.assign(label=np.int8(1)).assign(label=lambda rows: rows["label"] * (rows.index > 5)), test,
+                       {"features": ["cue_words"]})
+    assert done.returncode == 0, done.stderr
+    np.testing.assert_allclose(np.exp(scores_of(tmp_path)), [[6 / 40, 34 / 40]] * 10, rtol=1e-5)
+
+
 def test_random_depends_on_the_id_alone_and_prefers_no_label():
     table = pd.DataFrame({"example_id": [str(number) for number in range(3000)]})
     told = at_random(3, False)(table).argmax(1)
