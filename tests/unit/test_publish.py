@@ -26,6 +26,8 @@ from tests.conftest import ROOT
 from tests.rows import each_row
 from tests.unit.publish_inputs import CONTROLS, HOSTILE, Study, metric_rows, slice_rows, of_one_group
 
+pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+
 
 @pytest.fixture(scope="module")
 def study(tmp_path_factory, program) -> Study:

@@ -9,6 +9,8 @@ import yaml
 
 from scripts.common.tables import ANSWERS, CLOZE, METRICS, NLI, STRIDED_PAIRS, write_table
 
+pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+
 HOSTILE = "=cmd() <script>alert('x')</script> & 50% {{ 7 * 7 }} a_b | $x^{ \\input{x} [l](javascript:x)"
 SCHEMAS = {"strided_sop": STRIDED_PAIRS, "temporal_nli": NLI, "mctaco": ANSWERS, "timedial": CLOZE}
 
