@@ -32,7 +32,8 @@ from benchmarks.gpu_memory import in_halves
 from benchmarks.gpu_paradigms import PARADIGMS, same_twice
 from benchmarks.peers import MODELS, Ours, Plain, examples_of, rate_of, rates, words_of
 from benchmarks.cards import flops_of, peak_of
-from scripts.train.hardware import precision_for, processor, versions
+from scripts.common.devices import processor
+from scripts.train.hardware import precision_for, versions
 
 Measurement = tuple[str, Callable[[], str]]  # what is measured, and how
 

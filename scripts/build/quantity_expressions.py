@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from scripts.build.number_words import CARDINALS, HYPHEN, NUMBER, SCALE, SCALES, TENS, values
+from scripts.common.number_words import CARDINALS, HYPHEN, NUMBER, SCALE, SCALES, TENS, values
 from scripts.build.time_units import NAMES, UNITS, converted, in_unit, proper
 
 UNIT = "(?:" + "|".join(NAMES.values()) + r")\b"

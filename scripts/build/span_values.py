@@ -26,7 +26,7 @@ import re
 
 import pandas as pd
 
-from scripts.build.number_words import number
+from scripts.common.number_words import number
 from scripts.build.temporal_words import Piece, Rules, ordinal_value, pieces, plain_text
 from scripts.build.unit_normalization import quantities
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import yaml
 
-from scripts.build.number_words import ONES, SCALES, TEENS, TENS, number
+from scripts.common.number_words import ONES, SCALES, TEENS, TENS, number
 from scripts.common.program import UserError
 
 RULES = Path(__file__).parents[2] / "resources" / "temporal_patterns.yaml"

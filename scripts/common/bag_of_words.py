@@ -62,9 +62,3 @@ def margins(features: csr_matrix, fold: np.ndarray, weights: np.ndarray) -> np.n
         mine = np.flatnonzero(fold == number)
         margin[mine] = features[mine] @ weights[number]
     return margin
-
-
-def cross_fitted(features: csr_matrix, labels: np.ndarray, groups: pd.Series) -> np.ndarray:
-    """(n,) margins, each by a model that saw no row of the same group."""
-    fold = fold_of(groups)
-    return margins(features, fold, fold_weights(features, labels, fold))

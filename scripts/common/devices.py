@@ -1,4 +1,4 @@
-"""Which GPUs this process may use, and which of them it has to itself, told without importing torch.
+"""What computes here: the processor, which GPUs this process may use, and which of them it has to itself, without importing torch.
 
 A GPU goes by its UUID, whatever the user calls it: an index means another GPU to CUDA (the fastest first) than to
 nvidia-smi, and two jobs that name one GPU in two ways must not both take it.
@@ -6,6 +6,7 @@ nvidia-smi, and two jobs that name one GPU in two ways must not both take it.
 
 import fcntl
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -21,6 +22,13 @@ LISTED = re.compile(r"^(?:GPU (?P<index>\d+):|\s+MIG ).*\(UUID: (?P<uuid>\S+)\)"
 NONE = {"", "-1", "NoDevFiles"}  # what in CUDA_VISIBLE_DEVICES ends the list
 TURN_SECONDS = 10  # the longest wait for others that choose a GPU at the same moment
 CLAIMS: list[int] = []  # descriptors of the locks that this process holds until it ends
+
+
+def processor() -> str:
+    """The name of this machine's processor."""
+    info = Path("/proc/cpuinfo")
+    names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
+    return names[0] if names else platform.processor() or platform.machine()
 
 
 def _listed() -> list[dict]:

@@ -1,9 +1,9 @@
 """What a text shows to whoever does not understand it: words without their order, or less.
 
-Each feature is a function of a table's texts alone. It takes the table (columns first and second, the two texts of an example, and category where the study has one) and
-returns an (n, k) matrix; nothing is fitted, so nothing leaks from what is measured. In a study where exchanging the two texts
-exchanges the labels (strided sentence order), a feature is that of the second text less that of the first: with no intercept the
-control cannot prefer a label.
+Each feature is a function of a table's texts alone: it takes the table (columns first and second, the two texts of an example,
+and category where the study has one) and returns an (n, k) matrix. Nothing is fitted, so nothing leaks from what is measured. In
+a study where exchanging the two texts exchanges the labels (strided sentence order), a feature is that of the second text less
+that of the first: with no intercept the control cannot prefer a label.
 """
 
 import re
@@ -15,7 +15,7 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 
 from scripts.common.bag_of_words import words_and_bigrams
-from scripts.build.number_words import CARDINALS, ONES, SCALES, TENS
+from scripts.common.number_words import CARDINALS, ONES, SCALES, TENS
 
 # Words by which a sentence tells its place among others: connectives, beginnings and ends, and pronouns that look back.
 CUES = ["after", "afterwards", "again", "another", "at last", "before", "begin", "begins", "continue", "continues", "end", "ends",
@@ -24,7 +24,8 @@ CUES = ["after", "afterwards", "again", "another", "at last", "before", "begin",
         "the man", "the woman", "their", "them", "then", "they", "third", "title", "until", "when", "while", "a man", "a woman",
         "a person", "credits", "logo", "intro"]
 NUMERAL = re.compile(rf"\d+|\b({'|'.join(TENS)})(?:[\s-]+({'|'.join(ONES)}))?\b|\b(?:{'|'.join(CARDINALS | SCALES)})\b")
-PREPOSITION = re.compile(r"\b(for less than|for more than|less than|more than|before|after|since|until|by|in|on|at|for|within|from|between|over|under)\b", re.I)
+PREPOSITION = re.compile(r"\b(for less than|for more than|less than|more than|before|after|since|until|by|in|on|at|for|within|from|"
+                         r"between|over|under)\b", re.I)
 WORD = r"(?u)\b\w+\b"
 
 

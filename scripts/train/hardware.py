@@ -2,7 +2,6 @@
 
 import platform
 from dataclasses import dataclass
-from pathlib import Path
 
 import accelerate
 import tokenizers
@@ -10,6 +9,7 @@ import torch
 import transformers
 from accelerate import Accelerator
 
+from scripts.common.devices import processor
 from scripts.common.program import UserError
 from scripts.train.launch import Launch
 
@@ -55,13 +55,6 @@ def versions() -> dict:
     """The versions that a run was computed with, for run.json."""
     return {"python": platform.python_version(), "torch": str(torch.__version__), "accelerate": accelerate.__version__,
             "transformers": transformers.__version__, "tokenizers": tokenizers.__version__}
-
-
-def processor() -> str:
-    """The name of this machine's processor."""
-    info = Path("/proc/cpuinfo")
-    names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 def precision_for(setting: str, cpu: bool) -> str:
