@@ -31,6 +31,8 @@ def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
         of_study = table[(table["study"] == name) & (table["metric"] == study["headline"])]
         if of_study.empty:
             continue
+        if "scoring" in of_study and (of_study["scoring"] == "ternary").any():  # binary is easier to guess: its majority is two thirds
+            of_study = of_study[of_study["scoring"] == "ternary"]
         best = of_study.loc[of_study["value"].idxmax()]
         note = ", sample data" if best["sample"] else ""
         same = [name for name in POINT if name in table and pd.notna(best[name])]

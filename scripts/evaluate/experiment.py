@@ -100,13 +100,16 @@ def above_controls(rows: list[dict]) -> list[dict]:
 
     The best is that with the highest value on the same split of the same dataset, so the difference errs to the model's
     disadvantage; it is paired over the groups. `control` names it. Controls are models of that kind, and what the evaluation
-    itself adds as a baseline.
+    itself adds as a baseline. Released predictions come of no dataset here: their controls are those of all datasets.
     """
     places: dict[tuple, list[dict]] = {}
-    for row in rows:
-        if row["seed"] is None and row["slice"] == "all" and row["metric"] in HEADLINES:
-            key = tuple(row.get(name) for name in ("source", "dataset", "split", "scoring", "metric"))
-            places.setdefault(key, []).append(row)
+    told = [row for row in rows if row["seed"] is None and row["slice"] == "all" and row["metric"] in HEADLINES]
+    for row in told:
+        places.setdefault(tuple(row.get(name) for name in ("source", "dataset", "split", "scoring", "metric")), []).append(row)
+    for row in (row for row in told if row.get("method") == "released"):
+        places[row["source"], row["dataset"], row["split"], None, row["metric"]] += [
+            other for other in told if other.get("method") in CONTROL_METHODS
+            and all(other[name] == row[name] for name in ("source", "split", "metric"))]
     found = []
     for place in places.values():
         controls = [row for row in place if row.get("method") in CONTROL_METHODS and row["model"] != "gold"]

@@ -48,13 +48,17 @@ SCHEMA = pa.schema([
 
 
 def judged(run: Run, evaluation: list[str]) -> pd.DataFrame:
-    """A run's predictions on the evaluation splits: split, metric, example_id, group_id, label, right."""
+    """A run's predictions on the evaluation splits: split, metric, example_id, group_id, label, right (0, 1; half of a tie).
+
+    A control that sees no cue in a pair scores both orders alike: by expectation it is half right, not right by the labels' order.
+    """
     table = read_predictions(run.folder, ["split", "selection", "example_id", "group_id", "label", "score"])
     scores = label_scores(run, table)
     frame = table.drop_columns(["score"]).to_pandas()
     if not frame["label"].between(0, scores.shape[1] - 1).all():
         raise UserError(f"{run.folder}: a label of its predictions has no score; run it again")
-    frame["right"] = scores.argmax(1) == frame["label"]
+    highest = scores == scores.max(1, keepdims=True)
+    frame["right"] = highest[np.arange(len(frame)), frame["label"]] / highest.sum(1)
     frame["metric"] = frame["selection"].map(METRIC)
     frame = frame[frame["split"].isin(evaluation)]
     if frame.duplicated(["split", "metric", "example_id"]).any():

@@ -28,6 +28,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from scripts.common.bag_of_words import REGULARIZATION
+from scripts.common.devices import processor
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError, execute, json_object, log, parser
 from scripts.common.tables import HISTORY, PREDICTIONS, content_digest, read_sample, read_table, write_table
@@ -63,14 +64,12 @@ def matrix(table: pd.DataFrame, features: list[str], exchangeable: bool) -> csr_
 
 def classifier(features: list[str], train: pd.DataFrame, labels: int, exchangeable: bool):
     """A function from a table to (n, labels) log-probabilities, learnt from the training split."""
-    known = np.unique(train["label"])
-    if len(known) < 2:
-        return most_frequent(train, labels)
+    known = train["label"].nunique()
     model = LogisticRegression(C=REGULARIZATION, fit_intercept=not exchangeable, max_iter=ITERATIONS, tol=1e-3)
     learnt = matrix(train, features, exchangeable)
     kept = np.flatnonzero(np.bincount(learnt.indices, minlength=learnt.shape[1]) >= LEAST_EXAMPLES)
-    if not len(kept):  # no cue stands anywhere, all lengths are the same
-        return most_frequent(train, labels)
+    if known < 2 or not len(kept):  # nothing to tell apart, or by nothing: no cue stands anywhere, all lengths are the same
+        return tied(labels) if exchangeable else most_frequent(train, labels)
     with warnings.catch_warnings(action="ignore", category=ConvergenceWarning):  # where it stops is near enough
         model.fit(learnt[:, kept], train["label"])
 
@@ -82,6 +81,11 @@ def classifier(features: list[str], train: pd.DataFrame, labels: int, exchangeab
         return np.maximum(found, LEAST)
 
     return scores
+
+
+def tied(labels: int):
+    """A function from a table to (n, labels) log-probabilities: all labels alike."""
+    return lambda table: np.full((len(table), labels), -np.log(labels))
 
 
 def most_frequent(train: pd.DataFrame, labels: int):
@@ -140,18 +144,14 @@ def predictions_of(run: str, split: str, table: pd.DataFrame, scores: np.ndarray
     }).cast(PREDICTIONS)
 
 
-def processor() -> str:
-    """What computes."""
-    return platform.processor() or platform.machine()
-
-
 def main(given: argparse.Namespace) -> None:
     started, method, settings = time.time(), given.method, given.settings
     train_split, *evaluation = given.splits
     train = read_examples(given.data / f"{train_split}.parquet", method, MOST)
     control = method["control"]
     score = fit(control, train, len(method["labels"]), method["exchangeable"])
-    learns = "features" in control or "frequency" in " ".join(control.get("rank_by", [])) or control.get("predicts") == "most_frequent"
+    learns = "features" in control or control.get("predicts") == "most_frequent" or bool(
+        {"frequency", "-frequency"} & set(control.get("rank_by", [])))
     tables, shares = [], []
     for split in evaluation:
         table = read_examples(given.data / f"{split}.parquet", method)

@@ -97,12 +97,14 @@ def test_one_text_cannot_learn_what_stands_in_the_other():
     assert right["second_words"] > 0.85 and 0.35 < right["first_words"] < 0.65
 
 
-def test_a_control_that_sees_nothing_tells_the_most_frequent_label(program, tmp_path):
+@pytest.mark.parametrize("exchangeable, wanted", [(True, [0.5, 0.5]), (False, [6 / 40, 34 / 40])])
+def test_a_control_that_sees_nothing_does_not_stop_the_study(program, tmp_path, exchangeable, wanted):
+    """It tells the shares of the labels, or, where the texts may be exchanged, that it cannot tell."""
     train, test = pairs(40, 1).assign(text_a="a cup", text_b="a pan"), pairs(10, 2).assign(text_a="a cup", text_b="a pan")
-    done = run_control(program, tmp_path, train.assign(label=np.int8(1)).assign(label=lambda rows: rows["label"] * (rows.index > 5)), test,
-                       {"features": ["cue_words"]})
+    train["label"] = (train.index > 5).astype(np.int8)
+    done = run_control(program, tmp_path, train, test, {"features": ["cue_words"]}, exchangeable=exchangeable)
     assert done.returncode == 0, done.stderr
-    np.testing.assert_allclose(np.exp(scores_of(tmp_path)), [[6 / 40, 34 / 40]] * 10, rtol=1e-5)
+    np.testing.assert_allclose(np.exp(scores_of(tmp_path)), [wanted] * 10, rtol=1e-5)
 
 
 def test_random_depends_on_the_id_alone_and_prefers_no_label():
@@ -184,6 +186,16 @@ def test_a_model_is_compared_with_the_best_control_on_the_same_examples():
     assert (above["ci_low"], above["ci_high"]) == pytest.approx(difference(rows[0], rows[2])[1:])
     apart = np.hypot(*(np.std(rows[number]["draws"]) for number in (0, 2)))
     assert above["ci_low"] < above["value"] < above["ci_high"] < above["value"] + 3 * apart
+
+
+def test_released_predictions_are_compared_with_the_controls_of_every_dataset_of_their_split():
+    draw = np.random.default_rng(1)
+    rights = {name: (draw.random(40) < share).astype(float) for name, share in (("released", 0.8), ("one", 0.4), ("two", 0.6))}
+    rows = [row("released", "released", rights["released"], dataset="released"), row("one", "control", rights["one"]),
+            row("two", "control", rights["two"], dataset="other"), row("three", "control", np.ones(40), split="dev")]
+    [above] = above_controls(rows)
+    assert above["model"] == "released" and above["control"] == "two"
+    assert above["value"] == pytest.approx(rights["released"].mean() - rights["two"].mean())
 
 
 # ---- cues

@@ -104,6 +104,19 @@ def test_every_slice_and_their_n_add_up_to_all(program, trained):
         assert (partitions == 120).all() and of_seed["n"]["all"] == 120
 
 
+def test_both_orders_alike_are_half_right_whatever_the_labels(program, trained):
+    """A tie says nothing, so a split with more pairs of one label must not make it better or worse than chance."""
+    folder = trained[0]
+    for run in ("run-1", "run-2"):
+        file = folder / run / "predictions.parquet"
+        rows = read_table(file).to_pylist()
+        for row in rows:
+            row["score"], row["label"] = [-0.7, -0.7], int(row["example_id"].endswith("1"))
+        write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS), file, PREDICTIONS, {})
+    metrics = evaluate(program, folder)
+    assert metrics.loc[metrics["metric"] == "accuracy", "value"].eq(0.5).all()
+
+
 def test_a_corpus_without_categories_has_no_slice_of_them(program, trained):
     folder, _ = trained
     place = folder / "build/sample_howto100m/stride-0/val.parquet"
