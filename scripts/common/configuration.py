@@ -156,9 +156,9 @@ class _Resolver:
             self.entry("sources", source["measured_on"], f"resources/sources.yaml: {name}.measured_on: no source")
         return source
 
-    def model(self, name: str, where: str) -> dict:
-        """A model; the encoder that it stands on is checked as well."""
-        model = self.entry("models", name, f"{where}.models: no model")
+    def model(self, name: str, where: str, key: str = "models") -> dict:
+        """A model; the encoder that it stands on is checked as well. key: where the experiment names it."""
+        model = self.entry("models", name, f"{where}.{key}: no model")
         if "encoder" in model:
             self.entry("models", model["encoder"], f"resources/models.yaml: {name}.encoder: no model")
         return model
@@ -254,9 +254,13 @@ class _Resolver:
         found = [(model, method) for model in experiment["models"]
                  for method in ([CONTROL] if CONTROL in self.model(model, where) else methods)]
         for control in controls if measures else []:
-            if CONTROL not in self.model(control, where):
+            if CONTROL not in self.model(control, where, "controls"):
                 raise UserError(f"{where}.controls: {control} is no model of kind control; name it under models, or another one here")
             found.append((control, CONTROL))
+        for control in (model for model, method in found if method == CONTROL):
+            if "rank_by" in self.model(control, where)[CONTROL] and "choice_id" not in study["columns"]:
+                raise UserError(f"{where}: the control {control} ranks the candidates for one mask, which {experiment['study']} does not "
+                                "have; name another one")
         return list(dict.fromkeys(found))
 
 

@@ -128,7 +128,7 @@ STUDY = {"title": "t", "paper": "p", "reads": ["captions"], "columns": {"example
          "methods": {"train": {"learns": True, "inputs": ["t"]}, "control": {"learns": True, "paradigm": "control", "inputs": ["t"]}},
          "controls": ["bag"], "evaluation_reads": [], "data": {}}
 MODELS = {"bag": {"licence": "none", "control": {"features": ["words"]}}, "cues": {"licence": "none", "control": {"features": ["cue_words"]}},
-          "net": {"licence": "MIT", "folder": "x"}}
+          "net": {"licence": "MIT", "folder": "x"}, "ranks": {"licence": "none", "control": {"rank_by": ["frequency"]}}}
 SOURCES = {"c": {"kind": "captions", "title": "C", "licence": "x", "citation": "y", "train": "train", "evaluate": ["test"], "local": "x"}}
 
 
@@ -158,7 +158,9 @@ def test_settings_of_training_make_no_other_control(monkeypatch):
 
 
 @pytest.mark.parametrize("changed, sentence", [({"controls": ["net"]}, "net is no model of kind control"),
-                                               ({"controls": ["bog"]}, "bog"), ({"methods": ["control"]}, "has no method control")])
+                                               ({"controls": ["bog"]}, "e.controls: no model bog; did you mean bag"), ({"methods": ["control"]}, "has no method control"),
+                                               ({"controls": ["ranks"]}, "ranks the candidates for one mask, which s does not have"),
+                                               ({"models": ["ranks"]}, "ranks the candidates for one mask, which s does not have")])
 def test_what_is_no_control_is_refused(monkeypatch, changed, sentence):
     with pytest.raises(UserError, match=sentence):
         plan_of(monkeypatch, **changed)

@@ -160,9 +160,21 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
 def test_systems_of_one_size_are_drawn_where_there_is_no_curve(tmp_path, program):
     inputs = Study(tmp_path, program, metric_rows("sample_mctaco", SMALL, [1], curve=False))
     metrics = mctaco_metrics(inputs.metrics, MODELS)
-    assert set(means(sized(metrics))["system"]) == set(looks(sized(metrics))) == {HOSTILE, f"{HOSTILE} + unit normalization"}
+    rows = sized(metrics)
+    models = rows[rows["method"] != "control"]
+    assert set(means(rows)["system"]) == set(looks(models)) == {HOSTILE, f"{HOSTILE} + unit normalization"}
     assert inputs.call("mctaco_training_size").returncode == 0
     assert b"SAMPLE DATA" in (inputs.publish / "figures/mctaco_training_size.svg").read_bytes()
+
+
+def test_the_curve_stands_beside_the_best_control_that_learnt_from_all(study):
+    drawn = points(study, "mctaco_training_size")
+    rows = mctaco_metrics(study.metrics, MODELS)
+    rows = rows[(rows["method"] == "control") & (rows["metric"] == "exact_match") & (rows["slice"] == "all") & (rows["source"] == "mctaco")]
+    best = rows.loc[rows["value"].idxmax(), "system"]
+    controls = drawn[drawn["system"].isin(rows["system"]) & (drawn["source"] == "mctaco")]
+    assert set(controls["system"]) == {best} and set(controls["metric"]) == {"f1", "exact_match"}
+    assert f"all questions: {best}" in (study.publish / "figures/mctaco_training_size.svg").read_text()
 
 
 def test_em_against_f1_has_every_system_and_table_2(study):

@@ -29,7 +29,7 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
-    BASELINES, POINTS, claims_of, load_systems, looks, mctaco_metrics, title_of)
+    BASELINES, POINTS, claims_of, load_systems, looks, mctaco_metrics, title_of, with_best_control)
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 
@@ -38,14 +38,15 @@ COLUMNS = [*POINTS, "draws"]
 
 
 def sized(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows to draw from: models at several sizes (all models, where none has several), and random."""
+    """The rows to draw from: models at several sizes (all models, where none has several), random, and the best control."""
     rows = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(METRICS)]
     trained = rows[~rows["model"].isin(BASELINES) & ~rows["method"].isin(["control", "released"])]
     by_system = trained.groupby(["source", "split", "system"])["train_questions"]
     sizes = by_system.transform(lambda size: size.nunique(dropna=False))
     chosen = trained[sizes > 1] if (sizes > 1).any() else trained
-    random = rows[(rows["model"] == "random") & rows["source"].isin(chosen["source"])]
-    return pd.concat([random, chosen], ignore_index=True)
+    beside = with_best_control(rows, metrics)
+    beside = beside[((beside["model"] == "random") | (beside["method"] == "control")) & beside["source"].isin(chosen["source"])]
+    return pd.concat([beside, chosen], ignore_index=True)
 
 
 def means(rows: pd.DataFrame) -> pd.DataFrame:
@@ -75,6 +76,9 @@ def draw_panel(axes: Axes, single: pd.DataFrame, mean: pd.DataFrame, known: dict
     random = single[(single["model"] == "random") & single["seed"].isna()]
     if len(random):
         axes.axhline(random["value"].iloc[0] * 100, color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, zorder=1)
+    control = single[(single["method"] == "control") & single["seed"].isna()]
+    if len(control):
+        axes.axhline(control["value"].iloc[0] * 100, color=style.CONTROL, linestyle=(0, (6, 2, 1, 2)), linewidth=1, zorder=1)
     here = [system for system in known if (mean["system"] == system).any()]
     for number, system in enumerate(here):
         look, line = known[system], mean[mean["system"] == system]
@@ -93,11 +97,14 @@ def draw_panel(axes: Axes, single: pd.DataFrame, mean: pd.DataFrame, known: dict
 def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by sized()."""
     style.apply()
-    points, known = means(rows), looks(rows)
+    points, known = means(rows), looks(rows[rows["method"] != "control"])
     panels = list(points.groupby(["source", "split"], sort=False).groups)
     handles = [Line2D([], [], color=look["colour"], marker=look["marker"], markersize=4.5, linestyle=look["line"],
                       markerfacecolor=look["face"], label=system) for system, look in known.items()]
     handles += [Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, label="random"),
+                *(Line2D([], [], color=style.CONTROL, linestyle=(0, (6, 2, 1, 2)), linewidth=1,
+                         label=f"best control (no understanding of time), all questions: {name}")
+                  for name in rows.loc[rows["method"] == "control", "system"].unique()),
                 Line2D([], [], color=style.GREY, marker="o", markersize=2, linestyle="", label="one draw, one seed")]
     across = max(1, min(len(handles), 110 // (max(len(handle.get_label()) for handle in handles) + 8)))
     foot, top, panel, gap = 0.2 + 0.17 * -(-len(handles) // across), 0.5, 2.2, 0.95

@@ -100,7 +100,7 @@ def draw_column(axes: Axes, block: Block, column: Column, at: list[float]) -> No
                       xerr=[[low], [high]] if high + low > 0 else None, linestyle="", color=colour,
                       marker=mark.get("marker", MARKERS[system["domain"]] if system["paradigm"] != "control" else "X"),
                       markersize=4.6, markerfacecolor=mark.get("face", colour), markeredgewidth=0.9, elinewidth=1,
-                      capsize=1.8, zorder=4)
+                      capsize=1.8, zorder=4, clip_on=False)
     for mark in column.paper:
         look = PAPER | ({"markeredgecolor": mark["colour"]} if "colour" in mark else {})
         axes.plot(mark["value"], at[mark["system"]] + mark.get("shift", 0) * block.row, zorder=3, **look)
