@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from scripts.common.tables import HISTORY, PREDICTIONS, write_table
+from scripts.train import adapter
 from scripts.train.batches import Examples
 from scripts.train.hardware import Hardware, versions
 from scripts.train.work import write_json
@@ -38,10 +39,13 @@ def reported_epoch(state) -> int:
 def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[str, Examples], paradigm, hardware: Hardware,
                  accelerator, work: Path, model: Path) -> dict:
     """Write work/result/; returns what run.json says."""
-    result = work / "result"
+    result, network = work / "result", accelerator.unwrap_model(paradigm.network)
+    parameters, trained = adapter.sizes(network)
     provenance = {"run": job["run"], "digest": job["digest"], "settings": job["settings"]}
     if job["makes_model"]:
-        accelerator.unwrap_model(paradigm.network).save_pretrained(result / "model")
+        if job["settings"]["training"].get("adapter"):
+            adapter.merge(network)
+        network.save_pretrained(result / "model")
         for name in ("tokenizer.json", "tokenizer_config.json"):
             shutil.copyfile(model / name, result / "model" / name)
     else:
@@ -60,6 +64,7 @@ def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[s
         "truncated_examples": examples["learned"].truncated if job["learns"] else 0,
         "truncated": {split: examples[split].truncated for split in examples},
         "truncated_instances": {split: one.truncated_choices for split, one in examples.items() if one.truncated_choices is not None},
+        "parameters": parameters, "trained_parameters": trained if job["learns"] else 0,
         "epochs": state.epoch, "best_epoch": reported_epoch(state),
         "seconds": round(seconds, 1), "tokens": state.tokens, "tokens_per_second": round(state.tokens / seconds, 1),
         "micro_batch_tokens": state.micro_batch_tokens, "hardware": hardware.facts(), "versions": versions(),
