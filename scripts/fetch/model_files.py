@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 
 from scripts.common.program import UserError
+from scripts.common.special_tokens import give_padding, token_beyond
 
 INSTEAD = "get the right file, or take another model"
 LAYER = re.compile(r"^(.*?)\.(?:layer|layers|h|block)\.(\d+)\.")  # in a tensor's name: the stack and the number of its layer
@@ -134,10 +135,6 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
     """Raise UserError unless the tokenizer loads as in training, pads where it must, and makes the model's tokens only."""
     from tokenizers import Tokenizer
     from transformers import AutoTokenizer
-    from transformers.models.auto.modeling_auto import (
-        MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-        MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
-    )
 
     try:
         Tokenizer.from_file(str(files["tokenizer.json"]))
@@ -156,11 +153,10 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
         raise UserError(f"{name}: its tokenizer (tokenizer.json, tokenizer_config.json) cannot read every text ({short(error)}); {INSTEAD}") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    pads = config.model_type in {*MODEL_FOR_MASKED_LM_MAPPING_NAMES, *MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES}
-    if pads and tokenizer.pad_token_id is None:  # a decoder alone may have none
+    if tokenizer.pad_token_id is None and not give_padding(tokenizer, config.model_type):
         raise UserError(f"{name}: its tokenizer has no padding token (pad_token in tokenizer_config.json); {INSTEAD}")
-    token, number = max(tokenizer.get_vocab().items(), key=lambda pair: pair[1], default=("", -1))
-    if number >= config.vocab_size:
+    if beyond := token_beyond(tokenizer, config.vocab_size, config.model_type):
+        token, number = beyond
         raise UserError(f"{name}: its tokenizer makes token {number:,} ({token[:50]}), but the model has "
                         f"{config.vocab_size:,} (vocab_size in config.json, counted from 0): {INSTEAD}")
 
