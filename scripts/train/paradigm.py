@@ -20,6 +20,7 @@ import torch
 import transformers
 from transformers import AutoConfig, AutoTokenizer
 
+from scripts.common.models import has_weights
 from scripts.common.program import UserError, cut
 from scripts.common.special_tokens import give_padding, token_beyond
 from scripts.train.batches import Examples, Ragged, pieces
@@ -83,7 +84,7 @@ def read_config(model: Path, tokenizer, training: dict, **options):
 def read_network(kind, model: Path, config) -> tuple[torch.nn.Module, list[str]]:
     """The network of an Auto class, and the names of weights that its file lacks; without a file, from scratch."""
     with loading(model, "config.json and model.safetensors"):
-        if not (model / "model.safetensors").exists():
+        if not has_weights(model):
             return kind.from_config(config), []
         network, report = kind.from_pretrained(
             model, config=config, use_safetensors=True, trust_remote_code=False, ignore_mismatched_sizes=True,
