@@ -32,8 +32,9 @@ def run_state(wildcards, output):
 
 
 def names_in_model(model):
-    """The files to read in a model's folder."""
-    return [Path(file).name for file in MADE_MODEL] if "mlm" in MODELS[model] else model_files(MODELS[model])
+    """The files to read in the folder of a model that a run made; those of a fetched one stand in its manifest, since only the
+    fetch learns which it has (weights whole or in shards)."""
+    return [Path(file).name for file in MADE_MODEL] if "mlm" in MODELS[model] else []
 
 
 def how_to_train(wildcards, output, threads, resources):

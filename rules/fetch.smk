@@ -73,7 +73,6 @@ rule fetch_model:
     params:
         code=code_of_model,
         entry=model_entry,
-        files=lambda wildcards: model_files(MODELS[wildcards.model]),
         models=models_file,
         mirror=lambda wildcards, output: MIRROR,
         folder=lambda wildcards, output: Path(output.manifest).parent,
@@ -84,5 +83,4 @@ rule fetch_model:
     conda: "../envs/train.yaml"
     shell:
         "python -m scripts.fetch.model --model {wildcards.model} --models {params.models:q}"
-        " --mirror={params.mirror:q} --output {params.folder:q} --log {log:q}"
-        " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
+        " --mirror={params.mirror:q} --output {params.folder:q} --manifest {output.manifest:q} --log {log:q}"

@@ -20,8 +20,11 @@ import torch
 import transformers
 from transformers import AutoConfig, AutoTokenizer
 
+from scripts.common.models import has_weights
 from scripts.common.program import UserError, cut
+from scripts.common.special_tokens import give_padding, token_beyond
 from scripts.train.batches import Examples, Ragged, pieces
+from scripts.train.labels import read_config as config_of
 
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "classifier_dropout_prob",
             "dropout_rate")
@@ -41,22 +44,23 @@ def loading(model: Path, files: str) -> Iterator[None]:
                         "take another model") from error
 
 
-def read_tokenizer(model: Path, pads: bool = True):
-    """The tokenizer of a model's folder. Raises UserError when it cannot be loaded, or cannot pad (where it must: pads)."""
+def read_tokenizer(model: Path):
+    """The tokenizer of a model's folder. Raises UserError when it cannot be loaded, or cannot pad (a decoder's always can,
+    if it has any special token: scripts/common/special_tokens.py)."""
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     with loading(model, "its tokenizer (config.json, tokenizer.json, tokenizer_config.json)"):
         tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
         tokenizer("a", "b")
-    if pads and tokenizer.pad_token_id is None:
+    if tokenizer.pad_token_id is None and not give_padding(tokenizer, config_of(model).get("model_type")):
         raise UserError(f"{model}: the tokenizer has no padding token (pad_token in tokenizer_config.json); choose a model that has one")
     return tokenizer
 
 
 def check_vocabulary(model: Path, tokenizer, config) -> None:
     """Raises UserError for a tokenizer that makes tokens which the model does not have."""
-    token, number = max(tokenizer.get_vocab().items(), key=lambda pair: pair[1], default=("", -1))
-    if number >= config.vocab_size:
+    if beyond := token_beyond(tokenizer, config.vocab_size, config.model_type):
+        token, number = beyond
         raise UserError(f"{model}: its tokenizer.json makes token {number:,} ({cut(token)}), but the model has {config.vocab_size:,} "
                         "(vocab_size in config.json, counted from 0); get the right files, or take another model")
 
@@ -80,7 +84,7 @@ def read_config(model: Path, tokenizer, training: dict, **options):
 def read_network(kind, model: Path, config, dtype: torch.dtype = torch.float32) -> tuple[torch.nn.Module, list[str]]:
     """The network of an Auto class, its weights in `dtype`, and the names of weights that its file lacks; without a file, from scratch."""
     with loading(model, "config.json and model.safetensors"):
-        if not (model / "model.safetensors").exists():
+        if not has_weights(model):
             return kind.from_config(config), []
         network, report = kind.from_pretrained(
             model, config=config, use_safetensors=True, trust_remote_code=False, ignore_mismatched_sizes=True,
