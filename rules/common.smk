@@ -30,7 +30,7 @@ from scripts.common.fingerprint import fingerprint
 from scripts.common.folder_lock import lock_by_owner
 from scripts.common.handed import argument_file, fields_of, hand_over, has_options, presence_of, rows_of
 from scripts.common.manifest import lost_files
-from scripts.common.models import MADE_MODEL
+from scripts.common.models import MADE_MODEL, STAGES, stage_of
 from scripts.common.program import UserError
 from scripts.common.schemas import check, schema, sound, sound_figures
 from scripts.common.sources import local_hashes

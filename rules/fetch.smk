@@ -11,7 +11,7 @@ rule fetch:
     """All corpora and models of the study."""
     input:
         [fetched(source) for source in USED_SOURCES],
-        [model_of(model) for model in USED_MODELS if "mlm" not in MODELS[model]],
+        [model_of(model) for model in USED_MODELS if not stage_of(MODELS[model])],
     localrule: True
 
 
@@ -69,7 +69,7 @@ rule fetch_model:
     output:
         manifest="results/fetch/models/{model}/manifest.json",
     wildcard_constraints:
-        model=one_of(name for name, entry in MODELS.items() if not {"mlm", "control"} & set(entry)),  # train_model makes the one, and the other has no file
+        model=one_of(name for name, entry in MODELS.items() if not {*STAGES, "control"} & set(entry)),  # train_model makes the one, and the other has no file
     params:
         code=code_of_model,
         entry=model_entry,

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from scripts.common.models import STAGES, stage_of
 from scripts.common.program import UserError
 from scripts.common.schemas import VALIDATOR, check, check_entry, closest, shown
 
@@ -48,7 +49,7 @@ class Plan:
     runs: dict[str, Run] = field(default_factory=dict)
     experiments: dict[str, list[str]] = field(default_factory=dict)
     datasets: dict[str, Dataset] = field(default_factory=dict)  # by folder
-    maker_of: dict[str, str] = field(default_factory=dict)  # by model of an MLM stage: the run that makes it
+    maker_of: dict[str, str] = field(default_factory=dict)  # by model of an MLM or CLM stage: the run that makes it
 
 
 def as_json(value) -> str:
@@ -136,7 +137,7 @@ class _Resolver:
         self.resources = {"sources": sources, "models": models, "studies": studies}
         self.checked: dict[tuple[str, str], dict] = {}
         self.plan = Plan()
-        self.making: list[str] = []  # the models of MLM stages that are being resolved, each for the next
+        self.making: list[str] = []  # the models of stages that are being resolved, each for the next
 
     def entry(self, kind: str, name: str, what: str, names: tuple[str, ...] = ()) -> dict:
         """An entry of resources/ by name, checked. `what` says for a message who asks."""
@@ -202,22 +203,22 @@ class _Resolver:
 
     def made_by(self, model: str, where: str) -> str | None:
         """The run that makes a model, which joins the plan; None for a model that is fetched."""
-        plan, entry = self.plan, self.model(model, where)
-        if "mlm" not in entry:
+        plan, made = self.plan, stage_of(self.model(model, where))
+        if made is None:
             return None
-        base, name = entry["mlm"]["model"], entry["mlm"]["experiment"]
+        stage, (base, name) = made[0], (made[1]["model"], made[1]["experiment"])
         if name not in self.config["experiments"]:
             raise UserError(f"{where}.models: {model} is made by the experiment {name}, which this configuration does not "
-                            f"have; add it under experiments, with `methods: [mlm]` and `models: [{base}]`")
+                            f"have; add it under experiments, with `methods: [{stage}]` and `models: [{base}]`")
         if model in self.making:
             raise UserError(f"configuration: experiments.{name} makes {model}, so it cannot begin with it; "
                             f"write `models: [{base}]`")
         self.making.append(model)
-        runs = [run for run in self.runs_of(name) if run.model == base and run.method == "mlm"]
+        runs = [run for run in self.runs_of(name) if run.model == base and run.method == stage]
         self.making.pop()
         if len(runs) != 1:
             raise UserError(f"configuration: experiments.{name} makes {model}, so it must be one run of {base} by the "
-                            f"method mlm, not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [mlm]`")
+                            f"method {stage}, not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [{stage}]`")
         plan.runs[runs[0].name] = runs[0]
         plan.datasets[runs[0].dataset.folder] = runs[0].dataset
         plan.maker_of[model] = runs[0].name
@@ -267,7 +268,7 @@ class _Resolver:
 def resolve(config: dict, sources: dict, models: dict, studies: dict) -> Plan:
     """The runs, datasets and experiments that a configuration asks for, as `check` returned it.
 
-    A model of an MLM stage brings the run that makes it. Raises UserError for a name that does not exist, naming the
+    A model of an MLM or CLM stage brings the run that makes it. Raises UserError for a name that does not exist, naming the
     experiment and the nearest known name, and for a broken entry of resources/ that an experiment uses.
     """
     resolver = _Resolver(config, sources, models, studies)
@@ -277,7 +278,7 @@ def resolve(config: dict, sources: dict, models: dict, studies: dict) -> Plan:
             raise UserError(f"configuration: run names {shown(name)}, which is no experiment"
                             f"{closest(name, config['experiments'])}")
         runs = list(resolver.runs_of(name))
-        if any(run.method == "mlm" for run in runs):
+        if any(run.method in STAGES for run in runs):
             raise UserError(f"configuration: run names {name}, which makes models and measures nothing; take it out of run: "
                             "it runs where a model that it makes is named")
         plan.experiments[name] = list(dict.fromkeys(run.name for run in runs))
