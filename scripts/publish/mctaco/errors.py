@@ -30,7 +30,7 @@ from scripts.common.program import UserError, execute, log
 from scripts.common.runs import facts_of, read_predictions
 from scripts.common.tables import ANSWERS, read_table
 from scripts.evaluate.mctaco import consistency, quantity_of
-from scripts.evaluate.mctaco_predictions import read_judgements
+from scripts.evaluate.mctaco_predictions import released_judgements
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
     BASELINES, CATEGORIES, load_systems, mctaco_metrics, over_seeds, title_of, trained_most)
@@ -100,7 +100,7 @@ def judged_by(best: pd.Series, given: argparse.Namespace, sources: dict) -> tupl
     if not released:
         return f"{best['system']}, seed {facts['seed']}", judgements(answers, given.train / facts["run"], best["split"])
     file = given.fetched / best["source"] / sources[best["source"]]["predictions"][best["model"]]["file"]
-    accepted = read_judgements(file, len(answers), "the split")
+    accepted = released_judgements(file, answers)
     return best["system"], answers.assign(accepted=accepted, likely=accepted.astype(float), right=accepted == answers["label"])
 
 
