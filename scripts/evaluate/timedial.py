@@ -116,6 +116,13 @@ def of_source(source: str, dataset: str, systems: dict[tuple, list[Run]], extern
     return rows
 
 
+def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
+            resamples: int) -> list[dict]:
+    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems()."""
+    return [row for (source, dataset), systems in datasets.items()
+            for row in of_source(source, dataset, systems, external, build, sources, resamples)]
+
+
 def score_released(gold_file: Path, predictions: list[Path], resamples: int) -> None:
     """Print the metrics of files of scores for the options of the released gold file, in per cent."""
     gold = read_gold(gold_file)
@@ -139,8 +146,7 @@ def main(given: argparse.Namespace) -> None:
     datasets = runs_by_dataset(given.trained, given.runs)
     sources = read_sources(given.sources, {source for source, _ in datasets})
     external = external_systems(given.external, given.build, ANSWERED)
-    rows = [row for (source, dataset), systems in datasets.items()
-            for row in of_source(source, dataset, systems, external, given.build, sources, given.resamples)]
+    rows = measure(datasets, external, given.build, sources, given.resamples)
     write_metrics(rows, SCHEMA, given)
 
 
