@@ -150,9 +150,10 @@ def evaluation_arguments(wildcards, output):
     build = ["--build", f"results/build/{wildcards.study}"] if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else []
     human = human_labels(wildcards)
     released = ["--fetched", "results/fetch"] if read_released(wildcards) else []
+    external = ["--external", *external_systems(wildcards)] if external_systems(wildcards) else []
     answered = [f"{dataset.source}/{dataset.name}" for dataset in PLAN.datasets.values() if dataset.study == wildcards.study]
     options = [f"--human={human}", "--others", *answered] if human else []
-    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *released, *options,
+    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *released, *external, *options,
                           "--sources", f"{hand_over({'sources.yaml': evaluated_sources(wildcards)})}/sources.yaml"])
 
 
