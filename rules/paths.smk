@@ -133,11 +133,21 @@ def read_released(wildcards):
     return [fetched(source) for source in sorted(sources) if "predictions" in SOURCES[source]]
 
 
+def external_systems(wildcards):
+    """The folders of predictions made elsewhere (scripts/evaluate/external.py) on the datasets of an experiment."""
+    datasets = {PLAN.runs[run].dataset for run in PLAN.experiments[wildcards.experiment]}
+    splits = [Path("results/external", wildcards.study, dataset.source, dataset.name, split)
+              for dataset in datasets for split in SOURCES[MEASURED_ON[dataset.source]]["evaluate"]]
+    return sorted(str(file.parent) for split in splits for file in split.glob("*/run.json"))
+
+
 def read_by_evaluation(wildcards):
-    """The runs of an experiment, the datasets of these where the study's evaluation reads them, and released judgements."""
+    """The runs of an experiment, the datasets of these where the study's evaluation reads them, released judgements, and
+    predictions made elsewhere."""
     runs = [PLAN.runs[run] for run in PLAN.experiments[wildcards.experiment]]
     datasets = {built(run.dataset) for run in runs} if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else set()
-    return [*(file for run in runs for file in run_outputs(run.name)), *sorted(datasets), *read_released(wildcards)]
+    return [*(file for run in runs for file in run_outputs(run.name)), *sorted(datasets), *read_released(wildcards),
+            *(f"{folder}/{name}" for folder in external_systems(wildcards) for name in ("predictions.parquet", "run.json"))]
 
 
 def human_labels(wildcards):
@@ -223,8 +233,8 @@ def check_places():
     """Say before hours of work what will be missing: a folder, a file, the mirror, room on the disk."""
     sources = not_fetched(USED_SOURCES, fetched)
     models = not_fetched((name for name in USED_MODELS if not {*STAGES, "control"} & set(MODELS[name])), lambda name: model_of(name)[0])
-    wanted = [(f"resources/models.yaml: {name}", MODELS[name]["folder"]) for name in models if "folder" in MODELS[name]]
-    wanted += [(f"resources/sources.yaml: {name}", SOURCES[name]["local"]) for name in sources if "local" in SOURCES[name]]
+    wanted = [(place_of("models", name), MODELS[name]["folder"]) for name in models if "folder" in MODELS[name]]
+    wanted += [(place_of("sources", name), SOURCES[name]["local"]) for name in sources if "local" in SOURCES[name]]
     for where, path in wanted:
         if not Path(project_path(path)).exists():
             raise WorkflowError(f"{where}: {path} is not there; put it there, or correct the entry")
@@ -236,6 +246,13 @@ def check_places():
     declared = [fact.get("bytes") or 0 for download in downloads for fact in download.get("members", {"": download}).values()]
     needed = 3 * sum(declared) + 500_000_000  # fetched, opened and cleaned, and room for the runs
     free = shutil.disk_usage(".").free
+    weights = {name: (kept_facts(name, MODELS[name], ROOT) or {}).get("bytes") or 0 for name in models}
+    if sum(weights.values()) > free:
+        largest = max(weights, key=weights.get)
+        raise WorkflowError(f"{place_of('models', largest)}: the weights that are to be fetched have {sum(weights.values()) / 1e9:.1f} GB "
+                            f"({largest} {weights[largest] / 1e9:.1f} GB), but the disk has {free / 1e9:.1f} GB free: make room, give "
+                            "--directory a folder on another disk, or name a smaller model")
+    needed += 2 * sum(weights.values())  # in the cache of the hub and here
     if (sources or models) and free < needed:
         logger.warning(f"The disk has {free / 1e9:.1f} GB free, but this study may take {needed / 1e9:.1f} GB and more: "
                        "make room first, or give --directory a folder on another disk")

@@ -21,6 +21,14 @@ def is_decoder(model_type: str) -> bool:
     return model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and model_type not in others
 
 
+def reads_text(model_type: str) -> bool:
+    """Whether a model type of transformers is a language model of any kind."""
+    from transformers.models.auto import modeling_auto
+
+    return any(model_type in getattr(modeling_auto, f"MODEL_FOR_{kind}_MAPPING_NAMES")
+               for kind in ("MASKED_LM", "CAUSAL_LM", "SEQ_TO_SEQ_CAUSAL_LM", "SEQUENCE_CLASSIFICATION"))
+
+
 def give_padding(tokenizer, model_type: str | None) -> bool:
     """Let a decoder's tokenizer that has no padding token pad with its end of text, else its unknown token, else its first
     special token. Returns whether it can: False for a tokenizer without any of these, and for another kind of model."""

@@ -201,7 +201,9 @@ def model_facts(names: list[str], models: dict, published: set[str]) -> list[dic
 def run_title(fact: dict, models: dict) -> str:
     """A run's model, and its method where it has one that is not plain training."""
     method = fact.get("method", "train")
-    return model_title(fact["model"], models) + ("" if method == "train" else f", {method.replace('_', ' ')}")
+    wording = fact.get("wording")
+    return (model_title(fact["model"], models) + ("" if method == "train" else f", {method.replace('_', ' ')}")
+            + ("" if wording is None else f", wording {wording}"))
 
 
 def page(context: dict) -> str:
@@ -238,6 +240,7 @@ def main(given: argparse.Namespace) -> None:
     html = page({
         "about": paragraphs(root / "report" / "workflow.rst"), "studies": sections, "experiments": experiments,
         "sample": bool(metrics["sample"].any()), "all_sample": bool(metrics["sample"].all()),
+        "limits": [f"{limit:,.0f}" for limit in sorted(metrics["limit"].dropna().unique())],
         "cleaning": cleaned(given.cleaning, sources),
         "sources": source_facts(sorted(set(cleaning["source"])), sources, root),
         "models": model_facts(sorted({fact["model"] for fact in runs}), models, reported),

@@ -94,8 +94,8 @@ def add(network, training: dict, hardware: Hardware) -> None:
 
 @contextmanager
 def in_fp32(network) -> Iterator[None]:
-    """Frozen weights of 16 bit in 32 for a while; each is afterwards what it was."""
-    narrow = [weight for weight in network.parameters() if weight.dtype == torch.bfloat16]
+    """Weights that an adapter has frozen in 16 bit, in 32 for a while; each is afterwards what it was."""
+    narrow = [weight for weight in network.parameters() if weight.dtype == torch.bfloat16 and not weight.requires_grad]
     for weight in narrow:
         weight.data = weight.data.float()
     try:

@@ -1,7 +1,7 @@
 """What the training loop asks of a paradigm, and what paradigms share.
 
 A paradigm is a module scripts/train/<name>.py with a class Paradigm: classify, symmetric, esim, fill, generate,
-pseudo_log_likelihood, mlm. It is made from the model's folder, the job and the tables, after the caller has seeded torch,
+pseudo_log_likelihood, likelihood, mlm. It is made from the model's folder, the job and the tables, after the caller has seeded torch,
 and holds
 
   tokenizer, network   what is trained or asked
@@ -21,6 +21,7 @@ import transformers
 from tokenizers.processors import TemplateProcessing
 from transformers import AutoConfig, AutoTokenizer
 
+from scripts.common.models import has_weights
 from scripts.common.program import UserError, cut
 from scripts.common.special_tokens import give_padding, token_beyond
 from scripts.train.batches import Examples, Ragged, pieces
@@ -83,19 +84,19 @@ def read_config(model: Path, tokenizer, training: dict, **options):
     return config
 
 
-def read_network(kind, model: Path, config) -> tuple[torch.nn.Module, list[str]]:
-    """The network of an Auto class, and the names of weights that its file lacks; without a file, from scratch.
+def read_network(kind, model: Path, config, dtype: torch.dtype = torch.float32) -> tuple[torch.nn.Module, list[str]]:
+    """The network of an Auto class, its weights in `dtype`, and the names of weights that its file lacks; without a file, from scratch.
 
     The names stay with the network, as `lacked` (None where there is no file): they learn beside an adapter.
     """
     with loading(model, "config.json and model.safetensors"):
-        if not (model / "model.safetensors").exists():
+        if not has_weights(model):
             network = kind.from_config(config)
             network.lacked = None
             return network, []
         network, report = kind.from_pretrained(
             model, config=config, use_safetensors=True, trust_remote_code=False, ignore_mismatched_sizes=True,
-            output_loading_info=True, dtype=torch.float32,
+            output_loading_info=True, dtype=dtype,
         )
         network.lacked = sorted(report["missing_keys"])
         return network, network.lacked
