@@ -47,6 +47,16 @@ def names_in_model(model):
     return [Path(file).name for file in MADE_MODEL] if stage_of(MODELS[model]) else []
 
 
+def card_of(run):
+    """What the card of kept weights says of the model and the data, as JSON."""
+    model = MODELS[run.model]
+    base = MODELS[stage_of(model)[1]["model"]] if stage_of(model) else model
+    sources = {name: {key: SOURCES[name][key] for key in ("title", "licence", "citation") if key in SOURCES[name]}
+               for name in sorted({run.dataset.source, MEASURED_ON[run.dataset.source]})}
+    known = {key: model.get(key, base.get(key)) for key in ("title", "licence", "hub", "revision")}
+    return as_json({key: value for key, value in known.items() if value} | {"sources": sources})
+
+
 def how_to_train(wildcards, output, threads, resources):
     """The options of training that are no part of what is learnt: where and how it runs."""
     allotted = os.environ.get("SLURM_CPUS_PER_TASK") if workflow.remote_exec else None  # inside a job that Snakemake sent
@@ -55,7 +65,9 @@ def how_to_train(wildcards, output, threads, resources):
     options = {"device": config["device"], "devices": config["devices_per_run"], "runs-per-gpu": config["runs_per_gpu"],
                "threads": allotted or threads, "checkpoint-seconds": config["checkpoint_seconds"],
                "micro-batch-tokens": config["micro_batch_tokens"], "report-to": config["report_to"], "tokens": "results/train/tokens"}
-    flags = [] if config["deterministic"] else ["--not-deterministic"]
+    if config["keep"] != "none":
+        options |= {"keep": config["keep"], "card": card_of(PLAN.runs[wildcards.run])}
+    flags = [*([] if config["deterministic"] else ["--not-deterministic"]), *(["--merge-adapter"] if config["merge_adapter"] else [])]
     return flags + [str(part) for name, value in options.items() if value is not None for part in (f"--{name}", value)]
 
 

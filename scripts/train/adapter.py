@@ -59,6 +59,17 @@ def configuration(network, training: dict, whole: list[str]):
                       fan_in_fan_out=any(isinstance(module, Conv1D) for module in network.modules()))
 
 
+def peft_configuration(network, training: dict, adapted: list[str], whole: list[str], base: str):
+    """The configuration by which others load the adapter of an adapted network: its layers, and what has learnt as a whole."""
+    from peft import LoraConfig
+
+    kinds = {"ForSequenceClassification": "SEQ_CLS", "ForCausalLM": "CAUSAL_LM", "LMHeadModel": "CAUSAL_LM", "ForConditionalGeneration": "SEQ_2_SEQ_LM"}
+    task = next((task for ending, task in kinds.items() if type(network).__name__.endswith(ending)), None)
+    return LoraConfig(r=training["rank"], lora_alpha=training["alpha"], target_modules=adapted, modules_to_save=whole or None, task_type=task,
+                      base_model_name_or_path=base, inference_mode=True,
+                      fan_in_fan_out=any(isinstance(module, Conv1D) for module in network.modules()))
+
+
 def prepare(network, training: dict, hardware: Hardware) -> None:
     """Give a network that learns the adapter and the checkpointing of its gradients that the training asks for.
 

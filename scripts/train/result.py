@@ -52,8 +52,8 @@ def train_examples(job: dict, tables: dict[str, pa.Table], examples: dict[str, E
 
 
 def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[str, Examples], paradigm, hardware: Hardware,
-                 accelerator, work: Path, model: Path) -> dict:
-    """Write work/result/; returns what run.json says."""
+                 accelerator, work: Path, model: Path, kept: dict | None = None) -> dict:
+    """Write work/result/; returns what run.json says. kept: of weights that were not learnt now, what it took to learn them."""
     result, network = work / "result", accelerator.unwrap_model(paradigm.network)
     parameters, trained = adapter.sizes(network)
     provenance = {"run": job["run"], "digest": job["digest"], "settings": job["settings"]}
@@ -88,5 +88,7 @@ def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[s
         "seconds": round(seconds, 1), "tokens": state.tokens, "tokens_per_second": round(state.tokens / seconds, 1),
         "micro_batch_tokens": state.micro_batch_tokens, "hardware": hardware.facts(), "versions": versions(),
     }
+    if kept:
+        facts |= kept["run"] | {"scored_by": {"learnt": kept["learnt"], "hardware": hardware.facts(), "versions": versions()}}
     write_json(facts, result / "run.json")
     return facts

@@ -21,7 +21,7 @@ from scripts.train.labels import head_of
 
 # What can change a number. Reporting, files and the way of starting cannot.
 REPORTING = frozenset({"scripts.train.progress", "scripts.train.work", "scripts.train.checkpoint", "scripts.train.tokens",
-                       "scripts.train.stop", "scripts.train.launch", "scripts.common.devices", "scripts.common.program",
+                       "scripts.train.stop", "scripts.train.launch", "scripts.train.memory", "scripts.train.keep", "scripts.train.kept", "scripts.train.card", "scripts.common.devices", "scripts.common.program",
                        "scripts.common.owner", "scripts.common.files", "scripts.common.tables", "scripts.common.locks"})
 
 
