@@ -5,6 +5,8 @@ file (scripts/common/handed.py) is named by functions that also take `output`: S
 path of this machine reruns nothing.
 """
 
+from functools import cache
+
 from snakemake.iocontainers import Wildcards
 
 
@@ -12,6 +14,12 @@ def paradigm_of(run):
     """The module of scripts/train/ that a run learns and scores by."""
     paradigm = STUDIES[run.study]["methods"][run.method].get("paradigm", "classify")
     return "esim" if paradigm == "classify" and "esim" in MODELS[run.model] else paradigm
+
+
+@cache
+def prompts_by_wording(study, method):
+    """What a method's runs put to a language model, by wording (resources/prompts/<study>.yaml)."""
+    return prompts_of(study, STUDIES[study], method)
 
 
 def method_of(run):
@@ -22,7 +30,9 @@ def method_of(run):
             "exchangeable": study.get("exchangeable", False), "inputs": study["methods"]["control"]["inputs"],
             "control": MODELS[run.model]["control"]})
     known = {key: study.get(key) for key in ("columns", "labels", "merged_labels", "held_out", "peak")}
-    return as_json(known | {"makes_model": False} | study["methods"][run.method] | {"paradigm": paradigm_of(run)})
+    how = {key: value for key, value in study["methods"][run.method].items() if key not in ("fits", "probe")}  # which decide no number
+    prompt = {"prompt": prompts_by_wording(run.study, run.method)[run.wording]} if run.wording else {}
+    return as_json(known | {"makes_model": False} | how | {"paradigm": paradigm_of(run)} | prompt)
 
 
 def run_state(wildcards, output):
@@ -68,11 +78,19 @@ def model_entry(wildcards):
     return as_json(entry)
 
 
+def sources_file(wildcards, output):
+    """resources/sources.yaml; for a source of the configuration a file with its entry."""
+    if wildcards.source not in OWN["sources"]:
+        return str(ROOT / "resources/sources.yaml")
+    return f"{hand_over({'sources.yaml': json.dumps({wildcards.source: SOURCES[wildcards.source]})})}/sources.yaml"
+
+
 def models_file(wildcards, output):
-    """resources/models.yaml; elsewhere than in the project's folder, the entry with its paths made absolute."""
+    """resources/models.yaml; for a model of the configuration, and elsewhere than in the project's folder, a file with its entry,
+    in which paths are absolute."""
     entry = MODELS[wildcards.model]
     paths = {key: str(ROOT / Path(entry[key]).expanduser()) for key in ("vocabulary", "folder") if key in entry}
-    if not paths or ROOT == Path.cwd():
+    if wildcards.model not in OWN["models"] and (not paths or ROOT == Path.cwd()):
         return str(ROOT / "resources/models.yaml")
     return f"{hand_over({'models.yaml': json.dumps({wildcards.model: entry | paths})})}/models.yaml"
 
@@ -226,7 +244,8 @@ def page_texts():
     studies = fields_of(STUDIES, USED_STUDIES, ("title", "paper"))
     shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "caption")
     items = [{key: item[key] for key in shown if key in item} for item in PUBLISHED.values()]
-    resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
+    resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items,
+                 "left_out": [vars(left_out) for left_out in PLAN.left_out]}
     captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in USED_STUDIES), *(item["caption"] for item in items)]
     return {**{f"resources/{name}.yaml": json.dumps(value) for name, value in resources.items()},
             "resources/published.csv": rows_of(PAPERS, "study", {*USED_STUDIES, "study"}), "resources/left_out.yaml": left_out(),
@@ -236,7 +255,8 @@ def page_texts():
 def page_configuration():
     """What decides the numbers, as JSON; where and how fast they are found does not stand on the page."""
     makers = [MODELS[model]["mlm"]["experiment"] for model in PLAN.maker_of]
-    return as_json({key: config[key] for key in ("name", "run", "seeds", "bootstrap_resamples", "training")}
+    return as_json({key: config[key] for key in ("name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune")}
+                   | {"model": PROBED}
                    | {"experiments": {name: config["experiments"][name] for name in (*config["run"], *makers)}})
 
 

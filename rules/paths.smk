@@ -228,8 +228,8 @@ def check_places():
     """Say before hours of work what will be missing: a folder, a file, the mirror, room on the disk."""
     sources = not_fetched(USED_SOURCES, fetched)
     models = not_fetched((name for name in USED_MODELS if not {"mlm", "control"} & set(MODELS[name])), lambda name: model_of(name)[0])
-    wanted = [(f"resources/models.yaml: {name}", MODELS[name]["folder"]) for name in models if "folder" in MODELS[name]]
-    wanted += [(f"resources/sources.yaml: {name}", SOURCES[name]["local"]) for name in sources if "local" in SOURCES[name]]
+    wanted = [(place_of("models", name), MODELS[name]["folder"]) for name in models if "folder" in MODELS[name]]
+    wanted += [(place_of("sources", name), SOURCES[name]["local"]) for name in sources if "local" in SOURCES[name]]
     for where, path in wanted:
         if not Path(project_path(path)).exists():
             raise WorkflowError(f"{where}: {path} is not there; put it there, or correct the entry")
@@ -241,6 +241,13 @@ def check_places():
     declared = [fact.get("bytes") or 0 for download in downloads for fact in download.get("members", {"": download}).values()]
     needed = 3 * sum(declared) + 500_000_000  # fetched, opened and cleaned, and room for the runs
     free = shutil.disk_usage(".").free
+    weights = {name: (kept_facts(name, MODELS[name], ROOT) or {}).get("bytes") or 0 for name in models}
+    if sum(weights.values()) > free:
+        largest = max(weights, key=weights.get)
+        raise WorkflowError(f"{place_of('models', largest)}: the weights that are to be fetched have {sum(weights.values()) / 1e9:.1f} GB "
+                            f"({largest} {weights[largest] / 1e9:.1f} GB), but the disk has {free / 1e9:.1f} GB free: make room, give "
+                            "--directory a folder on another disk, or name a smaller model")
+    needed += 2 * sum(weights.values())  # in the cache of the hub and here
     if (sources or models) and free < needed:
         logger.warning(f"The disk has {free / 1e9:.1f} GB free, but this study may take {needed / 1e9:.1f} GB and more: "
                        "make room first, or give --directory a folder on another disk")

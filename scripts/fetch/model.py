@@ -175,7 +175,7 @@ def main(given: argparse.Namespace) -> None:
     entry = read_entry("model", given.model, given.models)
     check_model(given.model, entry)
     partial = given.partial / "models" / given.model
-    kind, pin = kind_of(entry), f"{given.models} ({given.model})"
+    kind, pin = kind_of(entry), given.place or f"{given.models} ({given.model})"
     if kind == "mlm":
         raise UserError(f"{given.model}: is made by an MLM stage, not fetched; `snakemake train` makes it")
     partial.mkdir(parents=True, exist_ok=True)
@@ -204,6 +204,7 @@ def arguments() -> argparse.ArgumentParser:
     program.add_argument("--model", required=True, metavar="NAME", help="an entry of MODELS")
     program.add_argument("--models", type=Path, default=Path("resources/models.yaml"), metavar="FILE",
                          help="default: %(default)s")
+    program.add_argument("--place", metavar="TEXT", help="what to call the place of the entry in messages; default: MODELS (NAME)")
     program.add_argument("--output", type=Path, required=True, help="the folder, results/fetch/models/NAME")
     program.add_argument("--mirror", default="", metavar="PLACE", help=MIRROR_HELP)
     program.add_argument("--partial", type=Path, default=Path("results/fetch/.partial"), metavar="DIR",

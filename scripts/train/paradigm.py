@@ -1,7 +1,7 @@
 """What the training loop asks of a paradigm, and what paradigms share.
 
 A paradigm is a module scripts/train/<name>.py with a class Paradigm: classify, symmetric, esim, fill, generate,
-pseudo_log_likelihood, mlm. It is made from the model's folder, the job and the tables, after the caller has seeded torch,
+pseudo_log_likelihood, likelihood, mlm. It is made from the model's folder, the job and the tables, after the caller has seeded torch,
 and holds
 
   tokenizer, network   what is trained or asked
@@ -41,14 +41,14 @@ def loading(model: Path, files: str) -> Iterator[None]:
                         "take another model") from error
 
 
-def read_tokenizer(model: Path):
-    """The tokenizer of a model's folder. Raises UserError when it cannot be loaded, or cannot pad."""
+def read_tokenizer(model: Path, pads: bool = True):
+    """The tokenizer of a model's folder. Raises UserError when it cannot be loaded, or cannot pad (where it must: pads)."""
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     with loading(model, "its tokenizer (config.json, tokenizer.json, tokenizer_config.json)"):
         tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
         tokenizer("a", "b")
-    if tokenizer.pad_token_id is None:
+    if pads and tokenizer.pad_token_id is None:
         raise UserError(f"{model}: the tokenizer has no padding token (pad_token in tokenizer_config.json); choose a model that has one")
     return tokenizer
 
@@ -77,14 +77,14 @@ def read_config(model: Path, tokenizer, training: dict, **options):
     return config
 
 
-def read_network(kind, model: Path, config) -> tuple[torch.nn.Module, list[str]]:
-    """The network of an Auto class, and the names of weights that its file lacks; without a file, from scratch."""
+def read_network(kind, model: Path, config, dtype: torch.dtype = torch.float32) -> tuple[torch.nn.Module, list[str]]:
+    """The network of an Auto class, its weights in `dtype`, and the names of weights that its file lacks; without a file, from scratch."""
     with loading(model, "config.json and model.safetensors"):
         if not (model / "model.safetensors").exists():
             return kind.from_config(config), []
         network, report = kind.from_pretrained(
             model, config=config, use_safetensors=True, trust_remote_code=False, ignore_mismatched_sizes=True,
-            output_loading_info=True, dtype=torch.float32,
+            output_loading_info=True, dtype=dtype,
         )
         return network, sorted(report["missing_keys"])
 
