@@ -149,9 +149,10 @@ def evaluation_arguments(wildcards, output):
     build = ["--build", f"results/build/{wildcards.study}"] if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else []
     human = human_labels(wildcards)
     released = ["--fetched", "results/fetch"] if read_released(wildcards) else []
+    external = ["--external", *external_systems(wildcards)] if external_systems(wildcards) else []
     answered = [f"{dataset.source}/{dataset.name}" for dataset in PLAN.datasets.values() if dataset.study == wildcards.study]
     options = [f"--human={human}", "--others", *answered] if human else []
-    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *released, *options,
+    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *released, *external, *options,
                           "--sources", f"{hand_over({'sources.yaml': evaluated_sources(wildcards)})}/sources.yaml"])
 
 
@@ -182,8 +183,7 @@ def shown_by_item(wildcards):
 
 def left_out():
     """What was not asked, and why, as JSON."""
-    return json.dumps([dict(zip(("experiment", "study", "model", "method", "reason"),
-                                (name, config["experiments"][name]["study"], *rest))) for name, *rest in getattr(PLAN, "left_out", [])])
+    return json.dumps([vars(one) for one in PLAN.left_out])
 
 
 def item_arguments(wildcards, output):
@@ -244,8 +244,7 @@ def page_texts():
     studies = fields_of(STUDIES, USED_STUDIES, ("title", "paper"))
     shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "caption")
     items = [{key: item[key] for key in shown if key in item} for item in PUBLISHED.values()]
-    resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items,
-                 "left_out": [vars(left_out) for left_out in PLAN.left_out]}
+    resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
     captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in USED_STUDIES), *(item["caption"] for item in items)]
     return {**{f"resources/{name}.yaml": json.dumps(value) for name, value in resources.items()},
             "resources/published.csv": rows_of(PAPERS, "study", {*USED_STUDIES, "study"}), "resources/left_out.yaml": left_out(),

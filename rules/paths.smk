@@ -133,11 +133,21 @@ def read_released(wildcards):
     return [fetched(source) for source in sorted(sources) if "predictions" in SOURCES[source]]
 
 
+def external_systems(wildcards):
+    """The folders of predictions made elsewhere (scripts/evaluate/external.py) on the datasets of an experiment."""
+    datasets = {PLAN.runs[run].dataset for run in PLAN.experiments[wildcards.experiment]}
+    splits = [Path("results/external", wildcards.study, dataset.source, dataset.name, split)
+              for dataset in datasets for split in SOURCES[MEASURED_ON[dataset.source]]["evaluate"]]
+    return sorted(str(file.parent) for split in splits for file in split.glob("*/run.json"))
+
+
 def read_by_evaluation(wildcards):
-    """The runs of an experiment, the datasets of these where the study's evaluation reads them, and released judgements."""
+    """The runs of an experiment, the datasets of these where the study's evaluation reads them, released judgements, and
+    predictions made elsewhere."""
     runs = [PLAN.runs[run] for run in PLAN.experiments[wildcards.experiment]]
     datasets = {built(run.dataset) for run in runs} if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else set()
-    return [*(file for run in runs for file in run_outputs(run.name)), *sorted(datasets), *read_released(wildcards)]
+    return [*(file for run in runs for file in run_outputs(run.name)), *sorted(datasets), *read_released(wildcards),
+            *(f"{folder}/{name}" for folder in external_systems(wildcards) for name in ("predictions.parquet", "run.json"))]
 
 
 def human_labels(wildcards):

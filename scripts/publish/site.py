@@ -216,7 +216,9 @@ def left_out_groups(left_out: list[dict], models: dict, studies: dict) -> list[d
 def run_title(fact: dict, models: dict) -> str:
     """A run's model, and its method where it has one that is not plain training."""
     method = fact.get("method", "train")
-    return model_title(fact["model"], models) + ("" if method == "train" else f", {method_title(method)}") + (f", wording {fact['wording']}" if fact.get("wording") else "")
+    wording = fact.get("wording")
+    return (model_title(fact["model"], models) + ("" if method == "train" else f", {method_title(method)}")
+            + ("" if wording is None else f", wording {wording}"))
 
 
 def page(context: dict) -> str:
@@ -257,6 +259,7 @@ def main(given: argparse.Namespace) -> None:
         "about": paragraphs(root / "report" / "workflow.rst"), "all_items": published_items(ALL, [fact for fact in runs if fact["study"] in studies]),
         "left_out": left_out_groups(read_left_out(resources / "left_out.yaml"), models, studies), "studies": sections, "experiments": experiments,
         "sample": bool(metrics["sample"].any()), "all_sample": bool(metrics["sample"].all()),
+        "limits": [f"{limit:,.0f}" for limit in sorted(metrics["limit"].dropna().unique())],
         "cleaning": cleaned(given.cleaning, sources),
         "sources": source_facts(sorted(set(cleaning["source"])), sources, root),
         "models": model_facts(sorted({fact["model"] for fact in runs}), models, reported),
