@@ -180,7 +180,7 @@ def is_published(item):
     """Whether a figure or table of resources/figures.yaml is made: a run of its study is what it needs; what is about all studies
     is made where there is something to set side by side, and in a probe."""
     runs = model_runs(item["study"]) if item.get("needs_model") else measured_runs(item["study"])
-    if item["study"] == "all" and not config.get("model") and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2:
+    if item["study"] == "all" and not PROBED and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2:
         return False
     if item.get("needs_wordings"):
         runs = [run for run in runs if json.loads(run.settings).get("wording")]
