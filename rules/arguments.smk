@@ -42,8 +42,9 @@ def run_state(wildcards, output):
 
 
 def names_in_model(model):
-    """The files to read in a model's folder."""
-    return [Path(file).name for file in MADE_MODEL] if "mlm" in MODELS[model] else model_files(MODELS[model])
+    """The files to read in the folder of a model that a run made; those of a fetched one stand in its manifest, since only the
+    fetch learns which it has (weights whole or in shards)."""
+    return [Path(file).name for file in MADE_MODEL] if stage_of(MODELS[model]) else []
 
 
 def how_to_train(wildcards, output, threads, resources):
@@ -160,12 +161,12 @@ def evaluation_arguments(wildcards, output):
 
 PAPERS = (ROOT / "resources/published.csv").read_text(encoding="utf-8")
 OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
-OF_MODELS = ("title", "init", "esim", "mlm", "control")
+OF_MODELS = ("title", "init", "esim", *STAGES, "control")
 
 
 def with_base_models(models):
-    """These models, and those that an MLM stage began with."""
-    return {*models, *(MODELS[model]["mlm"]["model"] for model in models if "mlm" in MODELS[model])}
+    """These models, and those that an MLM or CLM stage began with."""
+    return {*models, *(made[1]["model"] for model in models if (made := stage_of(MODELS[model])))}
 
 
 def shown_by_item(wildcards):
@@ -253,7 +254,7 @@ def page_texts():
 
 def page_configuration():
     """What decides the numbers, as JSON; where and how fast they are found does not stand on the page."""
-    makers = [MODELS[model]["mlm"]["experiment"] for model in PLAN.maker_of]
+    makers = [stage_of(MODELS[model])[1]["experiment"] for model in PLAN.maker_of]
     return as_json({key: config[key] for key in ("name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune")}
                    | {"model": PROBED}
                    | {"experiments": {name: config["experiments"][name] for name in (*config["run"], *makers)}})

@@ -47,7 +47,7 @@ def built(dataset):
 
 def model_folder(model):
     """Where a model's files are: fetched, or in the run that made it."""
-    if "mlm" in MODELS[model]:
+    if stage_of(MODELS[model]):
         run = PLAN.runs[PLAN.maker_of[model]]
         return f"results/train/{run.study}/{run.name}/model"
     return f"results/fetch/models/{model}"
@@ -57,7 +57,7 @@ def model_of(model):
     """What stands for a model's files: the manifest of fetched ones, the files of one that a run made, nothing for a control."""
     if "control" in MODELS[model]:
         return []
-    if "mlm" in MODELS[model]:
+    if stage_of(MODELS[model]):
         return [f"{model_folder(model)}/{Path(name).name}" for name in MADE_MODEL]
     return [f"{model_folder(model)}/manifest.json"]
 
@@ -237,7 +237,7 @@ def not_fetched(names, place):
 def check_places():
     """Say before hours of work what will be missing: a folder, a file, the mirror, room on the disk."""
     sources = not_fetched(USED_SOURCES, fetched)
-    models = not_fetched((name for name in USED_MODELS if not {"mlm", "control"} & set(MODELS[name])), lambda name: model_of(name)[0])
+    models = not_fetched((name for name in USED_MODELS if not {*STAGES, "control"} & set(MODELS[name])), lambda name: model_of(name)[0])
     wanted = [(place_of("models", name), MODELS[name]["folder"]) for name in models if "folder" in MODELS[name]]
     wanted += [(place_of("sources", name), SOURCES[name]["local"]) for name in sources if "local" in SOURCES[name]]
     for where, path in wanted:

@@ -29,6 +29,7 @@ import yaml
 from scripts.common.csv_files import read_csv
 from scripts.common.files import sha256_of, whole
 from scripts.common.handed import has_options
+from scripts.common.models import stage_of
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.runs import facts_of
 from scripts.common.tables import read_metrics
@@ -197,7 +198,8 @@ def model_facts(names: list[str], models: dict, published: set[str]) -> list[dic
         entry = models.get(name, {})
         places = [str(entry[key]) for key in ("hub", "revision", "folder") if key in entry]
         none = "a control: no weights" if "control" in entry else ""
-        stage = f"an MLM stage of {model_title(entry['mlm']['model'], models)}" if "mlm" in entry else ""
+        made = stage_of(entry)
+        stage = f"{'an' if made[0] == 'mlm' else 'a'} {made[0].upper()} stage of {model_title(made[1]['model'], models)}" if made else ""
         rows.append({"title": model_title(name, models), "licence": entry.get("licence", ""), "published": name in published,
                      "origin": " ".join(places) or none or stage or "weights drawn here from the run's seed"})
     return rows
