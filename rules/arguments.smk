@@ -42,8 +42,9 @@ def run_state(wildcards, output):
 
 
 def names_in_model(model):
-    """The files to read in a model's folder."""
-    return [Path(file).name for file in MADE_MODEL] if "mlm" in MODELS[model] else model_files(MODELS[model])
+    """The files to read in the folder of a model that a run made; those of a fetched one stand in its manifest, since only the
+    fetch learns which it has (weights whole or in shards)."""
+    return [Path(file).name for file in MADE_MODEL] if stage_of(MODELS[model]) else []
 
 
 def how_to_train(wildcards, output, threads, resources):
@@ -149,9 +150,10 @@ def evaluation_arguments(wildcards, output):
     build = ["--build", f"results/build/{wildcards.study}"] if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else []
     human = human_labels(wildcards)
     released = ["--fetched", "results/fetch"] if read_released(wildcards) else []
+    external = ["--external", *external_systems(wildcards)] if external_systems(wildcards) else []
     answered = [f"{dataset.source}/{dataset.name}" for dataset in PLAN.datasets.values() if dataset.study == wildcards.study]
     options = [f"--human={human}", "--others", *answered] if human else []
-    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *released, *options,
+    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *released, *external, *options,
                           "--sources", f"{hand_over({'sources.yaml': evaluated_sources(wildcards)})}/sources.yaml"])
 
 
@@ -159,12 +161,12 @@ def evaluation_arguments(wildcards, output):
 
 PAPERS = (ROOT / "resources/published.csv").read_text(encoding="utf-8")
 OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
-OF_MODELS = ("title", "init", "esim", "mlm", "control")
+OF_MODELS = ("title", "init", "esim", *STAGES, "control")
 
 
 def with_base_models(models):
-    """These models, and those that an MLM stage began with."""
-    return {*models, *(MODELS[model]["mlm"]["model"] for model in models if "mlm" in MODELS[model])}
+    """These models, and those that an MLM or CLM stage began with."""
+    return {*models, *(made[1]["model"] for model in models if (made := stage_of(MODELS[model])))}
 
 
 def shown_by_item(wildcards):
@@ -172,8 +174,17 @@ def shown_by_item(wildcards):
     study = PUBLISHED[wildcards.item]["study"]
     sources = presence_of(fields_of(SOURCES, measured_sources(study), OF_SOURCES), ("sample",))
     models = fields_of(MODELS, with_base_models({run.model for run in measured_runs(study)}), OF_MODELS)
-    return json.dumps({"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
-                       "published.csv": rows_of(PAPERS, "study", {study})})
+    studies = {run.study for run in measured_runs(study)}
+    shown = {"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
+             "published.csv": rows_of(PAPERS, "study", studies)}
+    if study == "all":
+        shown |= {"studies.yaml": json.dumps(fields_of(STUDIES, studies, ("title", "headline", "methods"))), "left_out.yaml": left_out()}
+    return json.dumps(shown)
+
+
+def left_out():
+    """What was not asked, and why, as JSON."""
+    return json.dumps([vars(one) for one in PLAN.left_out])
 
 
 def item_arguments(wildcards, output):
@@ -181,8 +192,10 @@ def item_arguments(wildcards, output):
     item = PUBLISHED[wildcards.item]
     folder, runs = hand_over(json.loads(shown_by_item(wildcards))), runs_read(item)
     dialogs, challenges = dialog_sources(item["study"])
+    of_all = item["study"] == "all"  # then a run is named with its study
     options = {
-        "runs": ["--train", f"results/train/{item['study']}", "--runs", *(run.name for run in runs)],
+        "runs": ["--train", "results/train" if of_all else f"results/train/{item['study']}",
+                 "--runs", *(f"{run.study}/{run.name}" if of_all else run.name for run in runs)],
         "datasets": ["--build", f"results/build/{item['study']}"],
         "released": ["--fetched", "results/fetch"],
         "cleaned": ["--cleaned", "results/clean"],
@@ -213,7 +226,8 @@ def caption_of(wildcards, output):
 
 def study_title(wildcards):
     """The title of an item's study: its category in Snakemake's report."""
-    return STUDIES[PUBLISHED[wildcards.item]["study"]]["title"]
+    study = PUBLISHED[wildcards.item]["study"]
+    return "All studies" if study == "all" else STUDIES[study]["title"]
 
 
 def item_label(wildcards):
@@ -229,19 +243,18 @@ def page_texts():
             entry["downloads"] = [{"file": file, "sha256": digest} for file, digest in fetched_hashes(source).items()]
     models = fields_of(MODELS, with_base_models(USED_MODELS), (*OF_MODELS, "licence", "hub", "revision", "folder"))
     studies = fields_of(STUDIES, USED_STUDIES, ("title", "paper"))
-    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "caption")
+    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "caption")
     items = [{key: item[key] for key in shown if key in item} for item in PUBLISHED.values()]
-    resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items,
-                 "left_out": [vars(left_out) for left_out in PLAN.left_out]}
+    resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
     captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in USED_STUDIES), *(item["caption"] for item in items)]
     return {**{f"resources/{name}.yaml": json.dumps(value) for name, value in resources.items()},
-            "resources/published.csv": rows_of(PAPERS, "study", {*USED_STUDIES, "study"}),
+            "resources/published.csv": rows_of(PAPERS, "study", {*USED_STUDIES, "study"}), "resources/left_out.yaml": left_out(),
             **{path: text_of(path) for path in captions}}
 
 
 def page_configuration():
     """What decides the numbers, as JSON; where and how fast they are found does not stand on the page."""
-    makers = [MODELS[model]["mlm"]["experiment"] for model in PLAN.maker_of]
+    makers = [stage_of(MODELS[model])[1]["experiment"] for model in PLAN.maker_of]
     return as_json({key: config[key] for key in ("name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune")}
                    | {"model": PROBED}
                    | {"experiments": {name: config["experiments"][name] for name in (*config["run"], *makers)}})

@@ -31,7 +31,7 @@ from scripts.common.folder_lock import lock_by_owner
 from scripts.common.handed import argument_file, fields_of, hand_over, has_options, presence_of, rows_of
 from scripts.common.manifest import lost_files
 from scripts.common.model_facts import facts_reader, kept_facts
-from scripts.common.models import MADE_MODEL, model_files
+from scripts.common.models import MADE_MODEL, STAGES, stage_of
 from scripts.common.own import from_command_line, own_entries, probed_models
 from scripts.common.program import UserError
 from scripts.common.prompts import prompts_of

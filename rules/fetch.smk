@@ -11,7 +11,7 @@ rule fetch:
     """All corpora and models of the study."""
     input:
         [fetched(source) for source in USED_SOURCES],
-        [model_of(model) for model in USED_MODELS if "mlm" not in MODELS[model]],
+        [model_of(model) for model in USED_MODELS if not stage_of(MODELS[model])],
     localrule: True
 
 
@@ -70,11 +70,10 @@ rule fetch_model:
     output:
         manifest="results/fetch/models/{model}/manifest.json",
     wildcard_constraints:
-        model=one_of(name for name, entry in MODELS.items() if not {"mlm", "control"} & set(entry)),  # train_model makes the one, and the other has no file
+        model=one_of(name for name, entry in MODELS.items() if not {*STAGES, "control"} & set(entry)),  # train_model makes the one, and the other has no file
     params:
         code=code_of_model,
         entry=model_entry,
-        files=lambda wildcards: model_files(MODELS[wildcards.model]),
         models=models_file,
         place=lambda wildcards, output: place_of("models", wildcards.model),
         mirror=lambda wildcards, output: MIRROR,
@@ -86,5 +85,4 @@ rule fetch_model:
     conda: "../envs/train.yaml"
     shell:
         "python -m scripts.fetch.model --model {wildcards.model} --models {params.models:q} --place {params.place:q}"
-        " --mirror={params.mirror:q} --output {params.folder:q} --log {log:q}"
-        " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
+        " --mirror={params.mirror:q} --output {params.folder:q} --manifest {output.manifest:q} --log {log:q}"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from scripts.common.grid import Dataset, as_json, datasets, levels_of
+from scripts.common.models import STAGES, stage_of
 from scripts.common.probe import Known, LeftOut, does_fit, fitting, kind_in_words, needs_in_words
 from scripts.common.program import UserError
 from scripts.common.prompts import PARADIGM as LIKELIHOOD
@@ -39,7 +40,7 @@ class Plan:
     runs: dict[str, Run] = field(default_factory=dict)
     experiments: dict[str, list[str]] = field(default_factory=dict)
     datasets: dict[str, Dataset] = field(default_factory=dict)  # by folder
-    maker_of: dict[str, str] = field(default_factory=dict)  # by model of an MLM stage: the run that makes it
+    maker_of: dict[str, str] = field(default_factory=dict)  # by model of an MLM or CLM stage: the run that makes it
     left_out: list[LeftOut] = field(default_factory=list)  # by `methods: fitting`: what does not fit, and why
 
 
@@ -92,7 +93,7 @@ class _Resolver:
         self.resources = {"sources": sources, "models": models, "studies": studies}
         self.checked: dict[tuple[str, str], dict] = {}
         self.plan = Plan()
-        self.making: list[str] = []  # the models of MLM stages that are being resolved, each for the next
+        self.making: list[str] = []  # the models of stages that are being resolved, each for the next
 
     def entry(self, kind: str, name: str, what: str, names: tuple[str, ...] = ()) -> dict:
         """An entry of resources/ by name, checked. `what` says for a message who asks."""
@@ -128,20 +129,20 @@ class _Resolver:
 
     def known(self, name: str, where: str, needed: bool) -> Known | None:
         """What a model can do; None where it is not known and not needed."""
-        entry, stages = self.model(name, where), []
-        while "mlm" in entry and name not in stages:  # what makes itself is refused where its run is looked for
-            stages.append(name)
-            name = entry["mlm"]["model"]
+        entry, stages = self.model(name, where), {}  # by model, the stage that makes it
+        while stage_of(entry) and name not in stages:  # what makes itself is refused where its run is looked for
+            stages[name], made = stage_of(entry)
+            name = made["model"]
             entry = self.model(name, where)
         if "esim" in entry:
             return Known(frozenset({"encoder"}), trained=False)  # it learns as one, and is asked nothing else
-        facts = None if "mlm" in entry else self.facts(name, entry, needed)
+        facts = None if stage_of(entry) else self.facts(name, entry, needed)
         if needed and not facts:
             raise UserError(f"{where}: nothing tells of what kind the model {name} is; name its methods")
         if not facts:
             return None
-        abilities = {*facts["abilities"], *(["mask_filler"] if stages and facts["kind"] == "encoder" else [])}
-        return Known(frozenset(abilities), bool(stages or facts["weights"]))
+        masked = "mlm" in stages.values() and facts["kind"] == "encoder"
+        return Known(frozenset({*facts["abilities"], *(["mask_filler"] if masked else [])}), bool(stages or facts["weights"]))
 
     def datasets(self, experiment: dict, models: list[str], measures: bool, where: str, study: dict) -> Iterator[Dataset]:
         """The datasets of an experiment's grid. Raises UserError for an option or a source that the study does not have."""
@@ -163,22 +164,22 @@ class _Resolver:
 
     def made_by(self, model: str, where: str) -> str | None:
         """The run that makes a model, which joins the plan; None for a model that is fetched."""
-        plan, entry = self.plan, self.model(model, where)
-        if "mlm" not in entry:
+        plan, made = self.plan, stage_of(self.model(model, where))
+        if made is None:
             return None
-        base, name = entry["mlm"]["model"], entry["mlm"]["experiment"]
+        stage, (base, name) = made[0], (made[1]["model"], made[1]["experiment"])
         if name not in self.config["experiments"]:
             raise UserError(f"{where}.models: {model} is made by the experiment {name}, which this configuration does not "
-                            f"have; add it under experiments, with `methods: [mlm]` and `models: [{base}]`")
+                            f"have; add it under experiments, with `methods: [{stage}]` and `models: [{base}]`")
         if model in self.making:
             raise UserError(f"configuration: experiments.{name} makes {model}, so it cannot begin with it; "
                             f"write `models: [{base}]`")
         self.making.append(model)
-        runs = [run for run in self.runs_of(name) if run.model == base and run.method == "mlm"]
+        runs = [run for run in self.runs_of(name) if run.model == base and run.method == stage]
         self.making.pop()
         if len(runs) != 1:
             raise UserError(f"configuration: experiments.{name} makes {model}, so it must be one run of {base} by the "
-                            f"method mlm, not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [mlm]`")
+                            f"method {stage}, not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [{stage}]`")
         plan.runs[runs[0].name] = runs[0]
         plan.datasets[runs[0].dataset.folder] = runs[0].dataset
         plan.maker_of[model] = runs[0].name
@@ -259,8 +260,8 @@ def resolve(config: dict, sources: dict, models: dict, studies: dict, probed: li
     """The runs, datasets and experiments that a configuration asks for, as `check` returned it.
 
     probed: the names of the models that `model:` asks for (scripts/common/own.py). facts: what is known of a model by its name and
-    entry (scripts/fetch/facts.py): {kind, abilities, weights}, or None where it is not known and the third argument, whether it is needed, is
-    False. A model of an MLM stage brings the run that makes it. Raises UserError for a name that does not exist, naming the
+    entry (scripts/fetch/facts.py): {kind, abilities, weights}, or None where it is not known and the third argument, whether it is
+    needed, is False. A model of an MLM or CLM stage brings the run that makes it. Raises UserError for a name that does not exist, naming the
     experiment and the nearest known name, for a method that does not fit a model, and for a broken entry of resources/ that an
     experiment uses.
     """
@@ -272,7 +273,7 @@ def resolve(config: dict, sources: dict, models: dict, studies: dict, probed: li
             raise UserError(f"configuration: run names {shown(name)}, which is no experiment"
                             f"{closest(name, config['experiments'])}")
         runs = list(resolver.runs_of(name))
-        if any(run.method == "mlm" for run in runs):
+        if any(run.method in STAGES for run in runs):
             raise UserError(f"configuration: run names {name}, which makes models and measures nothing; take it out of run: "
                             "it runs where a model that it makes is named")
         if runs:  # none where nothing fits, which plan.left_out says

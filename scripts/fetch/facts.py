@@ -21,15 +21,14 @@ import requests
 
 from scripts.common.files import whole
 from scripts.common.model_facts import identity
-from scripts.common.models import check_model
+from scripts.common.models import INDEX, WEIGHTS, check_model
 from scripts.common.program import UserError, cut, execute, log, parser
 from scripts.fetch.download import MIRROR_HELP, check_mirror, in_mirror, local_path, read_entry
 from scripts.fetch.hub import HOST, PICKLE, headers_from_hub, hub_file
-from scripts.fetch.model import only_pickled
 from scripts.fetch.model_files import read_config, read_object, refuse_code
+from scripts.fetch.pretrained import OLDER_TOKENIZERS, only_pickled
 from scripts.fetch.web import TIMEOUT, NoAnswer, session
 
-WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 LONGEST_HEADER = 100_000_000  # bytes, as safetensors itself has it
 INSTEAD = "take another model, or write a folder with save_pretrained() of its model and its tokenizer, and name that"
 
@@ -92,7 +91,7 @@ def check_listed(called: str, listed: set[str]) -> None:
     """Raises UserError where a model lacks what training needs, by the names of its files."""
     if "config.json" not in listed:
         raise UserError(f"{called} has no config.json, so nothing tells what it is; {INSTEAD}")
-    if "tokenizer.json" not in listed:
+    if "tokenizer.json" not in listed and not any(listed.issuperset(names) for names in OLDER_TOKENIZERS):
         only = "; it has a chat template only" if any(file.startswith("chat_template") for file in listed) else ""
         raise UserError(f"{called} has no tokenizer.json, by which texts become tokens{only}; {INSTEAD}")
     if not {WEIGHTS, INDEX} & listed:
@@ -107,7 +106,8 @@ def of_folder(called: str, folder: Path) -> Parts:
 
 def of_address(called: str, base: str) -> Parts | None:
     """A model in a mirror that is a URL; None where it is not there."""
-    names = ("config.json", "tokenizer.json", "chat_template.jinja", WEIGHTS, INDEX, PICKLE)
+    tokenizers = [file for names in OLDER_TOKENIZERS for file in names]
+    names = ("config.json", "tokenizer.json", *tokenizers, "chat_template.jinja", WEIGHTS, INDEX, PICKLE)
 
     def load(file: str) -> dict:
         with session() as web:

@@ -11,6 +11,7 @@ from safetensors.numpy import save_file
 from scripts.common.program import UserError
 from scripts.fetch import model, web
 from tests.conftest import ROOT
+from tests.tiny_weights import bert_weights
 
 MODELS = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
 TINY = MODELS["tiny_bert"]
@@ -64,10 +65,8 @@ def folder_fixture(tmp_path) -> Path:
 
 
 def weights(rows: int = len(model.vocabulary(WORDS)), layers: int = 2) -> dict[str, numpy.ndarray]:
-    """The tensors by which the small model's file is judged."""
-    names = [f"bert.encoder.layer.{layer}.output.dense.bias" for layer in range(layers)]
-    return {"bert.embeddings.word_embeddings.weight": numpy.zeros((rows, 128), "float32")} | {
-        name: numpy.zeros(128, "float32") for name in names}
+    """The tensors of the small model."""
+    return bert_weights(rows, layers, width=128, inner=256, positions=128)
 
 
 @pytest.fixture(name="hub")
