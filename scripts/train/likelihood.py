@@ -34,7 +34,7 @@ def load(model: Path, training: dict):
     Raises UserError for a model of another kind, without weights, with weights that lack a part, an encoder without a mask among its
     tokens, a model that writes and has no sentinel.
     """
-    tokenizer = read_tokenizer(model, pads=False)
+    tokenizer = read_tokenizer(model)
     config = read_config(model, tokenizer, training)
     kind = known_kind(config, model)
     if not (model / "model.safetensors").exists():
