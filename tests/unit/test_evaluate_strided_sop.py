@@ -119,7 +119,7 @@ def test_one_wording_is_told_too(program, trained):
     folder, _ = trained
     change_facts(folder, "run-1", seed=0, wording="plain", train_examples=0, model="asked")
     metrics = evaluate(program, folder).query("slice == 'all' and metric == 'accuracy' and model == 'asked'")
-    assert metrics["wording"].tolist() == ["plain", None] and metrics["seeds"].tolist() == [1, 1] and metrics["sd"].isna().all()
+    assert metrics["wording"].fillna("").tolist() == ["plain", ""] and metrics["seeds"].tolist() == [1, 1] and metrics["sd"].isna().all()
 
 
 @pytest.mark.parametrize("wording", [5, ["plain"], "a/b", ""])
