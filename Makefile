@@ -4,7 +4,7 @@
 PYTHON ?= python3
 ENVIRONMENT = .venv/installed
 # One worker of pytest a core, at most eight; the tests of one file share what is dear and stay together.
-WORKERS ?= -n logical --maxprocesses 8 --dist loadfile
+WORKERS ?= -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .PHONY: run check lint test environment
 run: environment

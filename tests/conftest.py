@@ -23,11 +23,15 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 settings.register_profile("quick", max_examples=10)
 
 
+LONGEST = ("test_kills.py", "test_slurm.py")  # these, then all of workflow/, begin first: no worker is left alone with one
+
+
 def pytest_collection_modifyitems(items) -> None:
-    """Tests of the real corpora are marked `mirror`, after the fixture that finds them."""
+    """Tests of the real corpora are marked `mirror`, after the fixture that finds them; the longest files come first."""
     for item in items:
         if "mirror" in item.fixturenames:
             item.add_marker("mirror")
+    items.sort(key=lambda item: (item.path.name not in LONGEST, item.path.parent.name != "workflow"))
 
 
 def pytest_terminal_summary(terminalreporter) -> None:

@@ -7,7 +7,6 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-import numpy as np
 from safetensors.numpy import save
 
 from scripts.common.tables import STRIDED_PAIRS

@@ -155,6 +155,8 @@ def expressions(texts: pd.Series) -> pd.DataFrame:
     clock = unit.eq("hour") & stands(first, CLOCK) & (first.str.startswith("0") | stands(before, CLOCK_BEFORE))
     rate = stands(after, RATE_AFTER) | stands(before, TIMES_BEFORE)
     rate |= (every | table["article"]) & stands(before, COUNT_BEFORE)
+    # "5 days and 7 days a day": in another unit the first would be read with the second, as one quantity.
+    rate |= rate.shift(-1, fill_value=False) & table["row"].eq(table["row"].shift(-1)) & stands(after, rf"^\s+(?:and\s+)?{NUMERAL_OR_A}")
     chained = stands(after, rf"^{JOIN}{NUMERAL_OR_A}")  # "5 minutes to 7", "2 to 3 to 4 hours"
     chained |= stands(before, rf"\b{NUMERAL_OR_A}(?:\s*{HYPHEN}?\s*{UNIT})?{JOIN}$")
     counted = ~table["article"] & ~every & stands(before, rf"\b{NUMERAL}\s+(?:and\s+)?$")  # "two half hours"

@@ -34,7 +34,7 @@ def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
         if "scoring" in of_study and (of_study["scoring"] == "ternary").any():  # binary is easier to guess: its majority is two thirds
             of_study = of_study[of_study["scoring"] == "ternary"]
         best = of_study.loc[of_study["value"].idxmax()]
-        note = ", sample data" if best["sample"] else ""
+        note = ", sample data" * bool(best["sample"]) + (f", at most {best['limit']:,.0f} items" if pd.notna(best["limit"]) else "")
         same = [name for name in POINT if name in table and pd.notna(best[name])]
         beside = table[(table[same] == best[same]).all(axis=1) & (table["metric"] == f"{study['headline']}_above_control")]
         above = "without a control;" if beside.empty else above_control(beside.iloc[0])

@@ -7,6 +7,7 @@ copied out of the cache, which stays the user's, and verified like any download.
 import hashlib
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from tqdm import tqdm
@@ -185,3 +186,20 @@ def hub_room(files: dict[str, str | None], hub: str, revision: str, partial: Pat
         here += mirrored or (told and told.file_size) or 0
         cache += told.file_size or 0 if told and not told.is_cached else 0
     return {partial: here, Path(constants.HF_HUB_CACHE): cache}
+
+
+def headers_from_hub(called: str, hub: str, revision: str, pin: str, check_names: Callable[[set[str]], None]):
+    """The headers of a model's weights on the hub, by range requests, as huggingface_hub tells them.
+
+    check_names: refuses a model by the names of its files. Raises UserError for whatever the hub refuses.
+    """
+    from huggingface_hub import HfApi
+
+    api = HfApi(endpoint=endpoint())
+    try:
+        check_names(set(api.list_repo_files(hub, revision=revision)))
+        return api.get_safetensors_metadata(hub, revision=revision)
+    except UserError:
+        raise
+    except Exception as error:  # of several kinds, which differ between versions of huggingface_hub
+        raise _refusal(called, hub, revision, pin, error, None) from error

@@ -14,11 +14,12 @@ import shutil
 import string
 from pathlib import Path
 
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from scripts.common.manifest import write_manifest
-from scripts.common.models import DEFAULT_FILES, check_model, kind_of
+from scripts.common.models import DEFAULT_FILES, STAGES, check_model, kind_of
 from scripts.common.program import UserError, execute, log, parser
+from scripts.common.special_tokens import is_decoder
 from scripts.fetch.download import MIRROR_HELP, check_mirror, download, hand_over, read_entry
 from scripts.fetch.hub import hub_file
 from scripts.fetch.model_files import WrongFiles, check_architecture, check_scratch
@@ -26,9 +27,10 @@ from scripts.fetch.pretrained import bring_pretrained
 
 SENTINEL = "<extra_id_0>"  # what T5 has in a mask's place
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+SPECIAL_OF_DECODERS = ["[PAD]", "[UNK]", "[BOS]"]
 
 
-def vocabulary(words: Path) -> list[str]:
+def vocabulary(words: Path, special: list[str] = SPECIAL) -> list[str]:
     """Pieces: special tokens, each printable ASCII character alone and inside a word, and the words of a file.
 
     Capitals are left out, since the tokenizer lower-cases.
@@ -40,22 +42,27 @@ def vocabulary(words: Path) -> list[str]:
     characters = [character for character in string.printable if character.isprintable() and character != " "
                   and not character.isupper()]
     inside = [f"##{character}" for character in characters]
-    return list(dict.fromkeys([*SPECIAL, *characters, *inside, *listed]))
+    return list(dict.fromkeys([*special, *characters, *inside, *listed]))
 
 
-def word_pieces(words: Path, sentinel: bool) -> Tokenizer:
-    """A WordPiece tokenizer that splits and lower-cases as BERT's does: [CLS] a [SEP], [CLS] a [SEP] b [SEP] for a pair."""
-    special = [*SPECIAL, SENTINEL] if sentinel else SPECIAL
-    pieces = {piece: number for number, piece in enumerate(dict.fromkeys([*vocabulary(words), *special]))}
+def word_pieces(words: Path, sentinel: bool = False, decoder: bool = False) -> Tokenizer:
+    """A WordPiece tokenizer that splits and lower-cases as BERT's does: [CLS] a [SEP], [CLS] a [SEP] b [SEP] for a pair.
+
+    A decoder's writes [BOS] a, and keeps newlines. sentinel: it also knows what stands in a mask's place for T5.
+    """
+    special = SPECIAL_OF_DECODERS if decoder else [*SPECIAL, SENTINEL] if sentinel else SPECIAL
+    first = [*special, "\n"] if decoder else SPECIAL
+    pieces = {piece: number for number, piece in enumerate(dict.fromkeys([*vocabulary(words, first), *special]))}
     tokenizer = Tokenizer(models.WordPiece(pieces, unk_token="[UNK]", continuing_subword_prefix="##"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    single, pair = ("[BOS] $A", "[BOS] $A $B") if decoder else ("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1")
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[("[CLS]", pieces["[CLS]"]), ("[SEP]", pieces["[SEP]"])],
-    )
+        single=single, pair=pair, special_tokens=[(token, pieces[token]) for token in special if token in pair])
     tokenizer.decoder = decoders.WordPiece(prefix="##")
     tokenizer.add_special_tokens(special)
+    if decoder:
+        tokenizer.add_tokens([AddedToken("\n", normalized=False)])
     return tokenizer
 
 
@@ -77,9 +84,10 @@ def released_pieces(name: str, wanted: dict, pin: str, partial: Path, mirror: st
 def write_scratch(name: str, entry: dict, pin: str, folder: Path, mirror: str | None) -> dict[str, Path]:
     """Write configuration and tokenizer of a model that is trained from scratch; {name: place}."""
     init, decodes = entry["init"], check_architecture(name, entry["init"])
+    decoder = is_decoder(init["model_type"])
     if "vocabulary" in entry:
-        tokenizer = word_pieces(Path(entry["vocabulary"]), sentinel=decodes)
-        special = {f"{token[1:-1].lower()}_token": token for token in SPECIAL}
+        tokenizer = word_pieces(Path(entry["vocabulary"]), sentinel=decodes, decoder=decoder)
+        special = {f"{token[1:-1].lower()}_token": token for token in (SPECIAL_OF_DECODERS if decoder else SPECIAL)}
         end = "[SEP]"
     else:
         tokenizer = released_pieces(name, entry["tokenizer"], pin, folder, mirror)
@@ -90,10 +98,11 @@ def write_scratch(name: str, entry: dict, pin: str, folder: Path, mirror: str | 
     contents = {
         # Not through a transformers class, of which a new version would change bytes, and so train anew.
         "config.json": init | {"vocab_size": tokenizer.get_vocab_size(), "pad_token_id": pad} | (
-            {"eos_token_id": tokenizer.token_to_id(end), "decoder_start_token_id": pad} if decodes else {}),
+            {"eos_token_id": tokenizer.token_to_id(end), "decoder_start_token_id": pad} if decodes else {}) | (
+            {"bos_token_id": tokenizer.token_to_id("[BOS]"), "eos_token_id": None} if decoder else {}),
         "tokenizer_config.json": {
             "tokenizer_class": "PreTrainedTokenizerFast",
-            "model_input_names": ["input_ids", *([] if decodes else ["token_type_ids"]), "attention_mask"],
+            "model_input_names": ["input_ids", *([] if decodes or decoder else ["token_type_ids"]), "attention_mask"],
             **({"do_lower_case": True} if "vocabulary" in entry else {}),
             **({"model_max_length": init["max_position_embeddings"]} if "max_position_embeddings" in init else {}),
             **special,
@@ -130,9 +139,9 @@ def main(given: argparse.Namespace) -> None:
     entry = read_entry("model", given.model, given.models)
     check_model(given.model, entry)
     partial = given.partial / "models" / given.model
-    kind, pin = kind_of(entry), f"{given.models} ({given.model})"
-    if kind == "mlm":
-        raise UserError(f"{given.model}: is made by an MLM stage, not fetched; `snakemake train` makes it")
+    kind, pin = kind_of(entry), given.place or f"{given.models} ({given.model})"
+    if kind in STAGES:
+        raise UserError(f"{given.model}: is made by {'an' if kind == 'mlm' else 'a'} {kind.upper()} stage, not fetched; `snakemake train` makes it")
     partial.mkdir(parents=True, exist_ok=True)
     try:
         if kind == "init":
@@ -158,6 +167,7 @@ def arguments() -> argparse.ArgumentParser:
     program.add_argument("--model", required=True, metavar="NAME", help="an entry of MODELS")
     program.add_argument("--models", type=Path, default=Path("resources/models.yaml"), metavar="FILE",
                          help="default: %(default)s")
+    program.add_argument("--place", metavar="TEXT", help="what to call the place of the entry in messages; default: MODELS (NAME)")
     program.add_argument("--output", type=Path, required=True, help="the folder, results/fetch/models/NAME")
     program.add_argument("--manifest", type=Path, metavar="FILE", help="also write down there which files came, as scripts.common.manifest does")
     program.add_argument("--mirror", default="", metavar="PLACE", help=MIRROR_HELP)

@@ -73,14 +73,16 @@ def origin_in_folder(name: str, entry: dict, pin: str, partial: Path) -> Origin:
     return Origin(name, entry["folder"], pin, bring, lambda file: (folder / file).is_file(), room)
 
 
+def only_pickled(name: str, where: str) -> UserError:
+    """What to say of a model whose weights are a pickle."""
+    return UserError(f"{name}: {where} has its weights as {PICKLE} only, a pickle, which can run code when read: convert it where you "
+                     "trust it (from_pretrained(…).save_pretrained(FOLDER) writes safetensors) and write `folder: FOLDER` in its entry")
+
+
 def no_weights(origin: Origin, error: NoFile) -> UserError:
     """What to say of a model without safetensors."""
-    for pickle in (PICKLE, f"{PICKLE}.index.json"):
-        if origin.has(pickle):
-            return UserError(f"{origin.name}: {origin.where} has its weights as {PICKLE} only, a pickle, which can run code when "
-                             "read: convert it where you trust it (from_pretrained(…).save_pretrained(FOLDER) writes "
-                             "safetensors) and write `folder: FOLDER` in its entry")
-    return error
+    pickled = any(origin.has(pickle) for pickle in (PICKLE, f"{PICKLE}.index.json"))
+    return only_pickled(origin.name, origin.where) if pickled else error
 
 
 def shards_of(name: str, index: Path) -> list[str]:

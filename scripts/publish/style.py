@@ -24,7 +24,6 @@ CONTROL, CONTROL_MARKERS = "#9a9a9a", ["x", "+", "1", "2", "3", "4"]  # what no 
 CONTROLS, BEST_CONTROL = "controls (no understanding of time)", "best control (no understanding of time)"
 LEGEND_LINE = 0.145  # inches
 WIDTH = 7.0  # inches: the text width of a two-column page
-SAMPLE = "SAMPLE DATA"
 
 SETTINGS = {
     "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8,
@@ -54,10 +53,12 @@ def panel_title(axes: Axes, lines: list[str], detail: str) -> None:
     axes.annotate(detail, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", color=GREY, va="bottom")
 
 
-def mark_sample(axes: Axes, size: float = 17) -> None:
-    """Say on the face of a panel that its numbers come from sample data."""
-    axes.text(0.5, 0.5, SAMPLE, transform=axes.transAxes, ha="center", va="center", rotation=24, fontsize=size,
-              fontweight="bold", color=PALE, zorder=0.6)
+def mark(axes: Axes, text: str, size: float = 17) -> None:
+    """Say on the face of a panel what marks its numbers: of face_of() (scripts/publish/marks.py), nothing where that is empty."""
+    if text:
+        longest = max(map(len, text.split("\n")))
+        axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", rotation=24, linespacing=1.1,
+                  fontsize=size * min(1, 12 / longest), fontweight="bold", color=PALE, zorder=0.6)
 
 
 def with_ends(points: pd.DataFrame) -> pd.DataFrame:

@@ -218,14 +218,21 @@ def learn(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardwar
     return state
 
 
-def measure(job: dict, accelerator: Accelerator, paradigm, examples: dict[str, Examples], stop: Stop) -> State:
-    """Score the evaluation splits with the model as it is."""
+def measure(job: dict, accelerator: Accelerator, paradigm, tables: dict, examples: dict[str, Examples], stop: Stop) -> State:
+    """Score the evaluation splits with the model as it is.
+
+    Where the examples are texts of a prompt, several to a row of their table, the paradigm makes one score of these at the end.
+    """
     state, started = State(), time.time()
     scorer = Scorer(accelerator, accelerator.prepare(paradigm.network), paradigm, stop)
     state.kept["direct"] = {}
-    for split in examples:
-        scores = scorer.scores(examples[split])
-        loss, accuracy, n = paradigm.measure(scores, examples[split])
+    scored = {split: (scorer.scores(examples[split]), examples[split]) for split in examples}
+    if job.get("prompt"):
+        scored = paradigm.finished({split: scores for split, (scores, _) in scored.items()}, tables)
+        state.tokens = sum(int(examples[split].lengths.sum()) for split in examples)
+    for split in job["splits"][1:]:
+        scores, rows = scored[split]
+        loss, accuracy, n = paradigm.measure(scores, rows)
         state.history.append({"run": job["run"], "epoch": 0, "split": split, "loss": loss, "accuracy": accuracy, "n": n})
         state.kept["direct"][split] = {"epoch": 0, "accuracy": accuracy, "scores": scores}
         log.info("%s: %s loss %.3f accuracy %.3f", job["run"], split, loss, accuracy)
@@ -241,13 +248,14 @@ def train(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardwar
     paradigm = importlib.import_module(f"scripts.train.{job['paradigm']}").Paradigm(Path(launch.model), job, tables)
     if job["learns"]:
         tables["learned"] = paradigm.learnable(tables["learned"])
-    examples = read_examples(job, tables, paradigm, launch)
+    measured_only = not job["learns"] and not (job.get("prompt") or {}).get("threshold")  # of what is learnt from, shots at most are read
+    examples = read_examples(job, {split: table for split, table in tables.items() if split != "learned" or not measured_only}, paradigm, launch)
     stop.check()
     hardware.prepare(paradigm.network, job["settings"]["training"])
     if job["learns"]:
         state = learn(job, launch, accelerator, hardware, paradigm, examples, stop)
     else:
-        state = measure(job, accelerator, paradigm, examples, stop)
+        state = measure(job, accelerator, paradigm, tables, examples, stop)
     if accelerator.is_main_process:
         facts = write_result(job, state, tables, examples, paradigm, hardware, accelerator, Path(launch.work), Path(launch.model))
         finish(Path(launch.work), job, Path(launch.output))

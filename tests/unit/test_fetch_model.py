@@ -45,14 +45,16 @@ HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
 
 
 @pytest.mark.parametrize(("entry", "said"), [
-    ({"licence": "MIT"}, "exactly one of hub, folder, init, esim, mlm, control"),
-    (HUB | {"folder": "there"}, "exactly one of hub, folder, init, esim, mlm, control"),
+    ({"licence": "MIT"}, "exactly one of hub, folder, init, esim, mlm, clm, control"),
+    (HUB | {"folder": "there"}, "exactly one of hub, folder, init, esim, mlm, clm, control"),
     (TINY | {"tokenizer": {}}, "has one of vocabulary and tokenizer"),
     ({"esim": {"hidden_size": 3}, "licence": "MIT"}, "has one of vectors and encoder"),
     ({"esim": {"hidden_size": 3}, "encoder": "nowhere", "licence": "MIT"}, "fetch the model nowhere first"),
     ({"esim": {"hidden_size": 3}, "vectors": {"file": "glove.txt"}, "licence": "MIT"}, "key urls is missing at mine.vectors"),
     ({"mlm": {"model": "minilm"}, "licence": "MIT"}, "key experiment is missing at mine.mlm"),
     ({"mlm": {"model": "minilm", "experiment": "mine"}, "licence": "MIT"}, "made by an MLM stage, not fetched"),
+    ({"clm": {"model": "minilm"}, "licence": "MIT"}, "key experiment is missing at mine.clm"),
+    ({"clm": {"model": "minilm", "experiment": "mine"}, "licence": "MIT"}, "made by a CLM stage, not fetched"),
     ({"hub": "me/mine", "licence": "MIT"}, "revision is missing"),
     (HUB | {"revison": "main"}, "unknown key revison"),
     ({"init": {"model_type": "bert"}, "vocabulary": "no/words.txt", "licence": "MIT"}, "no/words.txt: no such file"),

@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from scripts.build.time_units import SECONDS
@@ -207,6 +207,7 @@ def assert_the_same_quantities(first: pd.DataFrame, second: pd.DataFrame) -> Non
 
 @settings(deadline=None)
 @given(st.lists(texts, min_size=1, max_size=30))
+@example(["5 days and seven days a day"])
 def test_the_quantity_is_preserved(answers):
     answers = pd.Series(answers, dtype=object)
     assert_the_same_quantities(quantities(answers), quantities(normalize_units(answers)))

@@ -26,6 +26,7 @@ from matplotlib.lines import Line2D
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
     BASELINES, POINTS, load_systems, looks, mctaco_metrics, over_seeds, published_beside, published_points, table_2, title_of,
     trained_most, with_best_control)
@@ -187,8 +188,7 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
         steps = transform(np.repeat(np.linspace(0, 100, 401)[:, None], 2, axis=1))
         taken = np.vstack([boxes, np.hstack([steps[:-1], steps[1:]])]) + np.array([-1, -1, 1, 1])
         place_labels(axes, [one for one in labels if one["text"]], taken)
-        if of_split["sample"].any():
-            style.mark_sample(axes)
+        style.mark(axes, face_of(of_split))
         axes.set_xlabel("F1 (%)")
         axes.set_ylabel("exact match (%)")
     style.legends(figure, [("", handles)], 0.08)

@@ -15,14 +15,18 @@ from scripts.common.tables import read_metrics
 from scripts.evaluate.mctaco import SCHEMA
 from scripts.publish import style
 from scripts.publish.comparison import settings_of
+from scripts.publish.marks import limit_if_several
 from scripts.publish.names import load, model_title
 
 CATEGORIES = {"duration": "duration", "ordering": "ordering", "typical_time": "typical time", "frequency": "frequency",
               "stationarity": "stationarity"}
 BASELINES = {"random": "random", "always_yes": "always yes", "always_no": "always no", "gold": "the data's own labels"}
 NORMALIZED = " + unit normalization"
+LEARNT = ["train", "untrained"]  # what the paper's systems do, and are told apart by their training sets
+PLAIN = [*LEARNT, "control", "baseline", "released"]  # methods that need not be told beside the model
+METHODS = {"verbalizer": ", yes or no", "external": ", from elsewhere"}
 POINTS = ["origin", "source", "split", "system", "model", "unit_normalization", "experiment", "train_questions",
-          "train_pairs", "draw", "seed", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "sample"]
+          "train_pairs", "draw", "seed", "wording", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "sample", "limit"]
 
 
 def load_systems(models: Path, sources: Path) -> dict[str, dict]:
@@ -47,25 +51,27 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
         raise UserError(f"{path}: no rows of study mctaco; run an experiment of it before drawing its figures")
     metrics["unit_normalization"] = metrics["unit_normalization"].astype(bool)
     baseline = metrics["model"].isin(BASELINES)
-    fixed = metrics[baseline].drop_duplicates(["source", "split", "model", "slice", "metric"])
+    metrics["told"] = limit_if_several(metrics) + metrics["method"].map(
+        lambda name: "" if name in PLAIN else METHODS.get(name, f", {name.replace('_', ' ')}"))
+    fixed = metrics[baseline].drop_duplicates(["source", "split", "limit", "model", "slice", "metric"])
     fixed = fixed.assign(unit_normalization=False, train_questions=np.nan, train_pairs=np.nan, draw=0)
     trained = metrics[~baseline].drop_duplicates([name for name in metrics if name not in ("experiment", "draws")])
-    point = ["source", "split", "model", "unit_normalization", "train_questions", "draw", "slice", "metric", "seed"]
+    point = ["source", "split", "model", "told", "unit_normalization", "train_questions", "draw", "slice", "metric", "seed"]
     twice = trained[trained["seed"].isna()].groupby(point, dropna=False)["experiment"].transform("size") > 1
     ambiguous = set(trained.loc[twice[twice].index, "model"])
-    told = trained["experiment"].where(trained["model"].isin(ambiguous), "").map(lambda name: name and f" ({name})")
+    told = trained["told"] + trained["experiment"].where(trained["model"].isin(ambiguous), "").map(lambda name: name and f" ({name})")
     trained = trained.assign(kind=trained["model"].map(lambda name: model_title(name, models)) + told)
     trained["system"] = trained["kind"] + trained["unit_normalization"].map({True: NORMALIZED, False: ""})
-    fixed = fixed.assign(kind=fixed["model"].map(BASELINES), system=fixed["model"].map(BASELINES))
+    fixed = fixed.assign(kind=fixed["model"].map(BASELINES) + fixed["told"], system=fixed["model"].map(BASELINES) + fixed["told"])
     # As float, so that a column with nothing in it can be joined with one that has numbers.
-    numbers = ["train_questions", "train_pairs", "draw", "seed", "sd"]
+    numbers = ["train_questions", "train_pairs", "draw", "limit", "seed", "sd"]
     rows = pd.concat([part.astype({name: float for name in numbers}) for part in (fixed, trained)], ignore_index=True)
     place = {name: number for number, name in enumerate([*BASELINES, *models])}
-    rows["paper_model"] = rows["model"].map(lambda name: models.get(name, {}).get("of", name))
+    rows["paper_model"] = rows["model"].map(lambda name: models.get(name, {}).get("of", name)).where(rows["method"].isin(PLAIN), "")
     rows["place"] = rows["model"].map(lambda name: place.get(name, len(place)))
     order = ["source", "split", "place", "kind", "unit_normalization", "train_questions", "draw", "slice", "metric",
              "seed"]
-    return rows.sort_values(order, ignore_index=True).drop(columns="place")
+    return rows.sort_values(order, ignore_index=True).drop(columns=["place", "told"])
 
 
 def trained_most(metrics: pd.DataFrame) -> pd.DataFrame:

@@ -28,11 +28,12 @@ from scripts.common.program import UserError, execute, log
 from scripts.evaluate.strided_slices import PARTS
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of
 from scripts.publish.names import load
 from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
 from scripts.publish.table import write_points
 
-COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "slice", "seed", "metric", "value",
+COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "limit", "slice", "seed", "metric", "value",
            "sd", "ci_low", "ci_high", "n", "groups", "sample"]
 LEAST = 10  # pairs
 HEADS = {"all": "", "overlap": "the two clips overlap", "same_start": "the two start together", "position": "place in the video",
@@ -134,8 +135,7 @@ def draw_block(figure: Figure, points: pd.DataFrame, title: str, top: float, kno
         axes.annotate("n", (1, 1), (0.3 * NUMBERS * each * 72, 3), xycoords="axes fraction", textcoords="offset points", fontsize=6,
                       color=style.GREY)
         axes.set_xlabel("accuracy (%)", fontsize=7, labelpad=2)
-        if points["sample"].any():
-            style.mark_sample(axes, 11)
+        style.mark(axes, face_of(points), 11)
     first = figure.axes[-len(strides)]
     across = blended_transform_factory(figure.transFigure, first.transData)
     for panel, y in heads.items():
