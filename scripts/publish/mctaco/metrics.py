@@ -16,7 +16,7 @@ from scripts.evaluate.mctaco import SCHEMA
 from scripts.publish import style
 from scripts.publish.comparison import settings_of
 from scripts.publish.marks import limit_if_several
-from scripts.publish.names import load, model_title
+from scripts.publish.names import load, method_title, model_title
 
 CATEGORIES = {"duration": "duration", "ordering": "ordering", "typical_time": "typical time", "frequency": "frequency",
               "stationarity": "stationarity"}
@@ -24,7 +24,6 @@ BASELINES = {"random": "random", "always_yes": "always yes", "always_no": "alway
 NORMALIZED = " + unit normalization"
 LEARNT = ["train", "untrained"]  # what the paper's systems do, and are told apart by their training sets
 PLAIN = [*LEARNT, "control", "baseline", "released"]  # methods that need not be told beside the model
-METHODS = {"verbalizer": ", yes or no", "external": ", from elsewhere"}
 POINTS = ["origin", "source", "split", "system", "model", "unit_normalization", "experiment", "train_questions",
           "train_pairs", "draw", "seed", "wording", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "sample", "limit"]
 
@@ -52,7 +51,7 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
     metrics["unit_normalization"] = metrics["unit_normalization"].astype(bool)
     baseline = metrics["model"].isin(BASELINES)
     metrics["told"] = limit_if_several(metrics) + metrics["method"].map(
-        lambda name: "" if name in PLAIN else METHODS.get(name, f", {name.replace('_', ' ')}"))
+        lambda name: "" if name in PLAIN else f", {method_title(name)}")
     fixed = metrics[baseline].drop_duplicates(["source", "split", "limit", "model", "slice", "metric"])
     fixed = fixed.assign(unit_normalization=False, train_questions=np.nan, train_pairs=np.nan, draw=0)
     trained = metrics[~baseline].drop_duplicates([name for name in metrics if name not in ("experiment", "draws")])
