@@ -142,18 +142,16 @@ def published_points(published: pd.DataFrame) -> pd.DataFrame:
 
 
 def looks(metrics: pd.DataFrame) -> dict[str, dict]:
-    """Per trained system its colour and marker, by model; with unit normalization open markers and dashed lines; controls grey."""
+    """Per trained system its colour and marker, by model and method; with unit normalization open markers and dashed lines; controls
+    grey."""
     own = metrics[~metrics["model"].isin(BASELINES)].drop_duplicates("system")
     trained, controls = own[own["method"] != "control"], own[own["method"] == "control"]
-    kinds = {kind: number for number, kind in enumerate(dict.fromkeys(trained["kind"]))}
-    count = len(style.COLOURS)
+    kinds = style.told_apart(zip(trained["kind"], trained["model"], trained["method"].replace("untrained", "train")))
     greys = {kind: style.CONTROL_MARKERS[number % 6] for number, kind in enumerate(dict.fromkeys(controls["kind"]))}
     return {row["system"]: {"colour": style.CONTROL, "marker": greys[row["kind"]], "face": "white", "line": "-"}
             for _, row in controls.iterrows()} | {row["system"]: {
-        "colour": style.COLOURS[kinds[row["kind"]] % count],
-        # One place further on in every round, so that no two models share both colour and marker.
-        "marker": style.MARKERS[(kinds[row["kind"]] + kinds[row["kind"]] // count) % count],
-        "face": "white" if row["unit_normalization"] else style.COLOURS[kinds[row["kind"]] % count],
+        "colour": kinds[row["kind"]][0], "marker": kinds[row["kind"]][1],
+        "face": "white" if row["unit_normalization"] else kinds[row["kind"]][0],
         "line": (0, (4, 1.6)) if row["unit_normalization"] else "-",
     } for _, row in trained.iterrows()}
 
