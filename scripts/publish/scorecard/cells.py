@@ -155,8 +155,8 @@ def best_controls(metrics: pd.DataFrame, cells: pd.DataFrame, studies: dict, sou
                 & ~rows["metric"].str.endswith("_above_control")]
     place = ["study", "source", "dataset", "split", "scoring"]
     finest = cells[(cells["scoring"] != "binary") | (cells.groupby(PROBE, dropna=False)["scoring"].transform("nunique") < 2)]
-    there = set(finest[place].fillna("").itertuples(index=False, name=None))
-    rows = rows[[one in there for one in rows[place].fillna("").itertuples(index=False, name=None)]]
+    there = pd.MultiIndex.from_frame(finest[place].fillna(""))
+    rows = rows[pd.MultiIndex.from_frame(rows[place].fillna("")).isin(there)]
     return rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(PROBE)
 
 
