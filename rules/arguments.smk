@@ -178,7 +178,10 @@ def shown_by_item(wildcards):
     shown = {"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
              "published.csv": rows_of(PAPERS, "study", studies)}
     if study == "all":
-        shown |= {"studies.yaml": json.dumps(fields_of(STUDIES, studies, ("title", "headline", "methods"))), "left_out.yaml": left_out()}
+        told = {name: {"title": STUDIES[name]["title"], "headline": STUDIES[name]["headline"],
+                       "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
+                for name in STUDIES if name in studies}
+        shown |= {"studies.yaml": json.dumps(told), "left_out.yaml": left_out()}
     return json.dumps(shown)
 
 

@@ -419,8 +419,8 @@ def test_the_file_must_be_named(program, tmp_path, names):
 def test_the_documentation_holds(program, tmp_path):
     """docs/add.md, followed: its example lines are read, and its entry has what the rules and the study need."""
     text = (ROOT / "docs/add.md").read_text()
-    [entry] = [value["my_dialogs"] for piece in re.findall(r"```yaml\n(.*?)```", text, re.S)
-               if "my_dialogs" in (value := yaml.safe_load(piece))]
+    [entry] = [sources["my_dialogs"] for piece in re.findall(r"```yaml\n(.*?)```", text, re.S)
+               if "my_dialogs" in (sources := yaml.safe_load(piece).get("sources", {}))]
     real = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["dailydialog"]
     assert set(real) - {"homepage", "downloads"} | {"local", "cleaner"} == set(entry)
     assert entry["splits"] == list(dialogs.SPLITS) and entry["domain"] == "out" and entry["cleaner"] == "dialogs"

@@ -30,7 +30,7 @@ UNKNOWN = "kind not told by the runs"
 FINE_TUNED, FILLED, LIKELIHOOD, DIRECT = "fine-tuned", "masks filled", "likelihood", "as it came"
 WAYS = [FINE_TUNED, DIRECT, FILLED, LIKELIHOOD]
 OTHER_WAYS = {"direct": DIRECT, "fill_zero_shot": FILLED, "pseudo_log_likelihood": FILLED, "released": "released predictions",
-              "external": "predictions handed in"}
+              "external": "from elsewhere"}
 LESS = {"hypothesis_only", "untrained"}  # methods that keep something from the model: no answer to what it understands
 NO_CLAIM = {"majority", "random", "always_yes", "always_no"}
 
@@ -39,7 +39,7 @@ def read_scores(file: Path) -> pd.DataFrame:
     """The metrics that the scorecard may need: whole splits, with every column that it asks for."""
     metrics = read_metrics(file).to_pandas()
     metrics = metrics[metrics["slice"] == "all"]
-    wanted = [*SYSTEM, *PROBES.values(), *PLAIN, *PREFERRED, "measured_on", "train_questions", "draw", "wording", "limit", "control", "seeds"]
+    wanted = [*SYSTEM, *PROBES.values(), *PLAIN, *PREFERRED, "measured_on", "train_questions", "draw"]
     return metrics.reindex(columns=list(dict.fromkeys([*metrics, *wanted])))
 
 
@@ -155,8 +155,8 @@ def best_controls(metrics: pd.DataFrame, cells: pd.DataFrame, studies: dict, sou
                 & ~rows["metric"].str.endswith("_above_control")]
     place = ["study", "source", "dataset", "split", "scoring"]
     finest = cells[(cells["scoring"] != "binary") | (cells.groupby(PROBE, dropna=False)["scoring"].transform("nunique") < 2)]
-    there = set(finest[place].fillna("").itertuples(index=False, name=None))
-    rows = rows[[one in there for one in rows[place].fillna("").itertuples(index=False, name=None)]]
+    there = pd.MultiIndex.from_frame(finest[place].fillna(""))
+    rows = rows[pd.MultiIndex.from_frame(rows[place].fillna("")).isin(there)]
     return rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(PROBE)
 
 

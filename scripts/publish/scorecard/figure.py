@@ -80,7 +80,7 @@ def corpus_lines(group: list[dict], width: float) -> list[str]:
 
 def column_lines(probe: dict, width: float) -> list[str]:
     """The lines over a column: what is probed, and on how many examples."""
-    return fitting(probe["title"], width, 0.056) + [f"n = {probe['n']:,}" + ("" if pd.isna(probe["limit"]) else " (limit)")]
+    return fitting(probe["title"], width, 0.056) + [f"n = {probe['n']:,}"]
 
 
 def groups_of(probes: list[dict]) -> list[list[dict]]:
@@ -198,14 +198,14 @@ def row_places(card: Scorecard) -> tuple[list[float], dict[float, str], float]:
     return starts, kinds, y + 0.03
 
 
-def mark_samples(axes: Axes, block: Block, begin: float, end: float) -> None:
-    """Say on the cells that they come from sample data: once over columns that stand side by side."""
-    for is_sample, run in itertools.groupby(enumerate(block.probes), key=lambda pair: bool(pair[1]["sample"])):
+def mark_cells(axes: Axes, block: Block, begin: float, end: float) -> None:
+    """Say on the cells what marks their numbers: once over columns that stand side by side."""
+    for face, run in itertools.groupby(enumerate(block.probes), key=lambda pair: pair[1]["face"]):
         columns = [number for number, _ in run]
         wide = block.width * len(columns)
-        if is_sample:
-            axes.text(LEFT + block.width * columns[0] + wide / 2, begin + end / 2, style.SAMPLE, ha="center", va="center", zorder=0.6,
-                      rotation=12 if end > 1 else 0, fontsize=min(30, 8 * wide, 20 * end), fontweight="bold", color=style.PALE)
+        axes.text(LEFT + block.width * columns[0] + wide / 2, begin + end / 2, face, ha="center", va="center", zorder=0.6, linespacing=1.1,
+                  rotation=12 if end > 1 else 0, fontsize=min(30, 8 * wide, 20 * end) * min(1, 12 / max(map(len, face.split("\n")), default=1)) if face else 1,
+                  fontweight="bold", color="#e8e8e8")
 
 
 def draw_block(axes: Axes, card: Scorecard, block: Block, models: dict, top: float) -> None:
@@ -223,7 +223,7 @@ def draw_block(axes: Axes, card: Scorecard, block: Block, models: dict, top: flo
                       fontsize=7 if place < title else 6, color=style.INK if place < title else style.GREY)
         for column, probe in enumerate(block.probes):
             draw_cell(axes, card.cell(row, probe), LEFT + column * block.width, y, block.width)
-    mark_samples(axes, block, begin, end)
+    mark_cells(axes, block, begin, end)
     draw_foot(axes, [foot_of(card, probe, models) for probe in block.probes], block.width, begin + end)
 
 

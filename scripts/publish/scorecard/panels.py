@@ -21,8 +21,8 @@ CONTROL, HUMAN = (0, (1, 1.5)), (0, (4, 1.6))  # lines
 
 
 def panels_height(card: Scorecard) -> float:
-    """Inches that the panels take; none where no run tells how many parameters its network has."""
-    if card.cells["parameters"].isna().all():
+    """Inches that the panels take; none where the runs tell of fewer than two sizes."""
+    if card.cells["parameters"].nunique() < 2:
         return 0.0
     return math.ceil(len(card.probes) / ACROSS) * (HEAD + TALL + FOOT)
 
@@ -83,12 +83,10 @@ def draw_panels(figure: Figure, card: Scorecard, top: float) -> None:
         axes.set_xticks(ticks, labels)
         axes.minorticks_off()
         axes.tick_params(labelsize=6.5)
-        limit = "" if pd.isna(probe["limit"]) else " (limit)"
-        for text, drop, weight, colour in ((shortened(probe["study_title"], wide), 13, "bold", style.INK), (f"{probe['title']}{limit}", 4, "normal", style.GREY)):
+        for text, drop, weight, colour in ((shortened(probe["study_title"], wide), 13, "bold", style.INK), (probe["title"], 4, "normal", style.GREY)):
             axes.annotate(text, (0, 1), (0, drop), xycoords="axes fraction", textcoords="offset points", fontsize=6.8, fontweight=weight,
                           color=colour, va="bottom")
-        if probe["sample"]:
-            style.mark_sample(axes, 9)
+        style.mark(axes, probe["face"], 9)
         if column == 0:
             axes.set_ylabel("headline (%)")
         if number >= len(card.probes) - ACROSS:

@@ -76,7 +76,7 @@ def places_of(rows: pd.DataFrame) -> tuple[dict[tuple, float], dict[str, float],
 def title_of(probe: dict) -> str:
     """What stands over a column: the corpus, where it is not named like its study, and what is probed."""
     corpus = "" if probe["corpus_title"] == probe["study_title"] else f"{probe['corpus_title']}\n"
-    return f"{corpus}{probe['title']}" + ("" if pd.isna(probe["limit"]) else " (limit)")
+    return f"{corpus}{probe['title']}"
 
 
 def draw(rows: pd.DataFrame, probes: list[dict], controls: pd.DataFrame, models: dict) -> Figure:
@@ -103,8 +103,7 @@ def draw(rows: pd.DataFrame, probes: list[dict], controls: pd.DataFrame, models:
             axes.set_ylim(end, 0)
             axes.set_title(title_of(probe), loc="left", fontsize=7, pad=4)
             axes.set_xlabel("%", labelpad=0, fontsize=7)
-            if probe["sample"]:
-                style.mark_sample(axes, min(13, 9 * wide, 14 * end))
+            style.mark(axes, probe["face"], min(13, 9 * wide, 14 * end))
             if number == 0:
                 label(axes, places, names, models)
         top -= heads[study] + end + FOOT
