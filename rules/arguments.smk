@@ -186,8 +186,20 @@ def shown_by_item(wildcards):
     study = PUBLISHED[wildcards.item]["study"]
     sources = presence_of(fields_of(SOURCES, measured_sources(study), OF_SOURCES), ("sample",))
     models = fields_of(MODELS, with_base_models({run.model for run in measured_runs(study)}), OF_MODELS)
-    return json.dumps({"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
-                       "published.csv": rows_of(PAPERS, "study", {study})})
+    studies = {run.study for run in measured_runs(study)}
+    shown = {"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
+             "published.csv": rows_of(PAPERS, "study", studies)}
+    if study == "all":
+        told = {name: {"title": STUDIES[name]["title"], "headline": STUDIES[name]["headline"],
+                       "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
+                for name in STUDIES if name in studies}
+        shown |= {"studies.yaml": json.dumps(told), "left_out.yaml": left_out()}
+    return json.dumps(shown)
+
+
+def left_out():
+    """What was not asked, and why, as JSON."""
+    return json.dumps([vars(one) for one in PLAN.left_out])
 
 
 def item_arguments(wildcards, output):
@@ -195,8 +207,10 @@ def item_arguments(wildcards, output):
     item = PUBLISHED[wildcards.item]
     folder, runs = hand_over(json.loads(shown_by_item(wildcards))), runs_read(item)
     dialogs, challenges = dialog_sources(item["study"])
+    of_all = item["study"] == "all"  # then a run is named with its study
     options = {
-        "runs": ["--train", f"results/train/{item['study']}", "--runs", *(run.name for run in runs)],
+        "runs": ["--train", "results/train" if of_all else f"results/train/{item['study']}",
+                 "--runs", *(f"{run.study}/{run.name}" if of_all else run.name for run in runs)],
         "datasets": ["--build", f"results/build/{item['study']}"],
         "released": ["--fetched", "results/fetch"],
         "cleaned": ["--cleaned", "results/clean"],
@@ -227,7 +241,8 @@ def caption_of(wildcards, output):
 
 def study_title(wildcards):
     """The title of an item's study: its category in Snakemake's report."""
-    return STUDIES[PUBLISHED[wildcards.item]["study"]]["title"]
+    study = PUBLISHED[wildcards.item]["study"]
+    return "All studies" if study == "all" else STUDIES[study]["title"]
 
 
 def item_label(wildcards):
@@ -243,13 +258,12 @@ def page_texts():
             entry["downloads"] = [{"file": file, "sha256": digest} for file, digest in fetched_hashes(source).items()]
     models = fields_of(MODELS, with_base_models(USED_MODELS), (*OF_MODELS, "licence", "hub", "revision", "folder"))
     studies = fields_of(STUDIES, USED_STUDIES, ("title", "paper"))
-    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "caption")
+    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "caption")
     items = [{key: item[key] for key in shown if key in item} for item in PUBLISHED.values()]
-    resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items,
-                 "left_out": [vars(left_out) for left_out in PLAN.left_out]}
+    resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
     captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in USED_STUDIES), *(item["caption"] for item in items)]
     return {**{f"resources/{name}.yaml": json.dumps(value) for name, value in resources.items()},
-            "resources/published.csv": rows_of(PAPERS, "study", {*USED_STUDIES, "study"}),
+            "resources/published.csv": rows_of(PAPERS, "study", {*USED_STUDIES, "study"}), "resources/left_out.yaml": left_out(),
             **{path: text_of(path) for path in captions}}
 
 

@@ -156,12 +156,12 @@ def human_labels(wildcards):
 
 
 def measured_runs(study):
-    """The runs of a study that were measured."""
-    return [run for run in PLAN.runs.values() if run.study == study and run.name not in PLAN.maker_of.values()]
+    """The runs of a study (or of all) that were measured."""
+    return [run for run in PLAN.runs.values() if study in (run.study, "all") and run.name not in PLAN.maker_of.values()]
 
 
 def model_runs(study):
-    """The runs of a study that were measured, of models that may understand: none of a control."""
+    """The runs of a study (or of all) that were measured, of models that may understand: none of a control."""
     return [run for run in measured_runs(study) if run.name not in CONTROLS]
 
 
@@ -177,8 +177,13 @@ def dialog_sources(study):
 
 
 def is_published(item):
-    """Whether a figure or table of resources/figures.yaml is made: a run of its study has the options that it needs."""
+    """Whether a figure or table of resources/figures.yaml is made: a run of its study is what it needs; what is about all studies
+    is made where there is something to set side by side, and in a probe."""
     runs = model_runs(item["study"]) if item.get("needs_model") else measured_runs(item["study"])
+    if item["study"] == "all" and not PROBED and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2:
+        return False
+    if item.get("needs_wordings"):
+        runs = [run for run in runs if json.loads(run.settings).get("wording")]
     return any(has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs)
 
 

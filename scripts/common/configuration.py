@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from scripts.common.grid import Dataset, as_json, datasets, levels_of
 from scripts.common.models import STAGES, stage_of
-from scripts.common.probe import LeftOut, does_fit, fitting, kind_in_words, needs_in_words
+from scripts.common.probe import Known, LeftOut, does_fit, fitting, kind_in_words, needs_in_words
 from scripts.common.program import UserError
 from scripts.common.prompts import PARADIGM as LIKELIHOOD
 from scripts.common.prompts import prompts_of
@@ -132,21 +132,22 @@ class _Resolver:
                             "of resources/models.yaml, or `model: […]` in a preset")
         return self.probed if experiment["models"] == PROBED else experiment["models"]
 
-    def abilities(self, name: str, where: str, needed: bool) -> frozenset[str] | None:
-        """What a model can do (scripts/common/probe.py); None where it is not known and not needed."""
+    def known(self, name: str, where: str, needed: bool) -> Known | None:
+        """What a model can do; None where it is not known and not needed."""
         entry, stages = self.model(name, where), {}  # by model, the stage that makes it
         while stage_of(entry) and name not in stages:  # what makes itself is refused where its run is looked for
             stages[name], made = stage_of(entry)
             name = made["model"]
             entry = self.model(name, where)
         if "esim" in entry:
-            return frozenset({"encoder"})  # it learns as one, and is asked nothing else
+            return Known(frozenset({"encoder"}), trained=False)  # it learns as one, and is asked nothing else
         facts = None if stage_of(entry) else self.facts(name, entry, needed)
         if needed and not facts:
             raise UserError(f"{where}: nothing tells of what kind the model {name} is; name its methods")
         if not facts:
             return None
-        return frozenset(facts["abilities"]) | ({"mask_filler"} if "mlm" in stages.values() and "encoder" in facts["abilities"] else set())
+        masked = "mlm" in stages.values() and facts["kind"] == "encoder"
+        return Known(frozenset({*facts["abilities"], *(["mask_filler"] if masked else [])}), bool(stages or facts["weights"]))
 
     def datasets(self, experiment: dict, models: list[str], measures: bool, where: str, study: dict) -> Iterator[Dataset]:
         """The datasets of an experiment's grid. Raises UserError for an option or a source that the study does not have."""
@@ -214,15 +215,15 @@ class _Resolver:
         asked = experiment.get("methods", list(study["methods"])[:1])
         if CONTROL in self.model(model, where):
             return [CONTROL]
-        abilities = self.abilities(model, where, needed=asked == FITTING)
+        known = self.known(model, where, needed=asked == FITTING)
         if asked == FITTING:
-            chosen, left_out = fitting(study["methods"], abilities, self.config.get("fine_tune", "auto"))
+            chosen, left_out = fitting(study["methods"], known, self.config.get("fine_tune", "auto"))
             self.plan.left_out += [LeftOut(name, experiment["study"], model, method, why) for method, why in left_out.items()]
             return chosen
         for method in asked:
-            if abilities and not does_fit(study["methods"][method], abilities):
+            if known and not does_fit(study["methods"][method], known.abilities):
                 raise UserError(f"{where}.methods: {method} needs {needs_in_words(study['methods'][method]['fits'])}, and {model} is "
-                                f"{kind_in_words(abilities)}; name another method, or write `methods: {FITTING}`")
+                                f"{kind_in_words(known.abilities)}; name another method, or write `methods: {FITTING}`")
         return asked
 
     def systems(self, name: str, models: list[str], study: dict, where: str) -> list[tuple[str, str]]:
@@ -264,8 +265,8 @@ def resolve(config: dict, sources: dict, models: dict, studies: dict, probed: li
     """The runs, datasets and experiments that a configuration asks for, as `check` returned it.
 
     probed: the names of the models that `model:` asks for (scripts/common/own.py). facts: what is known of a model by its name and
-    entry (scripts/fetch/facts.py): {abilities, …}, or None where it is not known and the third argument, whether it is needed, is
-    False. A model of an MLM or CLM stage brings the run that makes it. Raises UserError for a name that does not exist, naming the
+    entry (scripts/fetch/facts.py): {kind, abilities, weights}, or None where it is not known and the third argument, whether it is
+    needed, is False. A model of an MLM or CLM stage brings the run that makes it. Raises UserError for a name that does not exist, naming the
     experiment and the nearest known name, for a method that does not fit a model, and for a broken entry of resources/ that an
     experiment uses.
     """

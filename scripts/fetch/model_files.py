@@ -153,10 +153,25 @@ def check_index(name: str, files: dict[str, Path], shapes: dict[str, list[int]])
             raise WrongFiles(f"{name}: {INDEX} names {lost[0][:100]} in {named[lost[0]]}, but that has no such tensor; {INSTEAD}")
 
 
-def check_tensors(name: str, files: dict[str, Path], config) -> None:
+def network_of(name: str, config):
+    """The class of transformers that a configuration describes. Raises WrongFiles for one that reads no text."""
+    import transformers
+
+    try:
+        kinds = transformers.MODEL_MAPPING[type(config)]
+    except KeyError:
+        raise WrongFiles(f"{name}: transformers has no network of model_type {config.model_type}; take another model") from None
+    kind = kinds[0] if isinstance(kinds, tuple) else kinds
+    if kind.main_input_name != "input_ids":
+        raise WrongFiles(f"{name}: is a {config.model_type}, which reads {kind.main_input_name}, not text; take a model of text")
+    return kind
+
+
+def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
     """Raise WrongFiles unless the weights are those of the network that the configuration describes, by name and shape.
 
-    files: {name: place}, safetensors and their index. The network is made and loaded as in training, but without any numbers.
+    files: {name: place}, safetensors and their index; network: its class, which is made and loaded as in training, but without any
+    numbers.
     """
     shapes = read_headers(name, {file: place for file, place in files.items() if file.endswith(".safetensors")})
     check_index(name, files, shapes)
@@ -167,13 +182,10 @@ def check_tensors(name: str, files: dict[str, Path], config) -> None:
     transformers.logging.disable_progress_bar()
     empty = {key: torch.empty(shape, device="meta") for key, shape in shapes.items()}
     try:
-        kind = transformers.MODEL_MAPPING[type(config)]
-        network, report = kind.from_pretrained(None, config=config, state_dict=empty, device_map={"": "meta"}, dtype=torch.float32,
-                                               output_loading_info=True, ignore_mismatched_sizes=True)
+        _, report = network.from_pretrained(None, config=config, state_dict=empty, device_map={"": "meta"}, dtype=torch.float32,
+                                            output_loading_info=True, ignore_mismatched_sizes=True)
     except Exception as error:  # of several kinds, which differ between versions of transformers
         raise WrongFiles(f"{name}: transformers makes no network of {CONFIG} and the names of the weights ({short(error)}); {INSTEAD}") from error
-    if network.main_input_name != "input_ids":
-        raise WrongFiles(f"{name}: is a {config.model_type}, which reads {network.main_input_name}, not text; take a model of text")
     for key, there, promised in sorted(report["mismatched_keys"]):
         raise WrongFiles(f"{name}: {key[:100]} is {list(there)} numbers in the weights, but {list(promised)} by {CONFIG}; {INSTEAD}")
     if lost := sorted(key for key in report["missing_keys"] if "pooler" not in key):  # a fresh head has its own

@@ -15,13 +15,14 @@ from scripts.common.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, WE
 from scripts.common.program import UserError, cut, log
 from scripts.fetch.download import Absent, NoFile, download
 from scripts.fetch.hub import PICKLE, hub_file, hub_has, hub_room
-from scripts.fetch.model_files import INSTEAD, WrongFiles, check_tensors, check_tokenizer, read_object, read_own_config, short
+from scripts.fetch.model_files import INSTEAD, WrongFiles, check_tensors, check_tokenizer, network_of, read_object, read_own_config, short
 from scripts.fetch.room import check_weights_room
 
 # What a tokenizer may come as in place of tokenizer.json, in the order in which it is looked for.
 OLDER_TOKENIZERS = (["spm.model"], ["spiece.model"], ["sentencepiece.bpe.model"], ["tokenizer.model"], ["vocab.json", "merges.txt"],
                     ["vocab.txt"])
 SPECIAL_FILES = ("special_tokens_map.json", "added_tokens.json")  # what it may have beside that
+PLAIN = "a man washes a pan, then he dries it for 20 minutes"  # lower case, which every tokenizer leaves as it is
 SHARD = re.compile(r"(?!\.)[^/\\\x00-\x1f]{1,200}\.safetensors")
 
 
@@ -92,8 +93,11 @@ def shards_of(name: str, index: Path) -> list[str]:
     return sorted(set(table.values()))
 
 
-def bring_weights(origin: Origin, pinned: dict[str, str | None] | None, partial: Path) -> dict[str, Path]:
-    """The weights, whole or as the shards that their index names; {name: place}. Raises UserError where the disk is too small."""
+def bring_weights(origin: Origin, pinned: dict[str, str | None] | None, partial: Path, kept: int) -> dict[str, Path]:
+    """The weights, whole or as the shards that their index names; {name: place}. Raises UserError where the disk is too small.
+
+    kept: the bytes of them that an earlier fetch left in `partial`.
+    """
     files, wanted = {}, {file: sha256 for file, sha256 in (pinned or {}).items() if file.endswith(".safetensors")}
     if INDEX in pinned if pinned else not origin.has(WEIGHTS):
         try:
@@ -104,7 +108,7 @@ def bring_weights(origin: Origin, pinned: dict[str, str | None] | None, partial:
     if files:
         wanted = {file: wanted.get(file) for file in shards_of(origin.name, files[INDEX])}
     wanted = wanted or {WEIGHTS: None}
-    check_weights_room(origin.name, origin.room(wanted), partial)
+    check_weights_room(origin.name, origin.room(wanted), partial, kept)
     try:
         return files | {file: origin.bring(file, sha256) for file, sha256 in wanted.items()}
     except NoFile as error:
@@ -148,9 +152,11 @@ def written_anew(origin: Origin, files: dict[str, Path], config, folder: Path) -
 
     files: {name: place}, config.json among them; config: what that says. Raises UserError where it cannot be read.
     """
+    from sentencepiece import SentencePieceProcessor
     from transformers import AutoTokenizer
 
-    older = ", ".join(file for file in files if file not in (CONFIG, TOKENIZER_CONFIG, *SPECIAL_FILES)) or "no file of its own"
+    older = [file for file in files if file not in (CONFIG, TOKENIZER_CONFIG, *SPECIAL_FILES)]
+    named = " and ".join(older) or "no file of its own"
     given, anew = folder / "given", folder / "anew"
     shutil.rmtree(folder, ignore_errors=True)
     given.mkdir(parents=True)
@@ -161,13 +167,17 @@ def written_anew(origin: Origin, files: dict[str, Path], config, folder: Path) -
         tokenizer.save_pretrained(anew)
         json.loads((anew / TOKENIZER).read_text(encoding="utf-8"))
     except Exception as error:  # of several kinds, which differ between versions of transformers
-        raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and its tokenizer ({older}) cannot be read ({short(error)}): write one "
+        raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and its tokenizer ({named}) cannot be read ({short(error)}): write one "
                         "(AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)), put the weights beside it and write "
                         "`folder: FOLDER` in its entry") from error
+    for file in (file for file in older if file.endswith(".model")):
+        if tokenizer.tokenize(PLAIN) != SentencePieceProcessor(model_file=str(given / file)).encode(PLAIN, out_type=str):
+            raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and what transformers makes of {file} cuts words otherwise than SentencePiece "
+                             f"does: write a {TOKENIZER} that does not, put the weights beside it and write `folder: FOLDER` in its entry")
     if 2 * len(tokenizer) < config.vocab_size:  # transformers makes an empty tokenizer of files that it does not know
-        raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and of its tokenizer ({older}) transformers reads {len(tokenizer):,} tokens, "
+        raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and of its tokenizer ({named}) transformers reads {len(tokenizer):,} tokens, "
                         f"but the model has {config.vocab_size:,}; {INSTEAD}")
-    log.info("%s: has no %s: written from %s", origin.name, TOKENIZER, older)
+    log.info("%s: has no %s: written from %s", origin.name, TOKENIZER, named)
     return {file: anew / file for file in (TOKENIZER, TOKENIZER_CONFIG)}
 
 
@@ -179,12 +189,20 @@ def bring_pretrained(name: str, entry: dict, pin: str, partial: Path, mirror: st
     """
     origin = origin_on_hub(name, entry, pin, partial, mirror) if "hub" in entry else origin_in_folder(name, entry, pin, partial)
     pinned = entry.get("files")
-    about = {CONFIG: origin.bring(CONFIG, (pinned or {}).get(CONFIG))}
+    kept = sum(file.stat().st_size for file in partial.glob("*") if file.is_file())
+    try:
+        about = {CONFIG: origin.bring(CONFIG, (pinned or {}).get(CONFIG))}
+    except Absent:
+        if origin.has("adapter_config.json"):
+            raise UserError(f"{name}: {origin.where} is an adapter (LoRA or the like) without the model that it changes: merge the two "
+                            "(merge_and_unload() of peft, then save_pretrained(FOLDER)) and write `folder: FOLDER` in an entry") from None
+        raise
     config = read_own_config(name, about[CONFIG])
+    network = network_of(name, config)
     tokenizer = bring_tokenizer(origin, pinned)
     if TOKENIZER not in tokenizer:
         tokenizer = written_anew(origin, about | tokenizer, config, partial / "tokenizer")
     check_tokenizer(name, about | tokenizer, partial / "check", config)
-    weights = bring_weights(origin, pinned, partial)
-    check_tensors(name, weights, config)
+    weights = bring_weights(origin, pinned, partial, kept)
+    check_tensors(name, weights, config, network)
     return about | tokenizer | weights

@@ -10,12 +10,12 @@ def in_units(number: int) -> str:
     return f"{number / 1e9:,.1f} GB" if number >= 1e8 else f"{number / 1e6:,.1f} MB"
 
 
-def check_weights_room(name: str, needed: dict[Path, int], partial: Path) -> None:
+def check_weights_room(name: str, needed: dict[Path, int], partial: Path, kept: int) -> None:
     """Raise UserError where a disk has less free than a model's weights need on it.
 
-    needed: {folder, which may not be there yet: bytes}; of those in `partial`, what an earlier fetch left there is taken off.
+    needed: {folder, which may not be there yet: bytes}; kept: the bytes that an earlier fetch left in `partial`, which need not
+    come again.
     """
-    kept = sum(file.stat().st_size for file in partial.glob("*") if file.is_file())
     disks: dict[int, tuple[Path, int]] = {}
     for folder, size in needed.items():
         place = next(place for place in (folder.resolve(), *folder.resolve().parents) if place.exists())
