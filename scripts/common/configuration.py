@@ -205,9 +205,18 @@ class _Resolver:
                 settings = _settings(training, study, how)
                 seeds = experiment.get("seeds", self.config["seeds"]) if has_seed(how, settings) else [0]
                 prompted = how.get("paradigm") == LIKELIHOOD
-                for wording in prompts_of(experiment["study"], study, method) if prompted else [None]:
+                for wording in self.wordings(experiment, study, method, where) if prompted else [None]:
                     for seed in seeds:
                         yield _run(experiment["study"], how, dataset, model, makers[model], method, wording, settings, seed)
+
+    @staticmethod
+    def wordings(experiment: dict, study: dict, method: str, where: str) -> list[str]:
+        """The wordings of a method that an experiment asks by: all, or those that it names. Raises UserError for an unknown one."""
+        known = list(prompts_of(experiment["study"], study, method))
+        for wording in experiment.get("wordings", []):
+            if wording not in known:
+                raise UserError(f"{where}.wordings: the method {method} has no wording {shown(wording)}{closest(wording, known)}")
+        return experiment.get("wordings", known)
 
     def methods_of(self, name: str, model: str, study: dict, where: str) -> list[str]:
         """The methods by which an experiment asks a model; those that are left out since they do not fit join the plan."""

@@ -50,7 +50,7 @@ def write(job: dict, facts: dict, state, paradigm, network, place: Path, keep: s
         (beside / "README.md").write_text(model_card(job, facts, state.history, epoch, keep, card), encoding="utf-8")
         hashes = {str(file.relative_to(beside)): sha256_of(file) for file in sorted(beside.rglob("*")) if file.is_file()}
         learnt = [row for row in state.history if row["split"] in ("train", "held_out")]
-        write_json({"learnt": learnt_digest(job), "digest": job["digest"], "epoch": epoch, "selection": selection_of(state), "sha256": hashes,
+        write_json({"learnt": learnt_digest(job), "digest": job["digest"], "epoch": epoch, "merged": merge, "selection": selection_of(state), "sha256": hashes,
                     "history": learnt, "run": {key: facts[key] for key in TOLD}}, beside / FACTS)
     log.info("%s: the weights of epoch %d are kept in %s", job["run"], epoch, place)
 

@@ -52,6 +52,13 @@ def kept_facts(place: Path, job: dict) -> dict | None:
     return facts
 
 
-def can_score(facts: dict | None) -> bool:
+def are_asked_for(facts: dict | None, job: dict, keep: str, merge: bool) -> bool:
+    """Whether kept weights are those that `keep` and `merge_adapter` ask for."""
+    if facts is None or job["settings"]["training"].get("adapter") and facts["merged"] != merge:
+        return False
+    return facts["epoch"] == facts["run"]["best_epoch" if keep == "best" else "epochs"]
+
+
+def can_score(facts: dict) -> bool:
     """Whether kept weights are those of the epoch whose scores a run reports."""
-    return facts is not None and facts["epoch"] == facts["run"]["best_epoch"]
+    return facts["epoch"] == facts["run"]["best_epoch"]

@@ -22,7 +22,7 @@ from scripts.common.locks import flock
 from scripts.common.manifest import changed_file, listed_files
 from scripts.common.models import DEFAULT_FILES
 from scripts.common.program import UserError, execute, json_object, json_object_with, log, log_to, number, parser, whole_number
-from scripts.train.kept import can_score, kept_facts, place_of
+from scripts.train.kept import are_asked_for, can_score, kept_facts, place_of
 from scripts.train.launch import Launch, check_tracker, devices, start
 from scripts.train.memory import TooLarge
 from scripts.train.work import describe, fail, finished, forget, hand_out, model_view, refuse_again, sweep, write_json
@@ -83,7 +83,8 @@ def main(given: argparse.Namespace) -> None:
     keeps = given.keep != "none" and job["learns"] and not job["makes_model"] and job["paradigm"] != "esim"
     place = place_of(given.kept, job) if keeps else None
     facts = kept_facts(place, job) if keeps else None
-    if finished(work, job) and (facts or not keeps):
+    are_kept = are_asked_for(facts, job, given.keep, given.merge_adapter)
+    if finished(work, job) and (are_kept or not keeps):
         hand_out(work, job, given.output)
         log.info("%s: already trained from the same data, model, settings and code; no step taken", given.run)
         return
@@ -98,7 +99,7 @@ def main(given: argparse.Namespace) -> None:
         threads=max(1, given.threads // processes), cpu=not gpus, checkpoint_seconds=given.checkpoint_seconds,
         deterministic=not given.not_deterministic, micro_batch_tokens=given.micro_batch_tokens,
         runs_per_gpu=given.runs_per_gpu, report_to=given.report_to, keep=given.keep if keeps else "none",
-        merge_adapter=given.merge_adapter, kept=place and str(place), is_kept=can_score(facts), card=given.card,
+        merge_adapter=given.merge_adapter, kept=place and str(place), is_kept=are_kept and can_score(facts), card=given.card,
         tokens=given.tokens and str(given.tokens), log=given.log and str(given.log))
     try:
         start(launch, gpus)
