@@ -13,9 +13,10 @@ from safetensors.numpy import load_file, save_file
 from scripts.fetch import room
 from tests.conftest import ROOT
 from tests.unit.fetch_models import fetch_fixture, folder_fixture, mend, no_pauses, refused_fixture, weights
-from tests.unit.test_fetch_hub import ENTRY, server
+from tests.unit import test_fetch_hub
 
 INDEX = "model.safetensors.index.json"
+ENTRY, server = test_fetch_hub.ENTRY, test_fetch_hub.server  # a model of the hub, and the fixture of a hub that has it
 
 
 def here(folder: Path) -> dict:
