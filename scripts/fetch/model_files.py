@@ -105,10 +105,9 @@ def read_config(name: str, where: str, content: dict):
     return config
 
 
-def read_own_config(name: str, place: Path):
-    """The transformers configuration of a model's config.json. Raises WrongFiles for one that needs foreign code, or of weights or
-    a kind that nothing here reads."""
-    content = read_object(name, CONFIG, place)
+def own_config(name: str, content: dict):
+    """The transformers configuration that a model's config.json is. Raises WrongFiles for one that needs foreign code, or of weights
+    or a kind that nothing here reads."""
     refuse_code(name, CONFIG, content)
     if quantised := content.get("quantization_config") or content.get("quantization"):
         told = quantised if isinstance(quantised, dict) else {}
@@ -228,4 +227,4 @@ def check_scratch(name: str, files: dict[str, Path], folder: Path) -> None:
 
     files: {name: place}; folder: one that may be written to, and is gone afterwards.
     """
-    check_tokenizer(name, files, folder, read_own_config(name, files[CONFIG]))
+    check_tokenizer(name, files, folder, own_config(name, read_object(name, CONFIG, files[CONFIG])))

@@ -15,7 +15,7 @@ from scripts.common.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, WE
 from scripts.common.program import UserError, cut, log
 from scripts.fetch.download import Absent, NoFile, download
 from scripts.fetch.hub import PICKLE, hub_file, hub_has, hub_room
-from scripts.fetch.model_files import INSTEAD, WrongFiles, check_tensors, check_tokenizer, network_of, read_object, read_own_config, short
+from scripts.fetch.model_files import INSTEAD, WrongFiles, check_tensors, check_tokenizer, network_of, own_config, read_object, short
 from scripts.fetch.room import check_weights_room
 
 # What a tokenizer may come as in place of tokenizer.json, in the order in which it is looked for.
@@ -197,7 +197,7 @@ def bring_pretrained(name: str, entry: dict, pin: str, partial: Path, mirror: st
             raise UserError(f"{name}: {origin.where} is an adapter (LoRA or the like) without the model that it changes: merge the two "
                             "(merge_and_unload() of peft, then save_pretrained(FOLDER)) and write `folder: FOLDER` in an entry") from None
         raise
-    config = read_own_config(name, about[CONFIG])
+    config = own_config(name, read_object(name, CONFIG, about[CONFIG]))
     network = network_of(name, config)
     tokenizer = bring_tokenizer(origin, pinned)
     if TOKENIZER not in tokenizer:

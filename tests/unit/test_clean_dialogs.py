@@ -424,7 +424,7 @@ def test_the_documentation_holds(program, tmp_path):
     real = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["dailydialog"]
     assert set(real) - {"homepage", "downloads"} | {"local", "cleaner"} == set(entry)
     assert entry["splits"] == list(dialogs.SPLITS) and entry["domain"] == "out" and entry["cleaner"] == "dialogs"
-    [lines] = re.findall(r"```json\n(.*?)```", text, re.S)
+    lines = re.findall(r"```json\n(.*?)```", text, re.S)[0]
     more = "".join(json.dumps({"dialog": turns}) + "\n" for turns in SAID)
     (tmp_path / "dialogs.jsonl").write_text(lines + more)
     [provenance] = re.findall(r"--provenance '(\{\"sha256\".*)'", text)

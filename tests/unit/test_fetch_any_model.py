@@ -13,9 +13,10 @@ from safetensors.numpy import load_file, save_file
 from scripts.fetch import room
 from tests.conftest import ROOT
 from tests.unit.fetch_models import fetch_fixture, folder_fixture, mend, no_pauses, refused_fixture, weights
-from tests.unit.test_fetch_hub import ENTRY, server
+from tests.unit import test_fetch_hub
 
 INDEX = "model.safetensors.index.json"
+ENTRY, server = test_fetch_hub.ENTRY, test_fetch_hub.server  # a model of the hub, and the fixture of a hub that has it
 
 
 def here(folder: Path) -> dict:
@@ -208,3 +209,28 @@ def test_an_adapter_alone(refused, server, folder):
 def test_a_gated_model_is_told_at_its_first_file(refused, server, folder):
     server.state.add("gated")
     assert "mine/config.json: me/mine is gated: ask for access" in refused(ENTRY)
+
+
+# ---- the kind of a model, which is read before it is fetched
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    (lambda folder: mend(folder / "config.json", quantization_config={"quant_method": "awq"}), "its weights are quantised (awq)"),
+    (lambda folder: mend(folder / "config.json", vision_config={}), "has vision_config"),
+    (lambda folder: (folder / "tokenizer.json").unlink(), "has no tokenizer.json"),
+], ids=["quantised", "images", "no tokenizer"])
+def test_what_cannot_be_used_is_told_with_the_kind(program, folder, tmp_path, change, said):
+    change(folder)
+    (tmp_path / "models.yaml").write_text(json.dumps({"mine": here(folder)}))
+    done = program("scripts.fetch.facts", "--model", "mine", "--models", tmp_path / "models.yaml", "--fetched", tmp_path, "--output", tmp_path / "facts.json")
+    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr and not (tmp_path / "facts.json").exists()
+
+
+def test_shards_and_an_older_tokenizer_have_a_kind(program, folder, tmp_path):
+    shard(folder, "layer.0")
+    (folder / "tokenizer.json").rename(folder / "vocab.txt")
+    (tmp_path / "models.yaml").write_text(json.dumps({"mine": here(folder)}))
+    done = program("scripts.fetch.facts", "--model", "mine", "--models", tmp_path / "models.yaml", "--fetched", tmp_path, "--output", tmp_path / "facts.json")
+    facts = json.loads((tmp_path / "facts.json").read_text())
+    assert done.returncode == 0 and facts["kind"] == "encoder" and len(facts["weights"]) == 2, done.stderr
+    assert facts["parameters"] == sum(tensor.size for tensor in weights().values())

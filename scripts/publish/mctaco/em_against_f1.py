@@ -30,8 +30,8 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
-    BASELINES, POINTS, load_systems, looks, mctaco_metrics, over_seeds, published_beside, published_points, table_2, title_of,
-    trained_most, with_best_control)
+    BASELINES, LABELLED, POINTS, legend_of_systems, load_systems, looks, mctaco_metrics, over_seeds, published_beside, published_points,
+    table_2, title_of, trained_most, with_best_control)
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 
@@ -40,7 +40,6 @@ RINGS = (7, 13, 21, 31, 43, 57)  # points from a mark to its label, nearest firs
 # Where a label may stand, from the right on: right and left first, corners, below and above, then between these.
 TURNS = np.deg2rad([0, 180, 315, 45, 225, 135, 270, 90, 337, 22, 202, 157, 292, 67, 247, 112])
 MARK = 4  # points: half the width of a mark
-LABELLED = 12  # systems of one panel: more are told by the legend
 
 
 def systems(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -143,16 +142,6 @@ def draw_panel(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame, known: dic
     for label in labels:
         label["interval"] = taken
     return labels
-
-
-def legend_of_systems(points: pd.DataFrame, known: dict[str, dict]) -> list[Line2D]:
-    """The models' marks, where these have no labels: with unit normalization they are open, so it is told once."""
-    systems = points[points["system"].isin(known) & (points["method"] != "control")].drop_duplicates("kind")
-    handles = [Line2D([], [], color=known[system]["colour"], marker=known[system]["marker"], markersize=5, linestyle="", label=kind)
-               for system, kind in zip(systems["system"], systems["kind"])]
-    if points["unit_normalization"].any():
-        handles.append(Line2D([], [], color=style.GREY, marker="o", markersize=5, markerfacecolor="white", linestyle="", label="open: + unit normalization"))
-    return handles
 
 
 def handles_of(points: pd.DataFrame, in_paper: bool) -> list[Line2D]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.lines import Line2D
 
 from scripts.common.program import UserError
 from scripts.common.tables import read_metrics
@@ -22,6 +23,7 @@ CATEGORIES = {"duration": "duration", "ordering": "ordering", "typical_time": "t
               "stationarity": "stationarity"}
 BASELINES = {"random": "random", "always_yes": "always yes", "always_no": "always no", "gold": "the data's own labels"}
 NORMALIZED = " + unit normalization"
+LABELLED = 12  # systems beside one another: of more, the legend tells unit normalization once
 LEARNT = ["train", "untrained"]  # what the paper's systems do, and are told apart by their training sets
 PLAIN = [*LEARNT, "control", "baseline", "released"]  # methods that need not be told beside the model
 POINTS = ["origin", "source", "split", "system", "model", "unit_normalization", "experiment", "train_questions",
@@ -154,6 +156,16 @@ def looks(metrics: pd.DataFrame) -> dict[str, dict]:
         "face": "white" if row["unit_normalization"] else kinds[row["kind"]][0],
         "line": (0, (4, 1.6)) if row["unit_normalization"] else "-",
     } for _, row in trained.iterrows()}
+
+
+def legend_of_systems(points: pd.DataFrame, known: dict[str, dict]) -> list[Line2D]:
+    """The models' marks, each once: with unit normalization they are open, which is told once."""
+    systems = points[points["system"].isin(known) & (points["method"] != "control")].drop_duplicates("kind")
+    handles = [Line2D([], [], color=known[system]["colour"], marker=known[system]["marker"], markersize=5, linestyle="", label=kind)
+               for system, kind in zip(systems["system"], systems["kind"])]
+    if points["unit_normalization"].any():
+        handles.append(Line2D([], [], color=style.GREY, marker="o", markersize=5, markerfacecolor="white", linestyle="", label="open: + unit normalization"))
+    return handles
 
 
 def title_of(source: str, sources: dict) -> str:

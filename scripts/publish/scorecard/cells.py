@@ -75,8 +75,8 @@ def with_probes(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataF
     rows = pd.concat(parts, ignore_index=True)
     for column, plain in PLAIN.items():
         rows = rows[rows[column].isna() | ((rows[column] == plain) if plain is not None else False)]
-    place = [sources.get(corpus, {}).get("evaluate", [split]) for corpus, split in zip(rows["corpus"], rows["split"])]
-    rows = rows.assign(split_place=[splits.index(split) if split in splits else len(splits) for splits, split in zip(place, rows["split"])])
+    splits = [sources.get(corpus, {}).get("evaluate", []) for corpus in rows["corpus"]]
+    rows = rows.assign(split_place=[of.index(split) if split in of else len(of) for of, split in zip(splits, rows["split"])])
     rows = rows[rows["split_place"] == rows.groupby(["study", "corpus"])["split_place"].transform("min")]
     strided, stride = rows["study"] == "strided_sop", pd.to_numeric(rows["stride"])
     ends = [stride.groupby(rows["corpus"]).transform(end) for end in ("min", "max")]
@@ -91,11 +91,13 @@ def keys(rows: pd.DataFrame) -> pd.Series:
 def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
     """One row for each probe, model and way: the study's first method, three labels, all training questions, the full context."""
     methods = {name: list(study["methods"]) for name, study in studies.items()}
+    place = [methods[study].index(method) if method in methods[study] else 99 for study, method in zip(rows["study"], rows["method"])]
     order = pd.DataFrame({
-        "method": [methods[study].index(method) if method in methods[study] else 99 for study, method in zip(rows["study"], rows["method"])],
+        "method": place,
         **{name: rows[name].map({value: place for place, value in enumerate(values)}).fillna(0).to_numpy()
            for name, values in PREFERRED.items()},
-        "fewer": -rows["train_questions"].astype(float).fillna(float("inf")).to_numpy(), "draw": rows["draw"].astype(float).fillna(0).to_numpy(),
+        "fewer": -rows["train_questions"].astype(float).fillna(float("inf")).to_numpy(),
+        "draw": rows["draw"].astype(float).fillna(0).to_numpy(),
     }, index=rows.index)
     rows = rows.loc[order.sort_values(list(order), kind="stable").index]
     return rows.drop_duplicates([*PROBE, "model", "way"])
@@ -177,11 +179,12 @@ def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
     claims = claims.assign(number=pd.to_numeric(claims["value"].str.split(" ±").str[0], errors="coerce")).dropna(subset="number")
     for probe in probes[~probes["sample"].astype(bool)].to_dict("records"):
         study, option = probe["study"], PROBES.get(probe["study"])
-        for claim in claims[(claims["study"] == study) & (claims["metric"] == studies[study]["headline"])].to_dict("records"):
+        own_claims = claims[(claims["study"] == study) & (claims["metric"] == studies[study]["headline"])]
+        for claim in own_claims.to_dict("records"):
             said = settings_of(claim["setting"])
             is_human = claim["model"] == "human"
-            own = [said.get(name, probe["corpus"]) == probe["corpus"] for name in (("measured_on",) if "measured_on" in said else ("source",))]
-            own += [said.get(option, probe["option"]) == probe["option"], is_human or said.get("slice", "all") == "all",
+            corpus = said.get("measured_on", said.get("source", probe["corpus"]))
+            own = [corpus == probe["corpus"], said.get(option, probe["option"]) == probe["option"], is_human or said.get("slice", "all") == "all",
                     said.get("method") not in LESS, said.get("scoring", probe["scoring"]) == probe["scoring"]]
             if all(own):
                 other = parts_of(claim["setting"], "~").get("source", probe["corpus"]) != probe["corpus"]

@@ -98,7 +98,8 @@ def draw(rows: pd.DataFrame, probes: list[dict], controls: pd.DataFrame, models:
                       borderpad=0, borderaxespad=0, handletextpad=0.2, columnspacing=1.2, fontsize=7)
         wide = (style.WIDTH - LEFT - 0.12 - GAP * (len(own) - 1)) / len(own)
         for number, probe in enumerate(own):
-            axes = figure.add_axes([(LEFT + number * (wide + GAP)) / style.WIDTH, (top - heads[study] - end) / height, wide / style.WIDTH, end / height])
+            left, bottom = LEFT + number * (wide + GAP), top - heads[study] - end
+            axes = figure.add_axes([left / style.WIDTH, bottom / height, wide / style.WIDTH, end / height])
             draw_axes(axes, at(block, probe), places, marks, at(controls, probe)["value"])
             axes.set_ylim(end, 0)
             axes.set_title(title_of(probe), loc="left", fontsize=7, pad=4)
