@@ -18,7 +18,8 @@ from tests.unit.fetch_models import MODELS, WORDS, fetch_fixture, no_pauses
 
 pytestmark = pytest.mark.models
 SPECIAL = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
-SMALL = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48, "max_position_embeddings": 64}
+SMALL = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3,
+         "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48, "max_position_embeddings": 64}
 LLAMA = SMALL | {"model_type": "llama", "num_key_value_heads": 2, "rope_theta": 100000, "tie_word_embeddings": True, "torch_dtype": "bfloat16"}
 DECODERS = {
     "smollm2_135m": LLAMA,
@@ -26,7 +27,8 @@ DECODERS = {
         "factor": 32.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"}},
     "qwen3_600m_base": SMALL | {"model_type": "qwen3", "num_key_value_heads": 2, "head_dim": 16, "tie_word_embeddings": True, "rope_theta": 1000000,
                                 "torch_dtype": "bfloat16"},
-    "gemma_3_270m": SMALL | {"model_type": "gemma3_text", "num_key_value_heads": 1, "head_dim": 16, "layer_types": ["sliding_attention", "full_attention"],
+    "gemma_3_270m": SMALL | {"model_type": "gemma3_text", "num_key_value_heads": 1, "head_dim": 16,
+                             "layer_types": ["sliding_attention", "full_attention"],
                              "sliding_window": 8, "query_pre_attn_scalar": 16, "rope_local_base_freq": 10000.0, "rope_theta": 1000000.0,
                              "torch_dtype": "bfloat16"},
 }
