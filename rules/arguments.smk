@@ -133,6 +133,25 @@ def dialog_options(wildcards):
             "--challenge-spans", f"results/build/temporal_spans/{challenge}", "--measured", *SOURCES[challenge]["evaluate"]]
 
 
+def card_arguments(wildcards, output):
+    """The file of the arguments of the card of a study's datasets."""
+    study = as_json({"name": wildcards.study} | {key: STUDIES[wildcards.study][key] for key in ("title", "paper", "labels")})
+    folder = Path(output[0]).parent
+    return argument_file(["--build", folder, "--output", folder, "--columns", ROOT / "resources/columns.yaml", "--study", study,
+                          *datasets_there(wildcards.study)])
+
+
+def told_to_leaderboards():
+    """The models that are told to leaderboards, and the metric that each study tells first, as JSON."""
+    models = fields_of(MODELS, ranked_models(), ("hub", "revision"))
+    return as_json({"models": models, "headlines": {study: STUDIES[study]["headline"] for study in USED_STUDIES}})
+
+
+def leaderboard_arguments(wildcards, input, output):
+    """The file of the arguments of the files for leaderboards."""
+    return argument_file(["--metrics", input.metrics, "--told", told_to_leaderboards(), "--output", Path(output[0]).parent])
+
+
 def measured_sources(study):
     """The sources that a study's runs learn from and are measured on."""
     learnt = {run.dataset.source for run in measured_runs(study)}
@@ -178,7 +197,10 @@ def shown_by_item(wildcards):
     shown = {"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
              "published.csv": rows_of(PAPERS, "study", studies)}
     if study == "all":
-        shown |= {"studies.yaml": json.dumps(fields_of(STUDIES, studies, ("title", "headline", "methods"))), "left_out.yaml": left_out()}
+        told = {name: {"title": STUDIES[name]["title"], "headline": STUDIES[name]["headline"],
+                       "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
+                for name in STUDIES if name in studies}
+        shown |= {"studies.yaml": json.dumps(told), "left_out.yaml": left_out()}
     return json.dumps(shown)
 
 

@@ -219,6 +219,24 @@ def studies_there():
     return sorted(there | {NAME})
 
 
+def built_studies():
+    """The studies that this configuration builds datasets of."""
+    return sorted({dataset.study for dataset in PLAN.datasets.values()})
+
+
+def datasets_there(study):
+    """The datasets of a study that are there whole, as <source>/<dataset>, and those that this configuration builds."""
+    folder = Path(f"results/build/{study}")
+    there = {manifest.parent for manifest in folder.glob("*/*/manifest.json") if not lost_files(manifest)}
+    planned = {Path(dataset.folder) for dataset in PLAN.datasets.values() if dataset.study == study}
+    return sorted(str(place.relative_to(folder)) for place in there | planned)
+
+
+def ranked_models():
+    """The models that are told to leaderboards: those of runs that were measured."""
+    return sorted({run.model for run in PLAN.runs.values() if run.name not in PLAN.maker_of.values()})
+
+
 def forget_lost_files():
     """Take away the manifest of a folder that no longer holds what it lists, so that its rule runs again."""
     manifests = {*map(fetched, USED_SOURCES), *map(cleaned, USED_SOURCES), *map(spans, USED_SOURCES),

@@ -21,8 +21,9 @@ import requests
 
 from scripts.common.files import whole
 from scripts.common.model_facts import identity
-from scripts.common.models import INDEX, WEIGHTS, check_model
+from scripts.common.models import INDEX, WEIGHTS
 from scripts.common.program import UserError, cut, execute, log, parser
+from scripts.common.schemas import check_entry
 from scripts.fetch.download import MIRROR_HELP, check_mirror, in_mirror, local_path, read_entry
 from scripts.fetch.hub import HOST, PICKLE, headers_from_hub, hub_file
 from scripts.fetch.model_files import own_config, read_object
@@ -209,7 +210,7 @@ def read_parts(given: argparse.Namespace, entry: dict, mirror: str | None) -> Pa
 def main(given: argparse.Namespace) -> None:
     mirror = check_mirror(given.mirror)
     entry = read_entry("model", given.model, given.models)
-    check_model(given.model, entry)
+    check_entry("models", given.model, {given.model: entry})
     facts = facts_of(given.model, read_parts(given, entry, mirror))
     with whole(given.output) as beside:
         beside.write_text(json.dumps(facts | {"identity": identity(entry, given.root)}, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -74,7 +74,7 @@ def cut_to(tokens: Tokens, groups: np.ndarray, room: int, frame: pd.DataFrame) -
     """
     needed = of_group(tokens.kept, groups, "max")
     if (needed > room).any():
-        text = frame.iloc[int((needed > room).argmax())]
+        text = frame.iloc[int((tokens.kept > room).argmax())]
         raise UserError(f"{text['scored'][: text['kept']].strip()!r} leaves no room for its context; raise max_length")
     scored = tokens.kept + np.minimum(tokens.ids.lengths - tokens.context - tokens.kept, room - needed)
     return np.minimum(tokens.context, room - of_group(scored, groups, "max")), scored

@@ -1,5 +1,7 @@
 """Likelihoods of prompts: against one text at a time, without batches, caches or a head that skips places."""
 
+import json
+import shutil
 import subprocess
 import sys
 
@@ -7,27 +9,33 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import torch
-from tokenizers import Tokenizer, decoders, models as pieces, normalizers, pre_tokenizers, processors, trainers
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors, trainers
+from tokenizers import models as pieces
 from transformers import (
-    AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer, Gemma3TextConfig, GPT2Config,
-    GPTNeoXConfig, LlamaConfig, OPTConfig, PreTrainedTokenizerFast, Qwen3Config)
+    AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer, Gemma3TextConfig, GPT2Config,
+    GPTNeoXConfig, LlamaConfig, OPTConfig, PreTrainedTokenizerFast, Qwen3Config, ViTConfig)
 
+from scripts.common.program import UserError
 from scripts.train import asked, likelihood, masking
 from scripts.train.batches import collate, sorted_batches
+from scripts.train.likelihood import best_threshold
 from tests.conftest import ROOT
+from tests.rows import each_row
 
 pytestmark = pytest.mark.models
 WORDS = ("the cat sat on the mat . how long is it ? about two hours , i think . see you at five o'clock then ! ten days ago ; yes , a year "
          "naïve “quoted” 3 : 30 pm").split()
-SIZES = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 24, "max_position_embeddings": 200}
+SIZES = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 24, "max_position_embeddings": 400}
 DECODERS = {
-    "gpt2": (GPT2Config(n_embd=16, n_layer=3, n_head=2, n_positions=200), "bytes"),
+    "gpt2": (GPT2Config(n_embd=16, n_layer=3, n_head=2, n_positions=400), "bytes"),
     "llama": (LlamaConfig(**SIZES, num_key_value_heads=1), "spaces"),
     "gemma3": (Gemma3TextConfig(**SIZES, head_dim=8, num_key_value_heads=1, sliding_window=7, final_logit_softcapping=3.0,
                                 layer_types=["sliding_attention", "full_attention", "sliding_attention"]), "spaces"),
     "qwen3": (Qwen3Config(**SIZES, head_dim=8, num_key_value_heads=1), "startless"),
     "opt": (OPTConfig(hidden_size=16, word_embed_proj_dim=16, ffn_dim=24, num_hidden_layers=2, num_attention_heads=2,
-                      max_position_embeddings=200), "bytes"),
+                      max_position_embeddings=400), "bytes"),
     "gpt_neox": (GPTNeoXConfig(**SIZES), "bytes"),
 }
 
@@ -45,6 +53,7 @@ def tokenizer_of(kind: str) -> PreTrainedTokenizerFast:
     else:
         tokenizer = Tokenizer(pieces.BPE())
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.decoder = decoders.ByteLevel()
         tokenizer.post_processor = processors.ByteLevel(trim_offsets=True)
         special = ["<|endoftext|>"] if kind == "bytes" else []
         trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=special, initial_alphabet=alphabet, show_progress=False)
@@ -203,3 +212,142 @@ def test_contexts_that_texts_share_are_read_once(models):
     hook.remove()
     # One reading of each context (the candidates of the third have none, and nothing to share), then one of what differs.
     assert read[:2] == [(2 + 4, shared.max()), (12, (examples.lengths - shared.ravel()).max())] and set(read[2:]) == {(1, 1)}
+
+
+# ---- what a score is
+
+def test_scores_are_by_token_by_byte_and_less_a_domain(models):
+    table, folder = cloze(), models / "gpt2"
+    rows = [(context.split("<MASK>")[0], candidate) for context, candidate in zip(table["context"].to_pylist(), table["candidate"].to_pylist())]
+    alone = CLOZE | {"texts": {"candidate": "{left}|{candidate}"}}
+    each = [by_decoder(folder, *row) for row in rows]
+    expected = {"token": [np.mean(one) for one in each], "byte": [sum(one) / len(row[1].encode()) for one, row in zip(each, rows)]}
+    for score, wanted in expected.items():
+        found = scores_of(likelihood.Paradigm(folder, cloze_job(alone | {"score": score}), {}), table)
+        assert found[:, 0] == pytest.approx(wanted, abs=1e-3)
+    found = scores_of(likelihood.Paradigm(folder, cloze_job(alone | {"domain": "see you {right} "}), {}), table)
+    rights = [context.split("<MASK>")[1] for context in table["context"].to_pylist()]
+    wanted = [sum(one) - sum(by_decoder(folder, f"see you {right} ", row[1])) for one, row, right in zip(each, rows, rights)]
+    assert found[:, 0] == pytest.approx(wanted, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["gpt2", "gemma3"])
+def test_the_space_before_a_continuation_is_scored_with_it(models, name):
+    """Whichever side of the border it is written on: the token is one."""
+    paradigm = likelihood.Paradigm(models / name, cloze_job(), {})
+    for space in (" ", ""):
+        text = "{text_a}| {text_b}" if space else "{text_a} |{text_b}"
+        paradigm.prompt, paradigm.inputs, paradigm.chooses = LABELS | {"texts": {"in_order": text}}, ["text_a", "text_b"], False
+        examples = paradigm.encode(pairs())
+        ids = examples.fields["input_ids"].padded(100, -1)
+        for row, example in enumerate(pairs().to_pylist()):
+            first, end = (int(examples.fields[field].flat[row]) for field in ("scored_from", "scored_to"))
+            wanted = space + example["text_b"]  # a token may reach over the border, to a space or a full stop before it
+            scored, less = (paradigm.tokenizer.decode(ids[row, place:end]) for place in (first, first + 1))
+            assert scored.endswith(wanted) and not less.endswith(wanted)
+
+
+def test_what_is_too_long_is_cut_alike_for_all_candidates(models):
+    whole = likelihood.Paradigm(models / "gpt2", cloze_job(), {}).encode(cloze())
+    most = int(whole.lengths[:4].max())  # of the second context, which is longer, some is cut
+    examples = likelihood.Paradigm(models / "gpt2", cloze_job(max_length=most), {}).encode(cloze())
+    assert examples.lengths.max() == most < whole.lengths[4:8].min() and examples.truncated == 4 and examples.truncated_choices == 1
+    first, lengths = (examples.fields["scored_from"].flat.reshape(3, 4), examples.lengths.reshape(3, 4))
+    assert len(set(first[1])) == 1, "the context is cut as much for each"
+    assert (lengths - first == whole.lengths.reshape(3, 4) - whole.fields["scored_from"].flat.reshape(3, 4)).all(), "it is cut first"
+    start, end = (one.fields["input_ids"].padded(200, -1)[4:8] for one in (examples, whole))
+    for row in range(4):  # what stays is the end of the context
+        assert start[row, 1 : lengths[1, row]].tolist() == end[row, whole.lengths[4 + row] - lengths[1, row] + 1 : whole.lengths[4 + row]].tolist()
+    table = cloze().slice(4, 4)
+    for max_length, after in ((7, ""), (8, ",")):  # no room for a context, nor for all that follows
+        paradigm = likelihood.Paradigm(models / "gpt2", cloze_job(max_length=max_length), {})
+        examples = paradigm.encode(table)
+        ids = examples.fields["input_ids"].padded(100, -1)
+        for row, option in enumerate(table["candidate"].to_pylist()):
+            assert paradigm.tokenizer.decode(ids[row, examples.fields["scored_from"].flat[row] : examples.lengths[row]]).strip() == f"{option}{after}"
+    with pytest.raises(UserError, match="\"five o'clock\" leaves no room for its context; raise max_length"):
+        likelihood.Paradigm(models / "gpt2", cloze_job(max_length=6), {}).encode(table)
+
+
+@given(st.lists(st.tuples(st.integers(-3, 3), st.booleans()), min_size=1, max_size=12))
+def test_the_threshold_is_the_best_there_is(examples):
+    scores, right = np.array([score for score, _ in examples], float), np.array([label for _, label in examples])
+    found = best_threshold(scores, right)
+    shares = {threshold: ((scores > threshold) == right).mean() for threshold in np.arange(-4.5, 5)}
+    assert ((scores > found) == right).mean() == max(shares.values()) and found not in scores
+    neighbours = sorted({*scores, scores.min() - 2, scores.max() + 2})
+    assert found in [(low + high) / 2 for low, high in zip(neighbours, neighbours[1:])]
+
+
+@each_row("texts", [{"in_order": "{text_a}| {text_b}"}, {"swapped": "{text_a}| {text_b}"},
+                    {"in_order": "{text_a} {text_b}?| yes", "swapped": "{text_a} {text_b}?| no"}])
+def test_a_threshold_decides_by_what_the_training_split_says(models, texts):
+    paradigm = likelihood.Paradigm(models / "qwen3", job(LABELS | {"texts": texts, "threshold": "train", "score": "token"}), {})
+    scores = paradigm.encode(pairs())
+    random = torch.arange(len(scores), dtype=torch.float32)[:, None]
+    found, rows = paradigm.finished({"learned": random, "test": random}, {"learned": pairs(), "test": pairs()})["test"]
+    assert paradigm.threshold is not None and found.exp().sum(1).tolist() == pytest.approx([1] * 4)
+    margin = paradigm.margin(paradigm.of_examples(random[:, 0].double(), pairs()))
+    assert (found[:, 1] - found[:, 0]).tolist() == pytest.approx((margin - paradigm.threshold).tolist(), abs=1e-5)
+    assert paradigm.measure(found, rows)[1] == max(((margin > t) == torch.tensor(rows.labels == 1)).double().mean() for t in np.arange(-20.25, 20, 0.5))
+
+
+# ---- examples in the prompt
+
+def test_shots_are_the_same_for_all_examples_and_drawn_by_the_seed(models):
+    learned = pa.concat_tables([pairs(), pairs()])
+    asked_for = job(LABELS, shots=3, max_length=390)
+    first, second = (likelihood.Paradigm(models / "gpt2", asked_for, {"learned": learned}).shots for _ in range(2))
+    asked_for["settings"]["seed"] = 4
+    other = likelihood.Paradigm(models / "gpt2", asked_for, {"learned": learned})
+    assert first == second != other.shots and first.count("\n\n") == 3 and "|" not in first
+    answers = sorted((first.count("Answer: yes"), first.count("Answer: no, naïve")))
+    assert answers == [1, 2] and {"{", "}"}.isdisjoint(first)
+    written = {LABELS["texts"][name].replace("|", "").format(**row) for row in learned.to_pylist() for name in [("swapped", "in_order")[row["label"]]]}
+    assert set(first.strip().split("\n\n")) <= written, "each with its right label"
+    found = scores_of(other, pairs())
+    for row, example in enumerate(pairs().to_pylist()):
+        texts = [text.format(**example).split("|") for text in LABELS["texts"].values()]
+        each = [sum(by_decoder(models / "gpt2", other.shots + context, scored)) for context, scored in texts]
+        assert found[row] == pytest.approx(torch.log_softmax(torch.tensor(each), 0).tolist(), abs=1e-3)
+    chosen = likelihood.Paradigm(models / "gpt2", cloze_job(shots=2), {"learned": cloze()}).shots
+    rights = {context.replace("<MASK>", option) for context, option, label in zip(*(cloze()[name].to_pylist() for name in (
+        "context", "candidate", "label"))) if label}
+    assert set(chosen.strip().split("\n\n")) <= rights
+    with pytest.raises(UserError, match="shots: 9 needs 9 training examples of the label right, but there are 6; lower shots"):
+        likelihood.Paradigm(models / "gpt2", cloze_job(shots=9), {"learned": cloze()})
+
+
+# ---- refusals, and weights
+
+def test_models_that_cannot_be_asked_are_refused(models, tmp_path):
+    def without(name: str, *left_out: str, **changed):
+        folder = tmp_path / "-".join([name, *left_out, *changed])
+        shutil.copytree(models / name, folder)
+        for file in left_out:
+            (folder / file).unlink()
+        config = json.loads((folder / "config.json").read_text()) | changed
+        (folder / "config.json").write_text(json.dumps(config))
+        return folder
+
+    headless = without("bert")
+    AutoModel.from_pretrained(headless).save_pretrained(headless)
+    unknown = tmp_path / "vision"
+    shutil.copytree(models / "gpt2", unknown)
+    ViTConfig(vocab_size=300).save_pretrained(unknown)
+    sentinels = without("t5")
+    for file in sentinels.glob("tokenizer*.json"):
+        file.write_text(file.read_text().replace("<extra_id_0>", "<extra_x>"))
+    for folder, message in ((headless, "weights of the head that fills masks are missing"), (without("gpt2", "model.safetensors"), "has no weights"),
+                            (unknown, "a vit model .* writes and fills no text"), (sentinels, "has no <extra_id_0>")):
+        with pytest.raises(UserError, match=message):
+            likelihood.Paradigm(folder, cloze_job(), {})
+
+
+def test_weights_are_in_bf16_where_that_is_asked_for(models):
+    table, kinds = cloze(), {}
+    for precision in ("auto", "bf16"):
+        paradigm = likelihood.Paradigm(models / "llama", cloze_job(precision=precision), {})
+        kinds[precision] = next(paradigm.network.parameters()).dtype, scores_of(paradigm, table)
+    assert kinds["auto"][0] == torch.float32 and kinds["bf16"][0] == torch.bfloat16
+    assert np.allclose(kinds["auto"][1], kinds["bf16"][1], rtol=0.05) and not np.allclose(kinds["auto"][1], kinds["bf16"][1], atol=1e-4)

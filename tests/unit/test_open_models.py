@@ -8,7 +8,7 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
 
 from scripts.fetch.model import word_pieces
-from scripts.train import classify, fill
+from scripts.train import classify, fill, likelihood
 from scripts.train.labels import Head, head_of
 from scripts.train.paradigm import read_config, read_network, read_tokenizer
 from scripts.train.run import files_of
@@ -74,6 +74,7 @@ def test_a_decoder(fetch, tmp_path, name):
     for key, value in network.state_dict().items():
         assert loaded.state_dict()[key].dtype == torch.float32 and torch.equal(loaded.state_dict()[key], value.float()), key
     assert loaded.get_output_embeddings().weight is loaded.get_input_embeddings().weight
+    assert likelihood.load(fetched, {"max_length": 64, "precision": "fp32"})[2] == "decoder"
     tokenizer, classifier = classify.load(fetched, fresh_head(), {"max_length": 64})
     scores = classifier(**tokenizer(["a man", "a man washes a pan"], padding=True, return_tensors="pt").to("cpu")).logits
     assert scores.shape == (2, 2) and torch.isfinite(scores).all()

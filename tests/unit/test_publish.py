@@ -19,7 +19,8 @@ from scripts.publish.strided_sop.accuracy_by_stride import COLUMNS, looks, with_
 from scripts.publish.strided_sop.examples import chosen
 from scripts.publish.strided_sop.metrics import strided_metrics
 from scripts.publish.strided_sop.slices import blocks_of, sliced_points
-from scripts.publish.table import ABOVE, above_control, latex, markdown, write
+from scripts.publish.latex import latex
+from scripts.publish.table import ABOVE, above_control, markdown, write
 from scripts.publish.machines import mixture
 from scripts.publish.verdicts import beside, trend
 from tests.conftest import ROOT

@@ -76,7 +76,7 @@ def places_of(rows: pd.DataFrame) -> tuple[dict[tuple, float], dict[str, float],
 def title_of(probe: dict) -> str:
     """What stands over a column: the corpus, where it is not named like its study, and what is probed."""
     corpus = "" if probe["corpus_title"] == probe["study_title"] else f"{probe['corpus_title']}\n"
-    return f"{corpus}{probe['title']}" + ("" if pd.isna(probe["limit"]) else " (limit)")
+    return f"{corpus}{probe['title']}"
 
 
 def draw(rows: pd.DataFrame, probes: list[dict], controls: pd.DataFrame, models: dict) -> Figure:
@@ -98,13 +98,13 @@ def draw(rows: pd.DataFrame, probes: list[dict], controls: pd.DataFrame, models:
                       borderpad=0, borderaxespad=0, handletextpad=0.2, columnspacing=1.2, fontsize=7)
         wide = (style.WIDTH - LEFT - 0.12 - GAP * (len(own) - 1)) / len(own)
         for number, probe in enumerate(own):
-            axes = figure.add_axes([(LEFT + number * (wide + GAP)) / style.WIDTH, (top - heads[study] - end) / height, wide / style.WIDTH, end / height])
+            left, bottom = LEFT + number * (wide + GAP), top - heads[study] - end
+            axes = figure.add_axes([left / style.WIDTH, bottom / height, wide / style.WIDTH, end / height])
             draw_axes(axes, at(block, probe), places, marks, at(controls, probe)["value"])
             axes.set_ylim(end, 0)
             axes.set_title(title_of(probe), loc="left", fontsize=7, pad=4)
             axes.set_xlabel("%", labelpad=0, fontsize=7)
-            if probe["sample"]:
-                style.mark_sample(axes, min(13, 9 * wide, 14 * end))
+            style.mark(axes, probe["face"], min(13, 9 * wide, 14 * end))
             if number == 0:
                 label(axes, places, names, models)
         top -= heads[study] + end + FOOT
