@@ -44,7 +44,7 @@ def load(model: Path, training: dict):
     network, missing = read_network(NETWORKS[kind], model, config, torch.bfloat16 if training["precision"] == "bf16" else torch.float32)
     if lost := [key for key in missing if "pooler" not in key]:
         part = "the head that fills masks" if kind == "encoder" and not lost[0].startswith(f"{network.base_model_prefix}.") else "the model"
-        raise UserError(f"{model}/model.safetensors: {len(lost)} weights of {part} are missing, {lost[0]} first; name a model that has "
+        raise UserError(f"{model}: {len(lost)} weights of {part} are missing, {lost[0]} first; name a model that has "
                         "kept them")
     if kind == "encoder":
         mask_token(tokenizer, model)
