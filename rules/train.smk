@@ -4,7 +4,7 @@ Reads  results/build/<study>/<source>/<dataset>/, and the model's files
 Writes results/train/<study>/<run>/predictions.parquet   scores for every example of every split measured on
        results/train/<study>/<run>/history.parquet       loss and accuracy by epoch
        results/train/<study>/<run>/run.json              settings, versions, hardware, hashes, times
-       results/train/<study>/<run>/model/                instead of predictions: the model of an MLM stage
+       results/train/<study>/<run>/model/                instead of predictions: the model of an MLM or CLM stage
        results/train/<study>/<run>/work/                 no output of a rule: checkpoint and finished work, which stay
 """
 

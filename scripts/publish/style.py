@@ -7,6 +7,7 @@ or a line style says as well, for print in grey. The font comes with matplotlib,
 import logging
 import math
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import matplotlib
@@ -27,7 +28,6 @@ CONTROL, CONTROL_MARKERS = "#9a9a9a", ["x", "+", "1", "2", "3", "4"]  # what no 
 CONTROLS, BEST_CONTROL = "controls (no understanding of time)", "best control (no understanding of time)"
 LEGEND_LINE = 0.145  # inches
 WIDTH = 7.0  # inches: the text width of a two-column page
-SAMPLE = "SAMPLE DATA"
 
 SETTINGS = {
     "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8,
@@ -57,10 +57,28 @@ def panel_title(axes: Axes, lines: list[str], detail: str) -> None:
     axes.annotate(detail, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", color=GREY, va="bottom")
 
 
-def mark_sample(axes: Axes, size: float = 17) -> None:
-    """Say on the face of a panel that its numbers come from sample data."""
-    axes.text(0.5, 0.5, SAMPLE, transform=axes.transAxes, ha="center", va="center", rotation=24, fontsize=size,
-              fontweight="bold", color=PALE, zorder=0.6)
+def mark(axes: Axes, text: str, size: float = 17) -> None:
+    """Say on the face of a panel what marks its numbers: of face_of() (scripts/publish/marks.py), nothing where that is empty."""
+    if text:
+        longest = max(map(len, text.split("\n")))
+        axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", rotation=24, linespacing=1.1,
+                  fontsize=size * min(1, 12 / longest), fontweight="bold", color=PALE, zorder=0.6)
+
+
+def told_apart(systems: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
+    """Of each system (its name, model and method) a colour and a marker, no two of 36 alike.
+
+    The model has the colour and the method the marker; with one method, the model has both. What would look like another system
+    takes the next marker.
+    """
+    systems = list(systems)
+    models, methods = (list(dict.fromkeys(names)) for names in ([model for _, model, _ in systems], [method for *_, method in systems]))
+    found: dict[str, tuple[str, str]] = {}
+    for name, model, method in systems:
+        colour, marker = models.index(model), methods.index(method) if len(methods) > 1 else models.index(model)
+        looks = [(COLOURS[(colour + step // 6) % 6], MARKERS[(marker + step) % 6]) for step in range(36)]
+        found.setdefault(name, next((look for look in looks if look not in found.values()), looks[0]))
+    return found
 
 
 def with_ends(points: pd.DataFrame) -> pd.DataFrame:

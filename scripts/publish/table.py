@@ -22,14 +22,20 @@ def interval(row: Mapping, decimals: int = 1) -> str:
     return "one group" if pd.isna(row["ci_low"]) else f"{percent(row['ci_low'], decimals)}–{percent(row['ci_high'], decimals)}"
 
 
+def signed(difference: float) -> str:
+    """A difference of shares in points with its sign: `+2.1`, `−0.3`, `0.0`."""
+    told = f"{difference * 100:+.1f}"
+    return "0.0" if told in ("+0.0", "-0.0") else told.replace("-", "−")
+
+
 def above_control(row: pd.Series | None, models: dict) -> str:
     """How far a model lies above the best control, in points: `bag of words: +2.1 (−0.3 to +4.5)`; row: of `…_above_control`."""
     if row is None:
         return ""
-    signed = [f"{value * 100:+.1f}".replace("-", "−") for value in (row["value"], row["ci_low"], row["ci_high"]) if pd.notna(value)]
-    span = f" ({signed[1]} to {signed[2]})" if len(signed) == 3 else ""
+    told = [signed(value) for value in (row["value"], row["ci_low"], row["ci_high"]) if pd.notna(value)]
+    span = f" ({told[1]} to {told[2]})" if len(told) == 3 else ""
     # The name first: a spreadsheet would take a text that begins with + for a formula.
-    return f"{models.get(row['control'], {}).get('title', row['control'].replace('_', ' '))}: {signed[0]}{span}"
+    return f"{models.get(row['control'], {}).get('title', row['control'].replace('_', ' '))}: {told[0]}{span}"
 
 
 def markdown(text: str) -> str:

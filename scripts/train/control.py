@@ -172,7 +172,7 @@ def main(given: argparse.Namespace) -> None:
         "label_columns": [], "data_options": settings["data"], "training": settings["training"],
         "train_examples": len(train) if learns else 0, "held_out_examples": 0, "truncated_examples": 0, "truncated": {},
         "epochs": 0, "best_epoch": 0, "seconds": round(time.time() - started, 1), "tokens": 0, "tokens_per_second": 0.0,
-        "model_files": {}, "micro_batch_tokens": None,
+        "model_files": {}, "micro_batch_tokens": None, "kind": "control", "parameters": 0, "wording": None, "shots": 0, "threshold": None,
         "hardware": {"device": processor(), "processes": 1, "threads": 1, "precision": "fp64", "deterministic": True},
         "versions": {"python": platform.python_version(), "scikit-learn": version("scikit-learn")},
         "timestride": project_version(),

@@ -29,11 +29,12 @@ from accelerate import Accelerator
 
 from scripts.common.locks import flock
 from scripts.common.program import UserError, execute, log, log_to, parser
-from scripts.train import checkpoint
+from scripts.train import adapter, checkpoint
 from scripts.train.batches import Examples, epoch_batches
 from scripts.train.choice import chosen_epoch, held_out_losses, is_last
 from scripts.train.hardware import Hardware, set_up
 from scripts.train.launch import Launch, read_launch
+from scripts.train.memory import TooLarge, ran_out, remedies
 from scripts.train.progress import Progress
 from scripts.train.result import write_result
 from scripts.train.scoring import Scorer
@@ -123,7 +124,7 @@ def score_epoch(state: State, scorer: Scorer, examples: dict[str, Examples], job
     if better:
         state.kept[selection] = reported
         if job["makes_model"]:
-            weights = scorer.accelerator.unwrap_model(scorer.network).state_dict()
+            weights = adapter.trained_state(scorer.accelerator.unwrap_model(scorer.network))
             state.weights = {name: values.detach().cpu().clone() for name, values in weights.items()}
     if job["peak"]:
         peaks = state.kept.setdefault("peak", {})
@@ -149,7 +150,7 @@ class Saver:
         if saved is None:
             return State(), None
         self.hardware.use_threads(saved.pop("threads"))
-        network.load_state_dict(saved.pop("network"))
+        adapter.load_trained_state(network, saved.pop("network"))
         optimizer = saved.pop("optimizer")
         self.before = saved["seconds"]
         return State(**saved), optimizer
@@ -174,7 +175,7 @@ class Saver:
         if accelerator.is_main_process:
             network = accelerator.unwrap_model(self.learner.network)
             checkpoint.save(self.path, self.digest, self.hardware.maker(), vars(state) | {
-                "threads": self.hardware.threads, "network": network.state_dict(), "optimizer": self.learner.optimizer.state_dict()})
+                "threads": self.hardware.threads, "network": adapter.trained_state(network), "optimizer": self.learner.optimizer.state_dict()})
         self.last = time.time()
         self.took = self.last - begun
 
@@ -214,18 +215,25 @@ def learn(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardwar
         saver.save(state)
     progress.close()
     if state.weights:
-        accelerator.unwrap_model(network).load_state_dict(state.weights)
+        adapter.load_trained_state(accelerator.unwrap_model(network), state.weights)
     return state
 
 
-def measure(job: dict, accelerator: Accelerator, paradigm, examples: dict[str, Examples], stop: Stop) -> State:
-    """Score the evaluation splits with the model as it is."""
+def measure(job: dict, accelerator: Accelerator, paradigm, tables: dict, examples: dict[str, Examples], stop: Stop) -> State:
+    """Score the evaluation splits with the model as it is.
+
+    Where the examples are texts of a prompt, several to a row of their table, the paradigm makes one score of these at the end.
+    """
     state, started = State(), time.time()
     scorer = Scorer(accelerator, accelerator.prepare(paradigm.network), paradigm, stop)
     state.kept["direct"] = {}
-    for split in examples:
-        scores = scorer.scores(examples[split])
-        loss, accuracy, n = paradigm.measure(scores, examples[split])
+    scored = {split: (scorer.scores(examples[split]), examples[split]) for split in examples}
+    if job.get("prompt"):
+        scored = paradigm.finished({split: scores for split, (scores, _) in scored.items()}, tables)
+        state.tokens = sum(int(examples[split].lengths.sum()) for split in examples)
+    for split in job["splits"][1:]:
+        scores, rows = scored[split]
+        loss, accuracy, n = paradigm.measure(scores, rows)
         state.history.append({"run": job["run"], "epoch": 0, "split": split, "loss": loss, "accuracy": accuracy, "n": n})
         state.kept["direct"][split] = {"epoch": 0, "accuracy": accuracy, "scores": scores}
         log.info("%s: %s loss %.3f accuracy %.3f", job["run"], split, loss, accuracy)
@@ -241,13 +249,16 @@ def train(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardwar
     paradigm = importlib.import_module(f"scripts.train.{job['paradigm']}").Paradigm(Path(launch.model), job, tables)
     if job["learns"]:
         tables["learned"] = paradigm.learnable(tables["learned"])
-    examples = read_examples(job, tables, paradigm, launch)
+    measured_only = not job["learns"] and not (job.get("prompt") or {}).get("threshold")  # of what is learnt from, shots at most are read
+    examples = read_examples(job, {split: table for split, table in tables.items() if split != "learned" or not measured_only}, paradigm, launch)
     stop.check()
+    if job["learns"]:
+        adapter.prepare(paradigm.network, job["settings"]["training"], hardware)
     hardware.prepare(paradigm.network, job["settings"]["training"])
     if job["learns"]:
         state = learn(job, launch, accelerator, hardware, paradigm, examples, stop)
     else:
-        state = measure(job, accelerator, paradigm, examples, stop)
+        state = measure(job, accelerator, paradigm, tables, examples, stop)
     if accelerator.is_main_process:
         facts = write_result(job, state, tables, examples, paradigm, hardware, accelerator, Path(launch.work), Path(launch.model))
         finish(Path(launch.work), job, Path(launch.output))
@@ -265,14 +276,19 @@ def train_job(launch: Launch) -> None:
              hardware.threads, hardware.precision)
     try:
         train(job, launch, accelerator, hardware, stop)
-    except RuntimeError as error:
-        if "deterministic" not in str(error):
-            raise
-        raise UserError(f"{job['run']}: {str(error).splitlines()[0]}; set `deterministic: false` in the configuration, which lets "
-                        "the numbers vary from run to run") from None
     except Stopped as stopped:
         log.error("%s: %s; what was learnt is saved, and the same command goes on from there", job["run"], stopped)
         sys.exit(stopped.exit_code)
+    except UserError:
+        raise
+    except Exception as error:  # libraries tell of too little memory in many ways
+        if ran_out(error):
+            raise TooLarge(f"{job['run']}: the memory is too small for the model and what it computes; "
+                           f"{remedies(job['settings']['training'], job['learns'])}") from None
+        if not isinstance(error, RuntimeError) or "deterministic" not in str(error):
+            raise
+        raise UserError(f"{job['run']}: {str(error).splitlines()[0]}; set `deterministic: false` in the configuration, which lets "
+                        "the numbers vary from run to run") from None
     accelerator.end_training()
 
 
@@ -288,6 +304,8 @@ def main(given: argparse.Namespace) -> None:
     try:
         train_job(launch)
     except UserError as error:
+        if isinstance(error, TooLarge):
+            raise
         fail(Path(launch.work), json.loads((Path(launch.work) / "job.json").read_text(encoding="utf-8")), str(error))
         raise
 

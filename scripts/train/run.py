@@ -19,10 +19,11 @@ import os
 from pathlib import Path
 
 from scripts.common.locks import flock
-from scripts.common.manifest import changed_file
+from scripts.common.manifest import changed_file, listed_files
 from scripts.common.models import DEFAULT_FILES
 from scripts.common.program import UserError, execute, json_object_with, log, log_to, number, parser, whole_number
 from scripts.train.launch import Launch, check_tracker, devices, start
+from scripts.train.memory import TooLarge
 from scripts.train.work import describe, fail, finished, forget, hand_out, model_view, refuse_again, sweep, write_json
 
 SETTINGS = ("study", "source", "dataset", "data", "model", "method", "training", "seed")
@@ -58,6 +59,12 @@ def wait_for_orphans(work: Path) -> None:
             flock(opened, fcntl.LOCK_EX)
 
 
+def files_of(model: Path) -> list[str]:
+    """The files of a model's folder: those that its manifest lists or, where it has none, those that a model usually has."""
+    manifest = model / "manifest.json"
+    return listed_files(manifest) if manifest.exists() else [file for file in DEFAULT_FILES if (model / file).exists()]
+
+
 def main(given: argparse.Namespace) -> None:
     work = given.output / "work"
     work.mkdir(parents=True, exist_ok=True)
@@ -66,7 +73,7 @@ def main(given: argparse.Namespace) -> None:
         log_to(given.log)  # only now: the one that we waited for was writing it
     wait_for_orphans(work)
     sweep(work, given.output, work / "result")
-    files = given.model_files or [file for file in DEFAULT_FILES if (given.model / file).exists()]
+    files = given.model_files or files_of(given.model)
     model = model_view(given.model, files, work)
     job = describe(given.run, given.settings, given.method, given.splits, given.data, model)
     if changed := changed_file(given.model / "manifest.json", job["model_files"]):
@@ -91,7 +98,8 @@ def main(given: argparse.Namespace) -> None:
     try:
         start(launch, gpus)
     except UserError as error:
-        fail(work, job, str(error))
+        if not isinstance(error, TooLarge):
+            fail(work, job, str(error))
         raise
 
 
@@ -104,7 +112,8 @@ def arguments() -> argparse.ArgumentParser:
     training.add_argument("--splits", nargs="+", required=True, help="the split to learn from, then those to measure on")
     training.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
     training.add_argument("--model", type=Path, required=True, help="the folder of the model")
-    training.add_argument("--model-files", nargs="*", help="the files of it to read; default: those that a model usually has")
+    training.add_argument("--model-files", nargs="*", help="the files of it to read; default: those that its manifest.json lists, or else "
+                          "that a model usually has")
     training.add_argument("--device", choices=["auto", "cpu", "gpu"], default="auto", help="default: %(default)s")
     training.add_argument("--devices", type=whole_number(1, 64), default=1, help="GPUs, or CPU processes; default: %(default)s")
     training.add_argument("--runs-per-gpu", type=whole_number(1, 64), default=1, help="runs that may share a GPU; default: %(default)s")

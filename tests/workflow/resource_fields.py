@@ -69,9 +69,11 @@ EXPERIMENTS = {
 RUN = {"timedial": ["one", "written"]}
 
 
-def words(study: str) -> list[tuple]:
-    """What follows where a study is named or described otherwise; the same in every study."""
-    return [(study, "title", "Order", PAGE | CARD), (study, "paper", "Us 2026", PAGE | CARD), (study, "headline", "n", {"publish_leaderboard"}),
+def words(study: str, several: bool = True) -> list[tuple]:
+    """What follows where a study is named or described otherwise; the same in every study. several: it has several models, so that
+    there is a scorecard."""
+    return [(study, "title", "Order", CARD | (SHOWN if several else PAGE)), (study, "paper", "Us 2026", PAGE | CARD),
+            (study, "headline", "n", {"publish_leaderboard"} | (SHOWN if several else NOTHING)),
             (study, "controls", ["length_and_overlap" if study != "timedial" else "random"], MEASURED)]
 
 
@@ -102,7 +104,7 @@ FIELDS = {
             ("strided_sop_examples", "needs_model", False, PAGE),
         ],
         "studies": [
-            *words("strided_sop"), ("strided_sop", "reads", ["captions", "dialogs"], NOTHING),
+            *words("strided_sop", several=False), ("strided_sop", "reads", ["captions", "dialogs"], NOTHING),
             ("strided_sop", "data.stride.description", "how far", NOTHING), ("strided_sop", "labels", ["in_order", "swapped"], OF_DATA | CARD),
             ("strided_sop", "peak", False, TRAINED), ("strided_sop", "columns.group_id", "pair_id", OF_DATA),
             ("strided_sop", "methods.train.inputs", ["text_a"], TRAINED), ("strided_sop", "held_out", "dev", BUILT),
@@ -133,6 +135,8 @@ FIELDS = {
             ("temporal_nli_confusion", "name", "taken", FIGURE), ("temporal_nli_confusion", "kind", "table", TABLE),
             ("temporal_nli_confusion", "study", "mctaco", PAGE), ("temporal_nli_confusion", "reads", ["metrics", "datasets"], FIGURE),
             ("temporal_nli_table", "heads", ["Source"], PAGE), ("temporal_nli_errors", "reads", ["metrics"], TABLE),
+            ("scorecard", "reads", ["metrics"], FIGURE), ("scorecard", "study", "mctaco", PAGE), ("scorecard_table", "heads", ["Model"], PAGE),
+            ("wordings", "needs_wordings", False, FIGURE),
         ],
         "studies": [
             *words("temporal_nli"), ("temporal_nli", "reads", ["event_templates", "nli", "dialogs"], NOTHING),
@@ -222,7 +226,8 @@ USED = {
     "strided_sop": {"sources": ["mini", "sample_howto100m"], "models": ["tiny_bert", "bag_of_words"], "studies": ["strided_sop"],
                     "figures": ["accuracy_by_stride", "strided_sop_table", "strided_sop_training_curves", "strided_sop_examples"]},
     "temporal_nli": {"sources": ["event_templates", "of_others"], "models": ["of_hub", "of_folder"], "studies": ["temporal_nli"],
-                     "figures": ["temporal_nli_temp_order", "temporal_nli_confusion", "temporal_nli_table", "temporal_nli_errors"]},
+                     "figures": ["temporal_nli_temp_order", "temporal_nli_confusion", "temporal_nli_table", "temporal_nli_errors",
+                                 "scorecard", "scorecard_table", "wordings"]},
     "mctaco": {"sources": ["questions"], "models": ["of_vectors", "of_encoder", "below"], "studies": ["mctaco"],
                "figures": ["mctaco_em_against_f1", "mctaco_training_size", "mctaco_table", "mctaco_errors"]},
     "timedial": {"sources": ["dialogs", "challenge"], "models": ["of_stage", "base", "small_t5_scratch", "random"], "studies": ["timedial"],

@@ -3,7 +3,11 @@
 import os
 import shutil
 import subprocess
+import sys
 
+import pandas as pd
+
+from scripts.common.tables import read_table
 from tests.workflow.conftest import Study
 
 
@@ -166,3 +170,24 @@ def test_other_environment_changes_nothing(study):
     shutil.copytree(study / "results/fetch", study / "mirror")
     study.change("config.yaml", lambda config: config.update(mirror=str(study / "mirror"), checkpoint_seconds=7))
     assert study.jobs("--cores", "1") == {}
+
+
+def test_predictions_made_elsewhere_join_their_experiment_and_leave_it(study):
+    """By their presence: no file of the project and no configuration changes."""
+    dataset = "results/build/strided_sop/mini/stride-0"
+    pairs = read_table(study / dataset / "val_1.parquet").to_pandas()
+    told = pairs["label"].map({0: "swapped", 1: "in_order"})
+    pd.DataFrame({"example_id": pairs["pair_id"], "label": told}).to_csv(study / "answers.csv", index=False)
+    done = subprocess.run([sys.executable, "-m", "scripts.evaluate.strided_sop", "--predictions", "answers.csv", "--dataset", dataset,
+                           "--split", "val_1", "--name", "oracle"], cwd=study.folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    jobs = study.jobs()
+    assert jobs["evaluate_experiment"] == ["Evaluating sample_sop"] and not {"train_run", "build_dataset"} & set(jobs)
+    study.run()
+    metrics = read_table(study / study.metrics).to_pandas()
+    rows = metrics[(metrics["model"] == "oracle") & (metrics["slice"] == "all")].set_index("metric")
+    assert set(rows["method"]) == {"external"} and rows.loc["accuracy", "value"] == 1 and set(rows["dataset"]) == {"stride-0"}
+    assert rows.loc["accuracy_above_control", "value"] > 0
+    assert "oracle" in (study / study.page).read_text() and study.jobs() == {}
+    shutil.rmtree(study / "results/external")
+    assert study.jobs()["evaluate_experiment"] == ["Evaluating sample_sop"]

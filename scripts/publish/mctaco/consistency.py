@@ -23,6 +23,7 @@ from matplotlib.figure import Figure
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
     BASELINES, NORMALIZED, POINTS, load_systems, looks, mctaco_metrics, over_seeds, title_of, trained_most,
     with_best_control)
@@ -94,8 +95,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
             axes.set_yticks(list(place.values()), line_labels(list(place), controls) if column == 0 else [])
             style.panel_title(axes, [title_of(source, sources) if column == 0 else ""],
                               f"{split}, {category}" if column == 0 else category)
-            if panel["sample"].any():
-                style.mark_sample(axes, 13)
+            style.mark(axes, face_of(panel), 13)
         high -= tall + gap
     return figure
 

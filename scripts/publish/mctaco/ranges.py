@@ -27,6 +27,7 @@ from scripts.common.intervals import difference
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
     BASELINES, POINTS, load_systems, mctaco_metrics, over_seeds, title_of, trained_most, with_best_control)
 from scripts.publish.names import load
@@ -100,8 +101,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
             if column == 0:
                 axes.set_yticks(list(place.values()), ["\n".join(names[system]) for system in place], fontsize=7)
                 style.panel_title(axes, [title_of(source, sources)], split)
-            if block["sample"].any():
-                style.mark_sample(axes, 12)
+            style.mark(axes, face_of(block), 12)
         high -= tall + gap
     handles = [Line2D([], [], color=style.COLOURS[0], marker="o", markersize=5.5, markerfacecolor="white", linestyle="",
                       label="each candidate for itself"),
