@@ -31,7 +31,7 @@ def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
     Raises UserError where two rows have the same model, task, metric and key.
     """
-    metrics = metrics.reindex(columns=[*metrics, *({"wording", "limit", "scoring"} - set(metrics))])
+    metrics = metrics.reindex(columns=[*metrics, *({"wording", "scoring"} - set(metrics))])
     rows = metrics[metrics["seed"].isna() & metrics["wording"].isna() & (metrics["slice"] == "all")
                    & ~metrics["metric"].str.endswith("_above_control")].copy()
     rows["key"] = rows["scoring"].astype(object).fillna("none")

@@ -118,8 +118,9 @@ def metric_rows(**changed) -> list[dict]:
 
 
 def leaderboard(program, folder, rows):
-    schema = METRICS.append(pa.field("method", pa.string())).append(pa.field("scoring", pa.string()))
-    schema = schema.append(pa.field("wording", pa.string())).append(pa.field("limit", pa.int64()))
+    schema = METRICS
+    for name in {"method", "scoring", "wording"} - set(METRICS.names):
+        schema = schema.append(pa.field(name, pa.string()))
     write_table(pa.Table.from_pylist(rows, schema=schema), folder / "metrics.parquet", schema, {})
     told = {"models": {"bert": {"hub": "someone/bert", "revision": "abc"}, "other": {}}, "headlines": {"mctaco": "exact_match"}}
     return program("scripts.publish.leaderboard", "--metrics", folder / "metrics.parquet", "--told", json.dumps(told), "--output", folder / "of")
