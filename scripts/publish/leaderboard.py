@@ -21,6 +21,7 @@ import pandas as pd
 from scripts.common.files import whole
 from scripts.common.program import UserError, execute, json_object_with, log, parser
 from scripts.common.tables import METRICS, read_metrics
+from scripts.publish.marks import note_of
 
 TASK = ["study", "experiment", "source", "dataset", "method", "split"]
 NORMAL = 1.96  # half a 95 % interval in standard errors
@@ -31,10 +32,9 @@ def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 
     Raises UserError where two rows have the same model, task, metric and key.
     """
-    metrics = metrics.reindex(columns=[*metrics, *({"wording", "scoring"} - set(metrics))])
     rows = metrics[metrics["seed"].isna() & metrics["wording"].isna() & (metrics["slice"] == "all")
                    & ~metrics["metric"].str.endswith("_above_control")].copy()
-    rows["key"] = rows["scoring"].astype(object).fillna("none")
+    rows["key"] = rows["scoring"].astype(object).fillna("none") if "scoring" in rows else "none"
     rows["task"] = rows[[name for name in TASK if name in rows]].fillna("").astype(str).agg(":".join, axis=1)
     if (twice := rows[rows.duplicated(["model", "task", "metric", "key"])]).size:
         row = twice.iloc[0]
@@ -45,8 +45,7 @@ def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 def results_of(task: pd.DataFrame) -> dict:
     """The entry of one task: its alias, and of each metric the value, its standard error and interval."""
     first = task.iloc[0]
-    marks = (" [sample data]" if first["sample"] else "") + (f" [limit {first['limit']:.0f}]" if pd.notna(first["limit"]) else "")
-    entry = {"alias": f"{first['study']} {first['source']} {first['split']}{marks}"}
+    entry = {"alias": f"{first['study']} {first['source']} {first['split']}{note_of(task)}"}
     for row in task.to_dict("records"):
         told = pd.notna(row["ci_low"]) and pd.notna(row["ci_high"])
         entry |= {f"{row['metric']},{row['key']}": row["value"],

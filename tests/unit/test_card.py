@@ -136,7 +136,7 @@ def test_a_leaderboard_reads_the_numbers_of_one_model(program, tmp_path):
     assert not [name for name in task if "above_control" in name] and "f1_ci_low,none" not in task
     assert set(told["results"]) == set(told["n-samples"]) == set(told["versions"]) == {
         "mctaco:one:corpus:default:train:test", "mctaco:one:mine:default:train:test"}
-    assert told["results"]["mctaco:one:mine:default:train:test"]["alias"].endswith(" [sample data] [limit 20]")
+    assert told["results"]["mctaco:one:mine:default:train:test"]["alias"].endswith(" [sample data] [at most 20 items]")
     assert told["higher_is_better"]["mctaco:one:corpus:default:train:test"] == {"exact_match": True}
     assert told["n-samples"]["mctaco:one:corpus:default:train:test"] == {"original": 20, "effective": 20}
     assert told["config"]["model_name"] == "someone/bert" and told["config"]["model_sha"] == "abc"
