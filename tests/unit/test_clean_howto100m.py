@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.clean.howto100m_batches import as_batch, texts_of
-from scripts.clean.howto100m_captions import clean_batch, goes_on, rolling, spaced
+from scripts.clean.howto100m_captions import clean_batch, goes_on, spaced
 from scripts.clean.howto100m_listing import VIDEOS
 from scripts.clean.howto100m_videos import Video, Videos
 from scripts.common.files import sha256_of
