@@ -33,4 +33,5 @@ rule all:
     default_target: True
     input:
         rules.publish.input,
+        [f"results/build/{study}/README.md" for study in built_studies()],
     localrule: True
