@@ -90,7 +90,7 @@ def models_file(wildcards, output):
     """resources/models.yaml; for a model of the configuration, and elsewhere than in the project's folder, a file with its entry,
     in which paths are absolute."""
     entry = MODELS[wildcards.model]
-    paths = {key: str(ROOT / Path(entry[key]).expanduser()) for key in ("vocabulary", "folder") if key in entry}
+    paths = {key: str(ROOT / os.path.expanduser(entry[key])) for key in ("vocabulary", "folder") if key in entry}
     if wildcards.model not in OWN["models"] and (not paths or ROOT == Path.cwd()):
         return str(ROOT / "resources/models.yaml")
     return f"{hand_over({'models.yaml': json.dumps({wildcards.model: entry | paths})})}/models.yaml"
@@ -131,6 +131,25 @@ def dialog_options(wildcards):
     challenge = MEASURED_ON[wildcards.source]
     return ["--spans", f"results/build/temporal_spans/{wildcards.source}", "--challenge", f"results/clean/{challenge}",
             "--challenge-spans", f"results/build/temporal_spans/{challenge}", "--measured", *SOURCES[challenge]["evaluate"]]
+
+
+def card_arguments(wildcards, output):
+    """The file of the arguments of the card of a study's datasets."""
+    study = as_json({"name": wildcards.study} | {key: STUDIES[wildcards.study][key] for key in ("title", "paper", "labels")})
+    folder = Path(output[0]).parent
+    return argument_file(["--build", folder, "--output", folder, "--columns", ROOT / "resources/columns.yaml", "--study", study,
+                          *datasets_there(wildcards.study)])
+
+
+def told_to_leaderboards():
+    """The models that are told to leaderboards, and the metric that each study tells first, as JSON."""
+    models = fields_of(MODELS, ranked_models(), ("hub", "revision"))
+    return as_json({"models": models, "headlines": {study: STUDIES[study]["headline"] for study in USED_STUDIES}})
+
+
+def leaderboard_arguments(wildcards, input, output):
+    """The file of the arguments of the files for leaderboards."""
+    return argument_file(["--metrics", input.metrics, "--told", told_to_leaderboards(), "--output", Path(output[0]).parent])
 
 
 def measured_sources(study):
@@ -178,7 +197,10 @@ def shown_by_item(wildcards):
     shown = {"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
              "published.csv": rows_of(PAPERS, "study", studies)}
     if study == "all":
-        shown |= {"studies.yaml": json.dumps(fields_of(STUDIES, studies, ("title", "headline", "methods"))), "left_out.yaml": left_out()}
+        told = {name: {"title": STUDIES[name]["title"], "headline": STUDIES[name]["headline"],
+                       "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
+                for name in STUDIES if name in studies}
+        shown |= {"studies.yaml": json.dumps(told), "left_out.yaml": left_out()}
     return json.dumps(shown)
 
 

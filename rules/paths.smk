@@ -3,7 +3,7 @@
 # A local source whose path is not absolute begins at the project's folder.
 def project_path(path):
     """A file of the project as seen from the working directory: relative where it is inside, absolute elsewhere."""
-    place = ROOT / Path(path).expanduser()
+    place = ROOT / os.path.expanduser(path)
     return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
 
 
@@ -217,6 +217,24 @@ def studies_there():
     pages = Path("results/publish").glob("*/index.html")
     there = {page.parent.name for page in pages if Path(f"results/evaluate/{page.parent.name}/metrics.parquet").exists()}
     return sorted(there | {NAME})
+
+
+def built_studies():
+    """The studies that this configuration builds datasets of."""
+    return sorted({dataset.study for dataset in PLAN.datasets.values()})
+
+
+def datasets_there(study):
+    """The datasets of a study that are there whole, as <source>/<dataset>, and those that this configuration builds."""
+    folder = Path(f"results/build/{study}")
+    there = {manifest.parent for manifest in folder.glob("*/*/manifest.json") if not lost_files(manifest)}
+    planned = {Path(dataset.folder) for dataset in PLAN.datasets.values() if dataset.study == study}
+    return sorted(str(place.relative_to(folder)) for place in there | planned)
+
+
+def ranked_models():
+    """The models that are told to leaderboards: those of runs that were measured."""
+    return sorted({run.model for run in PLAN.runs.values() if run.name not in PLAN.maker_of.values()})
 
 
 def forget_lost_files():

@@ -64,7 +64,12 @@ def _settings(training: dict, study: dict, how: dict) -> dict:
         without.add("held_out_fraction")  # a split is held out
     elif training["held_out_fraction"] == 0:
         without.add("early_stopping_patience")  # nothing is
-    return {key: value for key, value in training.items() if key not in without}
+    if not training.get("adapter"):
+        without |= {"adapter", "rank", "alpha", "target"}
+    if not training.get("gradient_checkpointing"):
+        without.add("gradient_checkpointing")
+    named = {key: ",".join(value) if key == "target" and isinstance(value, list) else value for key, value in training.items()}
+    return {key: value for key, value in named.items() if key not in without}
 
 
 def _run(study: str, how: dict, dataset: Dataset, model: str, made_by: str | None, method: str, wording: str | None, training: dict,

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-from scripts.common.schemas import check_entry
-
 CONFIG, TOKENIZER, TOKENIZER_CONFIG = "config.json", "tokenizer.json", "tokenizer_config.json"
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"  # whole, or what names their shards
 DEFAULT_FILES = [CONFIG, WEIGHTS, TOKENIZER, TOKENIZER_CONFIG]
@@ -27,8 +25,3 @@ def stage_of(entry: dict) -> tuple[str, dict[str, str]] | None:
     """The stage that makes a model, `mlm` or `clm`, with the model that it begins with and its experiment; None for a
     model that is fetched."""
     return next(((stage, entry[stage]) for stage in STAGES if stage in entry), None)
-
-
-def check_model(name: str, entry: dict) -> None:
-    """Refuse, in one sentence, an entry of resources/models.yaml that cannot be fetched (resources/schemas/)."""
-    check_entry("models", name, {name: entry})

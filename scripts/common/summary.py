@@ -40,8 +40,9 @@ def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
         above = "without a control;" if beside.empty else above_control(beside.iloc[0])
         known = pd.notna(best["ci_low"])
         interval = f"{per_cent(best['ci_low'])} to {per_cent(best['ci_high'])}" if known else "one group: no interval"
+        method = "" if best["method"] in ("train", None) else f", {best['method'].replace('_', ' ')},"
         lines.append(f"{study['title']}: {study['headline'].replace('_', ' ')} at best {per_cent(best['value'])} ({interval}), {above} "
-                     f"{best['model']} on {best['source']} {best['dataset']} {best['split']}{note}")
+                     f"{best['model']}{method} on {best['source']} {best['dataset']} {best['split']}{note}")
     return lines
 
 
@@ -73,8 +74,9 @@ def time_taken(seconds: dict[str, float]) -> list[str]:
             + "; longest: " + ", ".join(f"{job} {clock(seconds[job])}" for job in longest)] if seconds else []
 
 
-def summary(metrics: Path, page: Path, benchmarks: Path, studies: dict, models: list[str], since: float) -> str:
-    """All of it; the numbers only where the page was made in this call."""
+def summary(metrics: Path, page: Path, benchmarks: Path, studies: dict, models: list[str], since: float, of_all: list[str] = ()) -> str:
+    """All of it; the numbers only where the page was made in this call. of_all: the files of what is about all studies."""
     told = page.exists() and page.stat().st_mtime >= since
-    lines = [*headlines(metrics, studies, models), f"Page: {page}"] if told else []
+    lines = [*headlines(metrics, studies, models), *([f"All models and studies: {', '.join(of_all)}"] if of_all else []),
+             f"Page: {page}"] if told else []
     return "\n".join([*lines, *time_taken(durations(benchmarks, since))])

@@ -12,6 +12,7 @@ Writes OUTPUT: {kind: encoder | encoder_decoder | decoder, abilities, model_type
 import argparse
 import json
 import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +22,12 @@ import requests
 
 from scripts.common.files import whole
 from scripts.common.model_facts import identity
-from scripts.common.models import INDEX, WEIGHTS, check_model
+from scripts.common.models import INDEX, WEIGHTS
 from scripts.common.program import UserError, cut, execute, log, parser
+from scripts.common.schemas import check_entry
 from scripts.fetch.download import MIRROR_HELP, check_mirror, in_mirror, local_path, read_entry
 from scripts.fetch.hub import HOST, PICKLE, headers_from_hub, hub_file
-from scripts.fetch.model_files import read_config, read_object, refuse_code
+from scripts.fetch.model_files import own_config, read_object
 from scripts.fetch.pretrained import OLDER_TOKENIZERS, only_pickled
 from scripts.fetch.web import TIMEOUT, NoAnswer, session
 
@@ -176,8 +178,7 @@ def fills_masks(config, names: set[str]) -> bool:
 
 def facts_of(name: str, parts: Parts) -> dict:
     """What is told of a model. Raises UserError for code of its own and for a kind that no method can ask."""
-    refuse_code(name, "config.json", parts.config)
-    config = read_config(name, "config.json", parts.config)
+    config = own_config(name, parts.config)
     from scripts.train.kinds import kind_of  # takes seconds, and a model that is not there is told at once
 
     kind = kind_of(config)
@@ -198,7 +199,7 @@ def read_parts(given: argparse.Namespace, entry: dict, mirror: str | None) -> Pa
     if (fetched / "manifest.json").exists():
         return of_folder(given.model, fetched)
     if "folder" in entry:
-        folder = given.root / Path(entry["folder"]).expanduser()
+        folder = given.root / os.path.expanduser(entry["folder"])
         if not folder.is_dir():
             raise UserError(f"{given.model}: folder {cut(str(folder), 200)} is not there; correct it in {given.place or given.models}")
         return of_folder(cut(str(folder), 200), folder)
@@ -210,7 +211,7 @@ def read_parts(given: argparse.Namespace, entry: dict, mirror: str | None) -> Pa
 def main(given: argparse.Namespace) -> None:
     mirror = check_mirror(given.mirror)
     entry = read_entry("model", given.model, given.models)
-    check_model(given.model, entry)
+    check_entry("models", given.model, {given.model: entry})
     facts = facts_of(given.model, read_parts(given, entry, mirror))
     with whole(given.output) as beside:
         beside.write_text(json.dumps(facts | {"identity": identity(entry, given.root)}, indent=1, sort_keys=True) + "\n", encoding="utf-8")

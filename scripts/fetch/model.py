@@ -17,9 +17,10 @@ from pathlib import Path
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from scripts.common.manifest import write_manifest
-from scripts.common.models import DEFAULT_FILES, STAGES, check_model, kind_of
+from scripts.common.models import DEFAULT_FILES, STAGES, kind_of
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.special_tokens import is_decoder
+from scripts.common.schemas import check_entry
 from scripts.fetch.download import MIRROR_HELP, check_mirror, download, hand_over, read_entry
 from scripts.fetch.hub import hub_file
 from scripts.fetch.model_files import WrongFiles, check_architecture, check_scratch
@@ -137,7 +138,7 @@ def write_esim(name: str, entry: dict, pin: str, folder: Path, fetched: Path, mi
 def main(given: argparse.Namespace) -> None:
     mirror = check_mirror(given.mirror)
     entry = read_entry("model", given.model, given.models)
-    check_model(given.model, entry)
+    check_entry("models", given.model, {given.model: entry})
     partial = given.partial / "models" / given.model
     kind, pin = kind_of(entry), given.place or f"{given.models} ({given.model})"
     if kind in STAGES:

@@ -105,10 +105,9 @@ def read_config(name: str, where: str, content: dict):
     return config
 
 
-def read_own_config(name: str, place: Path):
-    """The transformers configuration of a model's config.json. Raises WrongFiles for one that needs foreign code, or of weights or
-    a kind that nothing here reads."""
-    content = read_object(name, CONFIG, place)
+def own_config(name: str, content: dict):
+    """The transformers configuration that a model's config.json is. Raises WrongFiles for one that needs foreign code, or of weights
+    or a kind that nothing here reads."""
     refuse_code(name, CONFIG, content)
     if quantised := content.get("quantization_config") or content.get("quantization"):
         told = quantised if isinstance(quantised, dict) else {}
@@ -117,7 +116,8 @@ def read_own_config(name: str, place: Path):
         raise WrongFiles(f"{name}: {CONFIG} says that its weights are quantised ({method}), which only a library of their own reads: take the "
                         f"model that they were made from{base} (`base_model` on its page)")
     if inside := [key for key in OF_OTHER_MEDIA if key in content]:
-        raise WrongFiles(f"{name}: {CONFIG} has {inside[0]}, so it is a model of images or sounds beside text ({str(content.get('model_type'))[:100]}), "
+        kind = str(content.get("model_type"))[:100]
+        raise WrongFiles(f"{name}: {CONFIG} has {inside[0]}, so it is a model of images or sounds beside text ({kind}), "
                         "which is not read here: take a model of text alone")
     config = read_config(name, CONFIG, content)
     if not reads_text(config.model_type):
@@ -228,4 +228,4 @@ def check_scratch(name: str, files: dict[str, Path], folder: Path) -> None:
 
     files: {name: place}; folder: one that may be written to, and is gone afterwards.
     """
-    check_tokenizer(name, files, folder, read_own_config(name, files[CONFIG]))
+    check_tokenizer(name, files, folder, own_config(name, read_object(name, CONFIG, files[CONFIG])))

@@ -15,7 +15,7 @@ from scripts.common.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, WE
 from scripts.common.program import UserError, cut, log
 from scripts.fetch.download import Absent, NoFile, download
 from scripts.fetch.hub import PICKLE, hub_file, hub_has, hub_room
-from scripts.fetch.model_files import INSTEAD, WrongFiles, check_tensors, check_tokenizer, network_of, read_object, read_own_config, short
+from scripts.fetch.model_files import INSTEAD, WrongFiles, check_tensors, check_tokenizer, network_of, own_config, read_object, short
 from scripts.fetch.room import check_weights_room
 
 # What a tokenizer may come as in place of tokenizer.json, in the order in which it is looked for.
@@ -166,14 +166,16 @@ def written_anew(origin: Origin, files: dict[str, Path], config, folder: Path) -
         tokenizer = AutoTokenizer.from_pretrained(given, trust_remote_code=False, local_files_only=True)
         tokenizer.save_pretrained(anew)
         json.loads((anew / TOKENIZER).read_text(encoding="utf-8"))
+        cut_otherwise = [file for file in older if file.endswith(".model") and tokenizer.tokenize(PLAIN)
+                         != SentencePieceProcessor(model_file=str(given / file)).encode(PLAIN, out_type=str)]
     except Exception as error:  # of several kinds, which differ between versions of transformers
         raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and its tokenizer ({named}) cannot be read ({short(error)}): write one "
                         "(AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)), put the weights beside it and write "
                         "`folder: FOLDER` in its entry") from error
-    for file in (file for file in older if file.endswith(".model")):
-        if tokenizer.tokenize(PLAIN) != SentencePieceProcessor(model_file=str(given / file)).encode(PLAIN, out_type=str):
-            raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and what transformers makes of {file} cuts words otherwise than SentencePiece "
-                             f"does: write a {TOKENIZER} that does not, put the weights beside it and write `folder: FOLDER` in its entry")
+    if cut_otherwise:
+        raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and what transformers makes of {cut_otherwise[0]} cuts words otherwise than "
+                         f"SentencePiece does: write a {TOKENIZER} that does not, put the weights beside it and write `folder: FOLDER` "
+                         "in its entry")
     if 2 * len(tokenizer) < config.vocab_size:  # transformers makes an empty tokenizer of files that it does not know
         raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and of its tokenizer ({named}) transformers reads {len(tokenizer):,} tokens, "
                         f"but the model has {config.vocab_size:,}; {INSTEAD}")
@@ -197,7 +199,7 @@ def bring_pretrained(name: str, entry: dict, pin: str, partial: Path, mirror: st
             raise UserError(f"{name}: {origin.where} is an adapter (LoRA or the like) without the model that it changes: merge the two "
                             "(merge_and_unload() of peft, then save_pretrained(FOLDER)) and write `folder: FOLDER` in an entry") from None
         raise
-    config = read_own_config(name, about[CONFIG])
+    config = own_config(name, read_object(name, CONFIG, about[CONFIG]))
     network = network_of(name, config)
     tokenizer = bring_tokenizer(origin, pinned)
     if TOKENIZER not in tokenizer:

@@ -7,12 +7,7 @@ import pandas as pd
 
 from scripts.common.csv_files import write_csv
 from scripts.common.files import whole
-
-LATEX = str.maketrans({
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--",
-    "−": "$-$", "±": r"$\pm$", "·": r"$\cdot$", "×": r"$\times$",
-})
+from scripts.publish.latex import latex_table
 
 ABOVE = "Above the best control (points)"
 
@@ -43,11 +38,6 @@ def above_control(row: pd.Series | None, models: dict) -> str:
     return f"{models.get(row['control'], {}).get('title', row['control'].replace('_', ' '))}: {told[0]}{span}"
 
 
-def latex(text: str) -> str:
-    """Text as LaTeX shows it."""
-    return text.translate(LATEX)
-
-
 def markdown(text: str) -> str:
     """Text as Markdown shows it in a cell."""
     for sign in "\\|*_`<[":
@@ -61,24 +51,13 @@ def write_points(points: pd.DataFrame, output: Path) -> None:
 
 
 def write(table: pd.DataFrame, caption: str, numbers: list[str], output: Path) -> None:
-    """Write a table of text cells to <output>.csv, .md and .tex; the columns `numbers` are set flush right.
-
-    The LaTeX needs the package booktabs.
-    """
-    right = [column in numbers for column in table]
-    head = [markdown(column) for column in table]
-    lines = [head, ["---:" if flush else "---" for flush in right],
+    """Write a table of text cells to <output>.csv, .md and .tex; the columns `numbers` are set flush right."""
+    lines = [[markdown(column) for column in table], ["---:" if column in numbers else "---" for column in table],
              *([markdown(cell) for cell in row] for row in table.to_numpy())]
-    body = [" & ".join(latex(cell) for cell in row) + r" \\" for row in [list(table), *table.to_numpy()]]
     write_csv(table, output.with_name(f"{output.name}.csv"))
     files = {
         "md": "\n".join(f"| {' | '.join(line)} |" for line in lines) + f"\n\n{markdown(caption)}\n",
-        "tex": "\n".join([
-            "% \\usepackage{booktabs}", r"\begin{table*}", r"\centering\scriptsize\setlength{\tabcolsep}{3pt}",
-            rf"\begin{{tabular}}{{@{{}}{''.join('r' if flush else 'l' for flush in right)}@{{}}}}", r"\toprule",
-            body[0], r"\midrule", *body[1:], r"\bottomrule", r"\end{tabular}", rf"\caption{{{latex(caption)}}}",
-            rf"\label{{tab:{output.name}}}", r"\end{table*}", "",
-        ]),
+        "tex": latex_table(table, caption, numbers, output.name),
     }
     for suffix, text in files.items():
         with whole(output.with_name(f"{output.name}.{suffix}")) as place:

@@ -1,19 +1,21 @@
 """The `clm` paradigm: causal language modelling over the dialogs to learn from. It makes a model that others start from.
 
-Each token of a dialog is asked for, given those before it; the first after the start token where the tokenizer has one.
+Each token of a dialog is asked for, given those before it; the first after the token that the paradigm `likelihood` begins
+texts with: the tokenizer's bos, else its eos, else none.
 Each dialog stands once, with its own words in place of the mask, as in an MLM stage.
 """
 
 from pathlib import Path
 
 import torch
+from tokenizers.processors import TemplateProcessing
 from transformers import AutoModelForCausalLM
 
 from scripts.common.program import UserError
 from scripts.train import mlm
 from scripts.train.batches import IGNORED
 from scripts.train.fill import FIELDS, of_targets
-from scripts.train.paradigm import fields_of, read_config, read_network, read_tokenizer
+from scripts.train.paradigm import fields_of, frame_of, read_config, read_network, read_tokenizer
 
 
 def load(model: Path, training: dict):
@@ -22,6 +24,10 @@ def load(model: Path, training: dict):
     Raises UserError for a model that is no decoder, and for lost weights.
     """
     tokenizer = read_tokenizer(model)
+    start = tokenizer.bos_token or tokenizer.eos_token
+    if start and not frame_of(tokenizer, model)[0]:
+        tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+            single=f"{start} $A", special_tokens=[(start, tokenizer.convert_tokens_to_ids(start))])
     config = read_config(model, tokenizer, training, use_cache=False)
     if config.is_encoder_decoder or type(config) not in AutoModelForCausalLM._model_mapping:
         raise UserError(f"{model}: a {config.model_type} model does not write from left to right; a CLM stage needs a decoder, as GPT-2")

@@ -29,11 +29,12 @@ from accelerate import Accelerator
 
 from scripts.common.locks import flock
 from scripts.common.program import UserError, execute, log, log_to, parser
-from scripts.train import checkpoint
+from scripts.train import adapter, checkpoint
 from scripts.train.batches import Examples, epoch_batches
 from scripts.train.choice import chosen_epoch, held_out_losses, is_last
 from scripts.train.hardware import Hardware, set_up
 from scripts.train.launch import Launch, read_launch
+from scripts.train.memory import TooLarge, ran_out, remedies
 from scripts.train.progress import Progress
 from scripts.train.result import write_result
 from scripts.train.scoring import Scorer
@@ -123,7 +124,7 @@ def score_epoch(state: State, scorer: Scorer, examples: dict[str, Examples], job
     if better:
         state.kept[selection] = reported
         if job["makes_model"]:
-            weights = scorer.accelerator.unwrap_model(scorer.network).state_dict()
+            weights = adapter.trained_state(scorer.accelerator.unwrap_model(scorer.network))
             state.weights = {name: values.detach().cpu().clone() for name, values in weights.items()}
     if job["peak"]:
         peaks = state.kept.setdefault("peak", {})
@@ -149,7 +150,7 @@ class Saver:
         if saved is None:
             return State(), None
         self.hardware.use_threads(saved.pop("threads"))
-        network.load_state_dict(saved.pop("network"))
+        adapter.load_trained_state(network, saved.pop("network"))
         optimizer = saved.pop("optimizer")
         self.before = saved["seconds"]
         return State(**saved), optimizer
@@ -174,7 +175,7 @@ class Saver:
         if accelerator.is_main_process:
             network = accelerator.unwrap_model(self.learner.network)
             checkpoint.save(self.path, self.digest, self.hardware.maker(), vars(state) | {
-                "threads": self.hardware.threads, "network": network.state_dict(), "optimizer": self.learner.optimizer.state_dict()})
+                "threads": self.hardware.threads, "network": adapter.trained_state(network), "optimizer": self.learner.optimizer.state_dict()})
         self.last = time.time()
         self.took = self.last - begun
 
@@ -214,7 +215,7 @@ def learn(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardwar
         saver.save(state)
     progress.close()
     if state.weights:
-        accelerator.unwrap_model(network).load_state_dict(state.weights)
+        adapter.load_trained_state(accelerator.unwrap_model(network), state.weights)
     return state
 
 
@@ -251,6 +252,8 @@ def train(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardwar
     measured_only = not job["learns"] and not (job.get("prompt") or {}).get("threshold")  # of what is learnt from, shots at most are read
     examples = read_examples(job, {split: table for split, table in tables.items() if split != "learned" or not measured_only}, paradigm, launch)
     stop.check()
+    if job["learns"]:
+        adapter.prepare(paradigm.network, job["settings"]["training"], hardware)
     hardware.prepare(paradigm.network, job["settings"]["training"])
     if job["learns"]:
         state = learn(job, launch, accelerator, hardware, paradigm, examples, stop)
@@ -273,14 +276,19 @@ def train_job(launch: Launch) -> None:
              hardware.threads, hardware.precision)
     try:
         train(job, launch, accelerator, hardware, stop)
-    except RuntimeError as error:
-        if "deterministic" not in str(error):
-            raise
-        raise UserError(f"{job['run']}: {str(error).splitlines()[0]}; set `deterministic: false` in the configuration, which lets "
-                        "the numbers vary from run to run") from None
     except Stopped as stopped:
         log.error("%s: %s; what was learnt is saved, and the same command goes on from there", job["run"], stopped)
         sys.exit(stopped.exit_code)
+    except UserError:
+        raise
+    except Exception as error:  # libraries tell of too little memory in many ways
+        if ran_out(error):
+            raise TooLarge(f"{job['run']}: the memory is too small for the model and what it computes; "
+                           f"{remedies(job['settings']['training'], job['learns'])}") from None
+        if not isinstance(error, RuntimeError) or "deterministic" not in str(error):
+            raise
+        raise UserError(f"{job['run']}: {str(error).splitlines()[0]}; set `deterministic: false` in the configuration, which lets "
+                        "the numbers vary from run to run") from None
     accelerator.end_training()
 
 
@@ -296,6 +304,8 @@ def main(given: argparse.Namespace) -> None:
     try:
         train_job(launch)
     except UserError as error:
+        if isinstance(error, TooLarge):
+            raise
         fail(Path(launch.work), json.loads((Path(launch.work) / "job.json").read_text(encoding="utf-8")), str(error))
         raise
 

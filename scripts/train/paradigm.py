@@ -26,6 +26,7 @@ from scripts.common.program import UserError, cut
 from scripts.common.special_tokens import give_padding, token_beyond
 from scripts.train.batches import Examples, Ragged, pieces
 from scripts.train.labels import read_config as config_of
+from scripts.train.memory import ran_out
 
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "classifier_dropout_prob",
             "dropout_rate", "attention_dropout", "attn_pdrop", "embd_pdrop", "resid_pdrop")
@@ -37,10 +38,10 @@ def loading(model: Path, files: str) -> Iterator[None]:
     """Every way in which transformers, tokenizers and safetensors tell of files that are no model, as a UserError."""
     try:
         yield
-    except (UserError, MemoryError, torch.OutOfMemoryError):
+    except UserError:
         raise
     except Exception as error:  # of many kinds, which differ between versions of these libraries
-        if isinstance(error, OSError) and error.errno:  # permission, a failing disk: no fault of the files
+        if ran_out(error) or isinstance(error, OSError) and error.errno:  # permission, a failing disk: no fault of the files
             raise
         raise UserError(f"{model}: {files} cannot be loaded ({cut(str(error) or type(error).__name__, 200)}); get the right files, or "
                         "take another model") from error
@@ -84,15 +85,21 @@ def read_config(model: Path, tokenizer, training: dict, **options):
 
 
 def read_network(kind, model: Path, config, dtype: torch.dtype = torch.float32) -> tuple[torch.nn.Module, list[str]]:
-    """The network of an Auto class, its weights in `dtype`, and the names of weights that its file lacks; without a file, from scratch."""
+    """The network of an Auto class, its weights in `dtype`, and the names of weights that its file lacks; without a file, from scratch.
+
+    The names stay with the network, as `lacked` (None where there is no file): they learn beside an adapter.
+    """
     with loading(model, "config.json and model.safetensors"):
         if not has_weights(model):
-            return kind.from_config(config), []
+            network = kind.from_config(config)
+            network.lacked = None
+            return network, []
         network, report = kind.from_pretrained(
             model, config=config, use_safetensors=True, trust_remote_code=False, ignore_mismatched_sizes=True,
             output_loading_info=True, dtype=dtype,
         )
-        return network, sorted(report["missing_keys"])
+        network.lacked = sorted(report["missing_keys"])
+        return network, network.lacked
 
 
 def fields_of(batch: dict[str, torch.Tensor], *names: str) -> dict[str, torch.Tensor]:

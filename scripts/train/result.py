@@ -6,7 +6,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from scripts.common.project_version import project_version
 from scripts.common.tables import HISTORY, PREDICTIONS, write_table
+from scripts.train import adapter
 from scripts.train.batches import Examples
 from scripts.train.hardware import Hardware, versions
 from scripts.train.kinds import kind_of
@@ -53,10 +55,13 @@ def train_examples(job: dict, tables: dict[str, pa.Table], examples: dict[str, E
 def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[str, Examples], paradigm, hardware: Hardware,
                  accelerator, work: Path, model: Path) -> dict:
     """Write work/result/; returns what run.json says."""
-    result = work / "result"
+    result, network = work / "result", accelerator.unwrap_model(paradigm.network)
+    parameters, trained = adapter.sizes(network)
     provenance = {"run": job["run"], "digest": job["digest"], "settings": job["settings"]}
     if job["makes_model"]:
-        accelerator.unwrap_model(paradigm.network).save_pretrained(result / "model")
+        if job["settings"]["training"].get("adapter"):
+            adapter.merge(network)
+        network.save_pretrained(result / "model")
         for name in ("tokenizer.json", "tokenizer_config.json"):
             shutil.copyfile(model / name, result / "model" / name)
     else:
@@ -70,7 +75,7 @@ def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[s
         "labels": paradigm.score_names, "label_columns": label_columns(job, paradigm),
         "data_options": job["settings"]["data"], "training": job["settings"]["training"],
         "kind": "esim" if job["paradigm"] == "esim" else kind_of(paradigm.network.config) or "encoder",
-        "parameters": sum(weight.numel() for weight in paradigm.network.parameters()),
+        "parameters": parameters, "trained_parameters": trained if job["learns"] else 0,
         # Of a method that puts its examples into words: how, after how many examples, and what its scores are compared with.
         "wording": job["settings"].get("wording"), "shots": job["settings"]["training"].get("shots", 0),
         "threshold": getattr(paradigm, "threshold", None),
@@ -83,6 +88,7 @@ def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[s
         "epochs": state.epoch, "best_epoch": reported_epoch(state),
         "seconds": round(seconds, 1), "tokens": state.tokens, "tokens_per_second": round(state.tokens / seconds, 1),
         "micro_batch_tokens": state.micro_batch_tokens, "hardware": hardware.facts(), "versions": versions(),
+        "timestride": project_version(),
     }
     write_json(facts, result / "run.json")
     return facts

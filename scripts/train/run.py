@@ -23,6 +23,7 @@ from scripts.common.manifest import changed_file, listed_files
 from scripts.common.models import DEFAULT_FILES
 from scripts.common.program import UserError, execute, json_object_with, log, log_to, number, parser, whole_number
 from scripts.train.launch import Launch, check_tracker, devices, start
+from scripts.train.memory import TooLarge
 from scripts.train.work import describe, fail, finished, forget, hand_out, model_view, refuse_again, sweep, write_json
 
 SETTINGS = ("study", "source", "dataset", "data", "model", "method", "training", "seed")
@@ -97,7 +98,8 @@ def main(given: argparse.Namespace) -> None:
     try:
         start(launch, gpus)
     except UserError as error:
-        fail(work, job, str(error))
+        if not isinstance(error, TooLarge):
+            fail(work, job, str(error))
         raise
 
 

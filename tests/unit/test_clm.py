@@ -13,11 +13,12 @@ from scripts.common.program import UserError
 from scripts.train import clm
 from scripts.train.batches import collate
 from tests.conftest import ROOT
-from tests.unit.decoders import DECODERS, STARTS, write_decoder
+from tests.unit.decoders import DECODERS, SPECIAL, write_decoder
 
 pytestmark = pytest.mark.models
 ROWS = [("A: how long is it ?\nB: about <MASK> , i think .", ["two hours", "ten days"]), ("A: <MASK> ago\nB: yes", ["a year", "two weeks"]),
         ("A: " + "the cat sat on the mat . " * 12 + "\nB: see you at <MASK>", ["noon", "ten"])]
+START = {kind: special.get("bos_token", special["eos_token"]) for kind, special in SPECIAL.items()}  # what `likelihood` begins with
 CLOZE = pa.Table.from_pylist([
     {"example_id": f"{place}:{number}", "group_id": f"dialog {place}", "choice": place, "context": context, "candidate": words,
      "label": int(number == 0)} for place, (context, candidates) in enumerate(ROWS) for number, words in enumerate(candidates)])
@@ -44,7 +45,7 @@ def test_each_dialog_is_scored_as_alone(kind, tmp_path):
     network, tokenizer = AutoModelForCausalLM.from_pretrained(tmp_path).eval(), AutoTokenizer.from_pretrained(tmp_path)
     for row, (context, candidates) in enumerate(ROWS):
         ids = tokenizer(context.replace("<MASK>", candidates[0]), add_special_tokens=False)["input_ids"]
-        ids = torch.tensor([([tokenizer.bos_token_id] if kind in STARTS else []) + ids])[:, :64]
+        ids = torch.tensor([[tokenizer.convert_tokens_to_ids(START[kind])] + ids])[:, :64]
         with torch.no_grad():
             logits = network(ids).logits[0, :-1].log_softmax(-1)
         assert found[row, 0] == pytest.approx(logits.gather(1, ids[0, 1:, None]).mean().item(), abs=1e-4)

@@ -13,7 +13,8 @@ import pytest
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 
-from scripts.common.models import DEFAULT_FILES, SCRATCH_FILES, check_model
+from scripts.common.models import DEFAULT_FILES, SCRATCH_FILES
+from scripts.common.schemas import check_entry
 from scripts.fetch import model
 from tests.conftest import ROOT
 from tests.rows import each_row
@@ -35,7 +36,7 @@ from tests.unit.fetch_models import (
 
 @each_row("name", MODELS)
 def test_every_model_of_the_project(name):
-    check_model(name, MODELS[name])
+    check_entry("models", name, {name: MODELS[name]})
     for place in (MODELS[name], MODELS[name].get("tokenizer", {})):
         assert "hub" not in place or re.fullmatch("[0-9a-f]{40}", place["revision"]), "a commit"
 

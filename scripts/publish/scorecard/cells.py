@@ -30,7 +30,7 @@ UNKNOWN = "kind not told by the runs"
 FINE_TUNED, FILLED, LIKELIHOOD, DIRECT = "fine-tuned", "masks filled", "likelihood", "as it came"
 WAYS = [FINE_TUNED, DIRECT, FILLED, LIKELIHOOD]
 OTHER_WAYS = {"direct": DIRECT, "fill_zero_shot": FILLED, "pseudo_log_likelihood": FILLED, "released": "released predictions",
-              "external": "predictions handed in"}
+              "external": "from elsewhere"}
 LESS = {"hypothesis_only", "untrained"}  # methods that keep something from the model: no answer to what it understands
 NO_CLAIM = {"majority", "random", "always_yes", "always_no"}
 
@@ -39,7 +39,7 @@ def read_scores(file: Path) -> pd.DataFrame:
     """The metrics that the scorecard may need: whole splits, with every column that it asks for."""
     metrics = read_metrics(file).to_pandas()
     metrics = metrics[metrics["slice"] == "all"]
-    wanted = [*SYSTEM, *PROBES.values(), *PLAIN, *PREFERRED, "measured_on", "train_questions", "draw", "wording", "limit", "control", "seeds"]
+    wanted = [*SYSTEM, *PROBES.values(), *PLAIN, *PREFERRED, "measured_on", "train_questions", "draw"]
     return metrics.reindex(columns=list(dict.fromkeys([*metrics, *wanted])))
 
 
@@ -75,8 +75,8 @@ def with_probes(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataF
     rows = pd.concat(parts, ignore_index=True)
     for column, plain in PLAIN.items():
         rows = rows[rows[column].isna() | ((rows[column] == plain) if plain is not None else False)]
-    place = [sources.get(corpus, {}).get("evaluate", [split]) for corpus, split in zip(rows["corpus"], rows["split"])]
-    rows = rows.assign(split_place=[splits.index(split) if split in splits else len(splits) for splits, split in zip(place, rows["split"])])
+    splits = [sources.get(corpus, {}).get("evaluate", []) for corpus in rows["corpus"]]
+    rows = rows.assign(split_place=[of.index(split) if split in of else len(of) for of, split in zip(splits, rows["split"])])
     rows = rows[rows["split_place"] == rows.groupby(["study", "corpus"])["split_place"].transform("min")]
     strided, stride = rows["study"] == "strided_sop", pd.to_numeric(rows["stride"])
     ends = [stride.groupby(rows["corpus"]).transform(end) for end in ("min", "max")]
@@ -91,11 +91,13 @@ def keys(rows: pd.DataFrame) -> pd.Series:
 def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
     """One row for each probe, model and way: the study's first method, three labels, all training questions, the full context."""
     methods = {name: list(study["methods"]) for name, study in studies.items()}
+    place = [methods[study].index(method) if method in methods[study] else 99 for study, method in zip(rows["study"], rows["method"])]
     order = pd.DataFrame({
-        "method": [methods[study].index(method) if method in methods[study] else 99 for study, method in zip(rows["study"], rows["method"])],
+        "method": place,
         **{name: rows[name].map({value: place for place, value in enumerate(values)}).fillna(0).to_numpy()
            for name, values in PREFERRED.items()},
-        "fewer": -rows["train_questions"].astype(float).fillna(float("inf")).to_numpy(), "draw": rows["draw"].astype(float).fillna(0).to_numpy(),
+        "fewer": -rows["train_questions"].astype(float).fillna(float("inf")).to_numpy(),
+        "draw": rows["draw"].astype(float).fillna(0).to_numpy(),
     }, index=rows.index)
     rows = rows.loc[order.sort_values(list(order), kind="stable").index]
     return rows.drop_duplicates([*PROBE, "model", "way"])
@@ -155,8 +157,8 @@ def best_controls(metrics: pd.DataFrame, cells: pd.DataFrame, studies: dict, sou
                 & ~rows["metric"].str.endswith("_above_control")]
     place = ["study", "source", "dataset", "split", "scoring"]
     finest = cells[(cells["scoring"] != "binary") | (cells.groupby(PROBE, dropna=False)["scoring"].transform("nunique") < 2)]
-    there = set(finest[place].fillna("").itertuples(index=False, name=None))
-    rows = rows[[one in there for one in rows[place].fillna("").itertuples(index=False, name=None)]]
+    there = pd.MultiIndex.from_frame(finest[place].fillna(""))
+    rows = rows[pd.MultiIndex.from_frame(rows[place].fillna("")).isin(there)]
     return rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(PROBE)
 
 
@@ -177,11 +179,12 @@ def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
     claims = claims.assign(number=pd.to_numeric(claims["value"].str.split(" ±").str[0], errors="coerce")).dropna(subset="number")
     for probe in probes[~probes["sample"].astype(bool)].to_dict("records"):
         study, option = probe["study"], PROBES.get(probe["study"])
-        for claim in claims[(claims["study"] == study) & (claims["metric"] == studies[study]["headline"])].to_dict("records"):
+        own_claims = claims[(claims["study"] == study) & (claims["metric"] == studies[study]["headline"])]
+        for claim in own_claims.to_dict("records"):
             said = settings_of(claim["setting"])
             is_human = claim["model"] == "human"
-            own = [said.get(name, probe["corpus"]) == probe["corpus"] for name in (("measured_on",) if "measured_on" in said else ("source",))]
-            own += [said.get(option, probe["option"]) == probe["option"], is_human or said.get("slice", "all") == "all",
+            corpus = said.get("measured_on", said.get("source", probe["corpus"]))
+            own = [corpus == probe["corpus"], said.get(option, probe["option"]) == probe["option"], is_human or said.get("slice", "all") == "all",
                     said.get("method") not in LESS, said.get("scoring", probe["scoring"]) == probe["scoring"]]
             if all(own):
                 other = parts_of(claim["setting"], "~").get("source", probe["corpus"]) != probe["corpus"]

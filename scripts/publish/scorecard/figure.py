@@ -80,7 +80,7 @@ def corpus_lines(group: list[dict], width: float) -> list[str]:
 
 def column_lines(probe: dict, width: float) -> list[str]:
     """The lines over a column: what is probed, and on how many examples."""
-    return fitting(probe["title"], width, 0.056) + [f"n = {probe['n']:,}" + ("" if pd.isna(probe["limit"]) else " (limit)")]
+    return fitting(probe["title"], width, 0.056) + [f"n = {probe['n']:,}"]
 
 
 def groups_of(probes: list[dict]) -> list[list[dict]]:
@@ -131,15 +131,18 @@ def draw_cell(axes: Axes, cell: pd.Series | str, x: float, y: float, width: floa
     """One cell, its upper left corner at x, y."""
     middle = x + width / 2
     if isinstance(cell, str):
-        axes.text(middle, y + ROW / 2, cell.split(":")[0].replace("not run", "–"), fontsize=SMALL + 0.4, color=style.GREY, ha="center", va="center", style="italic")
+        axes.text(middle, y + ROW / 2, cell.split(":")[0].replace("not run", "–"), fontsize=SMALL + 0.4, color=style.GREY, ha="center",
+                  va="center", style="italic")
         return
     clear, has_control = bool(cell["clear"]), pd.notna(cell["above"])
     if clear:
         shade = 0.1 + 0.42 * min(cell["above"] / FAR, 1)
-        axes.add_patch(Rectangle((x + 0.015, y + 0.012), width - 0.03, ROW - 0.024, facecolor=style.COLOURS[0], alpha=shade, linewidth=0, zorder=1))
+        axes.add_patch(Rectangle((x + 0.015, y + 0.012), width - 0.03, ROW - 0.024, facecolor=style.COLOURS[0], alpha=shade,
+                                 linewidth=0, zorder=1))
     colour = style.INK if clear or not has_control else style.GREY
     told = signed(cell["above"]) if has_control else ""
-    axes.text(middle - (0.02 if told else -0.13), y + ROW * 0.36, percent(cell["value"]), fontsize=7.4, color=colour, ha="right", va="center", zorder=3)
+    axes.text(middle - (0.02 if told else -0.13), y + ROW * 0.36, percent(cell["value"]), fontsize=7.4, color=colour, ha="right",
+              va="center", zorder=3)
     axes.text(middle + 0.01, y + ROW * 0.38, told, fontsize=SMALL + 0.2, color=colour, ha="left", va="center", zorder=3)
     ends = "one group" if pd.isna(cell["ci_low"]) else f"{percent(cell['ci_low'])}–{percent(cell['ci_high'])}"
     axes.text(middle, y + ROW * 0.76, ends, fontsize=SMALL - 0.4, color=style.GREY, ha="center", va="center", zorder=3)
@@ -198,14 +201,14 @@ def row_places(card: Scorecard) -> tuple[list[float], dict[float, str], float]:
     return starts, kinds, y + 0.03
 
 
-def mark_samples(axes: Axes, block: Block, begin: float, end: float) -> None:
-    """Say on the cells that they come from sample data: once over columns that stand side by side."""
-    for is_sample, run in itertools.groupby(enumerate(block.probes), key=lambda pair: bool(pair[1]["sample"])):
+def mark_cells(axes: Axes, block: Block, begin: float, end: float) -> None:
+    """Say on the cells what marks their numbers: once over columns that stand side by side."""
+    for face, run in itertools.groupby(enumerate(block.probes), key=lambda pair: pair[1]["face"]):
         columns = [number for number, _ in run]
         wide = block.width * len(columns)
-        if is_sample:
-            axes.text(LEFT + block.width * columns[0] + wide / 2, begin + end / 2, style.SAMPLE, ha="center", va="center", zorder=0.6,
-                      rotation=12 if end > 1 else 0, fontsize=min(30, 8 * wide, 20 * end), fontweight="bold", color=style.PALE)
+        size = min(30, 8 * wide, 20 * end) * min(1, 12 / max(1, *map(len, face.split("\n"))))
+        axes.text(LEFT + block.width * columns[0] + wide / 2, begin + end / 2, face, ha="center", va="center", zorder=0.6, linespacing=1.1,
+                  rotation=12 if end > 1 else 0, fontsize=size, fontweight="bold", color="#e8e8e8")
 
 
 def draw_block(axes: Axes, card: Scorecard, block: Block, models: dict, top: float) -> None:
@@ -223,7 +226,7 @@ def draw_block(axes: Axes, card: Scorecard, block: Block, models: dict, top: flo
                       fontsize=7 if place < title else 6, color=style.INK if place < title else style.GREY)
         for column, probe in enumerate(block.probes):
             draw_cell(axes, card.cell(row, probe), LEFT + column * block.width, y, block.width)
-    mark_samples(axes, block, begin, end)
+    mark_cells(axes, block, begin, end)
     draw_foot(axes, [foot_of(card, probe, models) for probe in block.probes], block.width, begin + end)
 
 

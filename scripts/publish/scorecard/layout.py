@@ -8,6 +8,7 @@ import pandas as pd
 
 from scripts.common.program import UserError
 from scripts.common.yaml_files import read_yaml
+from scripts.publish.marks import face_of, note_of
 from scripts.publish.names import load, model_title
 from scripts.publish.scorecard.cells import (
     KINDS, OPTIONS, OTHER_WAYS, PROBE, SCORES, UNKNOWN, WAYS, best_controls, cells_of, is_clear, networks_of, people, published,
@@ -105,11 +106,14 @@ def option_title(probe: dict, studies: dict) -> str:
 
 
 def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
-    """The probes in their order: PROBE, sample, n (of the cells: the most), scoring (the finest), study_title, corpus_title, title."""
+    """The probes in their order: PROBE, sample, n (of the cells: the most), scoring (the finest), study_title, corpus_title, title,
+    face and note (marks)."""
     cells = cells.assign(scoring=cells["scoring"].fillna(""))
-    probes = cells.groupby(PROBE, sort=False, dropna=False).agg(sample=("sample", "any"), n=("n", "max"), scoring=("scoring", "max")).reset_index()
+    groups = cells.groupby(PROBE, sort=False, dropna=False)
+    probes = groups.agg(sample=("sample", "any"), n=("n", "max"), scoring=("scoring", "max")).reset_index()
     return probes.assign(study_title=[studies[name]["title"] for name in probes["study"]],
                          corpus_title=[sources.get(name, {}).get("title", name) for name in probes["corpus"]],
+                         face=[face_of(of) for _, of in groups], note=[note_of(of) for _, of in groups],
                          title=[option_title(probe, studies) for probe in probes.to_dict("records")])
 
 

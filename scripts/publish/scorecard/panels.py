@@ -21,8 +21,8 @@ CONTROL, HUMAN = (0, (1, 1.5)), (0, (4, 1.6))  # lines
 
 
 def panels_height(card: Scorecard) -> float:
-    """Inches that the panels take; none where no run tells how many parameters its network has."""
-    if card.cells["parameters"].isna().all():
+    """Inches that the panels take; none where the runs tell of fewer than two sizes."""
+    if card.cells["parameters"].nunique() < 2:
         return 0.0
     return math.ceil(len(card.probes) / ACROSS) * (HEAD + TALL + FOOT)
 
@@ -33,14 +33,15 @@ def draw_panel(axes: Axes, card: Scorecard, probe: dict, unknown: float) -> None
     for _, cell in cells.iterrows():
         colour, marker = WAY_COLOURS.get(cell["way"], OTHER_WAY), KIND_MARKERS.get(cell["kind"], OTHER_KIND)
         x = unknown if pd.isna(cell["parameters"]) else cell["parameters"]
-        axes.errorbar(x, cell["value"] * 100, yerr=style.error_bars(cell.to_frame().T.astype({name: float for name in ("value", "ci_low", "ci_high")})),
-                      linestyle="", color=colour, marker=marker, markersize=3.8, markerfacecolor=colour if cell["clear"] else "white",
+        ends = cell[["value", "ci_low", "ci_high"]].to_frame().T.astype(float)
+        axes.errorbar(x, cell["value"] * 100, yerr=style.error_bars(ends), linestyle="", color=colour, marker=marker, markersize=3.8, markerfacecolor=colour if cell["clear"] else "white",
                       markeredgewidth=0.8, elinewidth=0.7, zorder=4, clip_on=False)
     lines = {CONTROL: at(card.controls, probe)["value"], HUMAN: human_of(card, probe)}
     for line, values in lines.items():
         for value in values[:1]:
             axes.axhline(value * 100, color=style.GREY if line == CONTROL else style.INK, linestyle=line, linewidth=0.9, zorder=1)
-    every = np.concatenate([cells["value"], cells["ci_low"].dropna(), cells["ci_high"].dropna(), *(values[:1] for values in lines.values())]) * 100
+    known = [cells["value"], cells["ci_low"].dropna(), cells["ci_high"].dropna(), *(values[:1] for values in lines.values())]
+    every = np.concatenate(known) * 100
     axes.set_ylim(max(every.min() - 4, -2), min(every.max() + 4, 103))
 
 
@@ -83,12 +84,11 @@ def draw_panels(figure: Figure, card: Scorecard, top: float) -> None:
         axes.set_xticks(ticks, labels)
         axes.minorticks_off()
         axes.tick_params(labelsize=6.5)
-        limit = "" if pd.isna(probe["limit"]) else " (limit)"
-        for text, drop, weight, colour in ((shortened(probe["study_title"], wide), 13, "bold", style.INK), (f"{probe['title']}{limit}", 4, "normal", style.GREY)):
+        titles = (shortened(probe["study_title"], wide), 13, "bold", style.INK), (probe["title"], 4, "normal", style.GREY)
+        for text, drop, weight, colour in titles:
             axes.annotate(text, (0, 1), (0, drop), xycoords="axes fraction", textcoords="offset points", fontsize=6.8, fontweight=weight,
                           color=colour, va="bottom")
-        if probe["sample"]:
-            style.mark_sample(axes, 9)
+        style.mark(axes, probe["face"], 9)
         if column == 0:
             axes.set_ylabel("headline (%)")
         if number >= len(card.probes) - ACROSS:
@@ -111,7 +111,8 @@ def legend_groups(card: Scorecard) -> list[tuple[str, list]]:
             for way in dict.fromkeys(row["way"] for row in card.rows if row["way"] in set(card.cells["way"]))]
     kinds = [Line2D([], [], color=style.GREY, marker=KIND_MARKERS.get(kind, OTHER_KIND), markersize=4, linestyle="", label=kind)
              for kind in dict.fromkeys(card.cells["kind"])]
-    kinds.append(Line2D([], [], color=style.GREY, marker="o", markerfacecolor="white", markersize=4, linestyle="", label="open: no better than a control"))
+    kinds.append(Line2D([], [], color=style.GREY, marker="o", markerfacecolor="white", markersize=4, linestyle="",
+                        label="open: no better than a control"))
     lines = [Line2D([], [], color=style.GREY, linestyle=CONTROL, linewidth=0.9, label=style.BEST_CONTROL)]
     if any(len(human_of(card, probe)) for probe in card.probes):
         lines.append(Line2D([], [], color=style.INK, linestyle=HUMAN, linewidth=0.9, label="human"))

@@ -17,6 +17,7 @@ import pandas as pd
 
 from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import caption_of
 from scripts.publish.names import load, model_title
 from scripts.publish.scorecard.layout import Scorecard, at, read_scorecard, size_told
 from scripts.publish.table import interval, percent, signed, write
@@ -42,7 +43,7 @@ def heading(probe: dict, probes: list[dict]) -> str:
     """A column's name: study, what is probed, the corpus where the study has several, and marks."""
     corpora = {other["corpus"] for other in probes if other["study"] == probe["study"]}
     name = f"{probe['study_title']}, {probe['title']}" + (f", {probe['corpus_title']}" if len(corpora) > 1 else "")
-    return name + ("" if pd.isna(probe["limit"]) else f" [limit {probe['limit']:.0f}]") + " [sample data]" * bool(probe["sample"])
+    return name + probe["note"]
 
 
 def control_text(card: Scorecard, probe: dict, models: dict) -> str:
@@ -83,8 +84,7 @@ def main(given: argparse.Namespace) -> None:
     models = load(given.models)
     card = read_scorecard(given, models)
     table = tabulate(card, models)
-    caption = CAPTION + " SAMPLE DATA where marked: made-up texts, not a corpus." * any(probe["sample"] for probe in card.probes)
-    write(table, caption, ["Parameters"], given.output)
+    write(table, caption_of(CAPTION, card.cells, "made-up texts, not a corpus"), ["Parameters"], given.output)
     log.info("%s: %d rows, %d probes", given.output, len(table), len(card.probes))
 
 

@@ -33,10 +33,13 @@ ROW, HEAD, MODEL, TITLE, FOOT, LEFT, GAP = 0.17, 0.36, 0.2, 0.115, 0.44, 1.95, 0
 
 
 def worded(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of asked_rows() those of systems that were asked in several wordings: each wording, and their means (without a wording)."""
+    """Of asked_rows() those of systems that were asked in several wordings: each wording (its mean over few-shot seeds), and their
+    means (without a wording)."""
     several = rows.groupby("key")["wording"].transform("nunique") > 1
     rows = rows[several & (rows["wording"].notna() | rows["seed"].isna())]
-    return rows.groupby([*PROBE, "key", "wording"], dropna=False, sort=False, as_index=False).first()  # of few-shot seeds the first
+    place = [*PROBE, "key", "wording"]
+    rows = rows.assign(value=rows.groupby(place, dropna=False)["value"].transform("mean"))
+    return rows.groupby(place, dropna=False, sort=False, as_index=False).first()
 
 
 def draw_axes(axes: Axes, rows: pd.DataFrame, places: dict[tuple, float], marks: dict[str, str], control: pd.Series) -> None:
@@ -76,7 +79,7 @@ def places_of(rows: pd.DataFrame) -> tuple[dict[tuple, float], dict[str, float],
 def title_of(probe: dict) -> str:
     """What stands over a column: the corpus, where it is not named like its study, and what is probed."""
     corpus = "" if probe["corpus_title"] == probe["study_title"] else f"{probe['corpus_title']}\n"
-    return f"{corpus}{probe['title']}" + ("" if pd.isna(probe["limit"]) else " (limit)")
+    return f"{corpus}{probe['title']}"
 
 
 def draw(rows: pd.DataFrame, probes: list[dict], controls: pd.DataFrame, models: dict) -> Figure:
@@ -98,13 +101,13 @@ def draw(rows: pd.DataFrame, probes: list[dict], controls: pd.DataFrame, models:
                       borderpad=0, borderaxespad=0, handletextpad=0.2, columnspacing=1.2, fontsize=7)
         wide = (style.WIDTH - LEFT - 0.12 - GAP * (len(own) - 1)) / len(own)
         for number, probe in enumerate(own):
-            axes = figure.add_axes([(LEFT + number * (wide + GAP)) / style.WIDTH, (top - heads[study] - end) / height, wide / style.WIDTH, end / height])
+            left, bottom = LEFT + number * (wide + GAP), top - heads[study] - end
+            axes = figure.add_axes([left / style.WIDTH, bottom / height, wide / style.WIDTH, end / height])
             draw_axes(axes, at(block, probe), places, marks, at(controls, probe)["value"])
             axes.set_ylim(end, 0)
             axes.set_title(title_of(probe), loc="left", fontsize=7, pad=4)
             axes.set_xlabel("%", labelpad=0, fontsize=7)
-            if probe["sample"]:
-                style.mark_sample(axes, min(13, 9 * wide, 14 * end))
+            style.mark(axes, probe["face"], min(13, 9 * wide, 14 * end))
             if number == 0:
                 label(axes, places, names, models)
         top -= heads[study] + end + FOOT

@@ -47,19 +47,18 @@ def with_few_controls(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def looks(metrics: pd.DataFrame) -> dict[str, dict]:
-    """Per series its colour and marker (by model: a size-matched twin shares them) and its place in the dodge; controls grey."""
+    """Per series its colour and marker (by model and method: a size-matched twin shares them) and its place in the dodge; controls grey."""
     trained = metrics[(metrics["model"] != "human") & (metrics["method"] != "control")].drop_duplicates("series")
     controls = metrics[metrics["method"] == "control"].drop_duplicates("series")
     shared = trained["series"].str.replace(", size-matched", "", regex=False)
-    kinds = {name: number for number, name in enumerate(dict.fromkeys(shared))}
+    kinds = style.told_apart(zip(shared, trained["model"], trained["method"]))
     first = (len(trained) - 1) / 2
     plain = controls["series"].str.replace(", size-matched", "", regex=False)
     greys = {series: {"colour": style.CONTROL, "marker": style.CONTROL_MARKERS[list(dict.fromkeys(plain)).index(kind) % 6],
                       "matched": matched, "shift": 0.0}
              for series, kind, matched in zip(controls["series"], plain, controls["size_matched"].notna())}
     return greys | {
-        series: {"colour": style.COLOURS[kinds[kind] % len(style.COLOURS)],
-                 "marker": style.MARKERS[kinds[kind] % len(style.MARKERS)],
+        series: {"colour": kinds[kind][0], "marker": kinds[kind][1],
                  "matched": matched, "shift": (place - first) * min(DODGE, 0.5 / len(trained))}
         for place, (series, kind, matched) in enumerate(
             zip(trained["series"], shared, trained["size_matched"].notna()))

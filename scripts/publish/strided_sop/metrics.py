@@ -6,18 +6,17 @@ import pandas as pd
 
 from scripts.evaluate.strided_sop import SCHEMA
 from scripts.publish.marks import limit_if_several
-from scripts.publish.names import experiment_if_needed, model_title, study_metrics
+from scripts.publish.names import experiment_if_needed, method_title, model_title, study_metrics
 
 
 PLAIN = ["train", "control", "human"]  # methods that need not be told beside the model
-METHODS = {"train_symmetric": ", both orders", "external": ", from elsewhere"}
 VARIANT = ["size_matched", "same_videos", "hard", "method"]  # what sets series of one model apart
 
 
 def variant_title(facts: dict | pd.Series) -> str:
     """`, size-matched`: how a model was trained and measured, where not plainly; facts: the columns VARIANT."""
     method = facts["method"]
-    told = "" if method in PLAIN else METHODS.get(method, f", {method.replace('_', ' ')}")
+    told = "" if method in PLAIN else f", {method_title(method)}"
     return (told + ", same videos" * pd.notna(facts["same_videos"])
             + ", size-matched" * pd.notna(facts["size_matched"])
             + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"])))

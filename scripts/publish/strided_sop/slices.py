@@ -64,15 +64,12 @@ def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def looks(points: pd.DataFrame) -> dict[str, dict]:
-    """Colour, marker and face of each system: of models, then of controls, which are grey; faces are empty from the seventh on."""
+    """Colour, marker and face of each system: of models, then of controls, which are grey."""
     systems = points.sort_values("system").drop_duplicates("system")
-    found = {}
-    for is_control, names in systems.groupby(systems["method"] == "control")["system"]:
-        markers = style.CONTROL_MARKERS if is_control else style.MARKERS
-        for place, name in enumerate(names):
-            colour = style.CONTROL if is_control else style.COLOURS[place % 6]
-            found[name] = {"color": colour, "marker": markers[place % 6], "markerfacecolor": colour if place < 6 else "white"}
-    return found
+    models, controls = systems[systems["method"] != "control"], systems[systems["method"] == "control"]
+    found = {name: (style.CONTROL, style.CONTROL_MARKERS[place % 6]) for place, name in enumerate(controls["system"])}
+    found = style.told_apart(zip(models["system"], models["model"], models["method"])) | found
+    return {name: {"color": colour, "marker": marker, "markerfacecolor": colour} for name, (colour, marker) in found.items()}
 
 
 def rows_of(points: pd.DataFrame, systems: int) -> tuple[dict[str, float], dict[str, float], float]:

@@ -111,7 +111,8 @@ def label_rows(axes: Axes, block: Block, at: list[float], heads: dict[float, str
     figure = axes.figure
     across = blended_transform_factory(figure.transFigure, axes.transData)
     for y, text in heads.items():
-        axes.text(left, y, text, transform=across, fontweight="bold", fontsize=7.5, va="center")
+        axes.text(left, y, text, transform=across, fontweight="bold", fontsize=7.5, va="center", zorder=5,
+                  bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})  # a long one covers the axes' lines
     for system, y in zip(block.systems, at):
         axes.text(left + 0.1 / style.WIDTH, y, "\n".join(label_lines(system)), transform=across, fontsize=7,
                   va="center", linespacing=0.92, color=style.INK if system["here"] else style.GREY)
