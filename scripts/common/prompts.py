@@ -4,24 +4,15 @@ A text holds placeholders, `{text_a}`, and one `|`: what stands after it is scor
 library only, but for YAML and the check against the schema: asked at start-up.
 """
 
-import re
 from pathlib import Path
 
 from scripts.common.fingerprint import ROOT
+from scripts.common.placeholders import CANDIDATE, PLACEHOLDER, parts_of
 from scripts.common.program import UserError
 from scripts.common.schemas import check, closest, schema, shown
 from scripts.common.yaml_files import read_yaml
 
 PARADIGM = "likelihood"
-CANDIDATE = "candidate"  # the one text of a study that scores candidates for a mask
-PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
-
-
-def parts_of(text: str) -> list[tuple[str, str]]:
-    """A text in parts: (written, "") for what stands there, ("", name) for a placeholder."""
-    cut = PLACEHOLDER.split(text)
-    parts = [("", part) if number % 2 else (part, "") for number, part in enumerate(cut)]
-    return [part for part in parts if any(part)]
 
 
 def placeholders_of(inputs: list[str]) -> list[str]:

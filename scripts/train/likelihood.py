@@ -18,7 +18,7 @@ import torch
 
 from scripts.common.models import has_weights
 from scripts.common.program import UserError
-from scripts.common.prompts import CANDIDATE
+from scripts.common.placeholders import CANDIDATE
 from scripts.train import causal, infilling, masking
 from scripts.train.batches import Examples, Ragged, joined, repeated
 from scripts.train.kinds import NETWORKS, known_kind
@@ -36,6 +36,8 @@ def load(model: Path, training: dict):
     tokens, a model that writes and has no sentinel.
     """
     tokenizer = read_tokenizer(model)
+    if not tokenizer.is_fast:
+        raise UserError(f"{model}: its tokenizer does not tell which characters a token stands for; choose a model with a tokenizer.json")
     config = read_config(model, tokenizer, training)
     kind = known_kind(config, model)
     if not has_weights(model):

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.common.program import UserError
-from scripts.common.prompts import CANDIDATE, parts_of
+from scripts.common.placeholders import CANDIDATE, parts_of
 
 MASK = "<MASK>"
 AT_ONCE = 32  # the most texts that share a context in one reading

@@ -18,7 +18,7 @@ from transformers import (
     GPTNeoXConfig, LlamaConfig, OPTConfig, PreTrainedTokenizerFast, Qwen3Config, ViTConfig)
 
 from scripts.common.program import UserError
-from scripts.train import asked, likelihood, masking
+from scripts.train import asked, causal, likelihood, masking
 from scripts.train.batches import collate, sorted_batches
 from scripts.train.likelihood import best_threshold
 from tests.conftest import ROOT
@@ -41,7 +41,7 @@ DECODERS = {
 
 
 def tokenizer_of(kind: str) -> PreTrainedTokenizerFast:
-    """A small tokenizer: of bytes (as GPT-2's), of pieces that hold the space before them (as Gemma's), without any special token."""
+    """A small tokenizer: of bytes (as GPT-2's), of pieces that hold the space before them (as Gemma's), without a token to begin with."""
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     corpus = [" ".join(WORDS[start:] + WORDS[:start]) for start in range(len(WORDS))]
     if kind == "spaces":
@@ -55,30 +55,31 @@ def tokenizer_of(kind: str) -> PreTrainedTokenizerFast:
         tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
         tokenizer.decoder = decoders.ByteLevel()
         tokenizer.post_processor = processors.ByteLevel(trim_offsets=True)
-        special = ["<|endoftext|>"] if kind == "bytes" else []
+        named = {"eos_token": "<|endoftext|>"} if kind == "bytes" else {"pad_token": "<pad>"}  # GPT-2 has no padding token
+        special = list(named.values())
         trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=special, initial_alphabet=alphabet, show_progress=False)
-        named = {"eos_token": "<|endoftext|>"} if special else {}  # no padding token, as GPT-2 has none
     tokenizer.train_from_iterator(corpus, trainer)
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, **named)
 
 
-def save(network, tokenizer, folder) -> None:
+def save_decoder(name: str, folder) -> None:
+    """A tiny decoder of an architecture that has learnt nothing; its logits are far from even."""
+    config, kind = DECODERS[name]
+    tokenizer = tokenizer_of(kind)
+    config.vocab_size = len(tokenizer)
+    config.pad_token_id = config.bos_token_id = config.eos_token_id = None
+    config.initializer_range = 0.4
     torch.manual_seed(0)
-    network.save_pretrained(folder)
+    AutoModelForCausalLM.from_config(config).save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
-    """A tiny decoder of each architecture, a tiny T5 and a tiny BERT, none of which has learnt anything; their logits are far from even."""
+    """A tiny decoder of each architecture, a tiny T5 and a tiny BERT."""
     folder = tmp_path_factory.mktemp("models")
-    for name, (config, kind) in DECODERS.items():
-        tokenizer = tokenizer_of(kind)
-        config.vocab_size = len(tokenizer)
-        config.pad_token_id = config.bos_token_id = config.eos_token_id = None
-        config.initializer_range = 0.4
-        torch.manual_seed(0)
-        save(AutoModelForCausalLM.from_config(config), tokenizer, folder / name)
+    for name in DECODERS:
+        save_decoder(name, folder / name)
     for name, entry, kind in (("bert", "tiny_bert", AutoModelForMaskedLM), ("t5", "tiny_t5", AutoModelForSeq2SeqLM)):
         subprocess.run([sys.executable, "-m", "scripts.fetch.model", "--model", entry, "--output", str(folder / name),
                         "--partial", str(folder / "partial")], cwd=ROOT, check=True, capture_output=True)
@@ -179,6 +180,7 @@ KINDS = {name: by_decoder for name in DECODERS} | {"t5": by_t5, "bert": by_bert}
 def test_candidates_are_scored_as_one_at_a_time(models, name, monkeypatch):
     monkeypatch.setitem(asked.AT_ONCE, "cpu", 3000)  # the head reads a few places at a time
     monkeypatch.setattr(masking, "AT_ONCE", 200)
+    monkeypatch.setitem(causal.AT_ONCE, "cpu", 50)  # and so the body
     table = cloze()
     paradigm = likelihood.Paradigm(models / name, cloze_job(), {})
     together = scores_of(paradigm, table)

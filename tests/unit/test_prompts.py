@@ -13,7 +13,7 @@ from scripts.common.prompts import check_prompts, prompts_of
 from scripts.common.yaml_files import read_yaml
 from tests.conftest import ROOT
 from tests.rows import each_row
-from tests.unit.test_likelihood import models, pairs  # noqa: F401 (a fixture)
+from tests.unit.test_likelihood import pairs, save_decoder
 
 STUDIES = read_yaml(ROOT / "resources/studies.yaml")
 YES_NO = {"likely": "{text_a} {text_b}?| yes", "unlikely": "{text_a} {text_b}?| no"}
@@ -80,13 +80,15 @@ def arguments(folder: Path, model: Path, prompt: dict, shots: int) -> list:
 
 
 @pytest.mark.models
-def test_a_run_is_of_its_wording_and_of_the_training_split_where_it_reads_that(program, models, tmp_path):  # noqa: F811
+def test_a_run_is_of_its_wording_and_of_the_training_split_where_it_reads_that(program, tmp_path):
+    save_decoder("gpt2", tmp_path / "gpt2")
+
     def write(split: str, table: pa.Table) -> None:
         (tmp_path / "data").mkdir(exist_ok=True)
         pq.write_table(table, tmp_path / f"data/{split}.parquet")
 
     def run(prompt: dict, shots: int = 0) -> tuple[bool, dict, list]:
-        done = program("scripts.train.run", *arguments(tmp_path, models / "gpt2", prompt, shots))
+        done = program("scripts.train.run", *arguments(tmp_path, tmp_path / "gpt2", prompt, shots))
         assert done.returncode == 0, done.stderr
         scores = pq.read_table(tmp_path / "out/predictions.parquet")["score"].to_pylist()
         return "no step taken" not in done.stderr, json.loads((tmp_path / "out/run.json").read_text()), scores
