@@ -104,6 +104,16 @@ def test_mctaco(tmp_path, program):
     assert (others[["F1 in the paper", "EM in the paper"]] == "").all(axis=None), "the paper's BERT was fine-tuned"
 
 
+def test_few_questions_without_several_quantities_are_drawn(tmp_path, program):
+    inputs = publish_inputs_mctaco
+    rows = [row | {"limit": 2} for row in inputs.metric_rows(curve=False) if row["slice"] == "all" and row["metric"] != "consistency"]
+    study = inputs.Study(tmp_path, program, rows)
+    for name, said in (("mctaco_consistency", "No question of duration or frequency"), ("mctaco_ranges", "AT MOST 2 ITEMS")):
+        done = study.call(name)
+        assert done.returncode == 0, done.stderr
+        assert said in (study.publish / f"figures/{name}.svg").read_text()
+
+
 def test_timedial(tmp_path, program):
     study = test_publish_timedial.Study(tmp_path, program, {("dailydialog", "full", "bert_base", "fill"): 8,
                                                             ("dailydialog", "full", "bert_base", "fill_zero_shot"): 4}, [1])

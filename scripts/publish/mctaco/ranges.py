@@ -97,7 +97,11 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     for ((source, split), block, place), tall in zip(blocks, heights):
         for column, (name, metric, label) in enumerate(PANELS):
             axes = figure.add_axes(((left + column * (wide + between)) / width, (high - tall) / height, wide / width, tall / height))
-            draw_panel(axes, block[block["slice"] == name], place, metric, label)
+            part = block[block["slice"] == name]
+            if part.empty:  # of few questions none may have several quantities
+                axes.set_axis_off()
+                continue
+            draw_panel(axes, part, place, metric, label)
             if column == 0:
                 axes.set_yticks(list(place.values()), ["\n".join(names[system]) for system in place], fontsize=7)
                 style.panel_title(axes, [title_of(source, sources)], split)
