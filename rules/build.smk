@@ -23,6 +23,9 @@ rule build_dataset:
         cleaned=read_by_dataset,
     output:
         manifest="results/build/{study}/{source}/{dataset}/manifest.json",
+    wildcard_constraints:
+        # Only what this configuration plans: what another one left there is a file like any other (for the cards).
+        study=f"(?=(?:{one_of(f'{dataset.study}/{dataset.source}/{dataset.name}' for dataset in PLAN.datasets.values())})/)[^/]+",
     params:
         code=lambda wildcards: fingerprint(f"scripts.build.{wildcards.study}"),
         options=lambda wildcards: dataset_of(wildcards).options,
@@ -45,7 +48,7 @@ rule build_dataset:
 rule build_card:
     """The card of a study's datasets: those built here and those that another configuration left there."""
     input:
-        datasets=lambda wildcards: [built(dataset) for dataset in PLAN.datasets.values() if dataset.study == wildcards.study],
+        datasets=lambda wildcards: [f"results/build/{wildcards.study}/{name}/manifest.json" for name in datasets_there(wildcards.study)],
     output:
         card="results/build/{study}/README.md",
         croissant="results/build/{study}/croissant.json",
@@ -54,7 +57,6 @@ rule build_card:
         columns=as_json(read_yaml(ROOT / "resources/columns.yaml")),
         study=lambda wildcards: as_json(
             {"name": wildcards.study} | {key: STUDIES[wildcards.study][key] for key in ("title", "paper", "labels")}),
-        datasets=lambda wildcards: datasets_there(wildcards.study),
         arguments=card_arguments,
     log: "results/logs/build/{study}.log"
     benchmark: "results/benchmarks/build/{study}.jsonl"

@@ -1,9 +1,9 @@
 """The numbers of each model in a file of its own, in the form of lm-evaluation-harness' results, which leaderboards read.
 
 A task is `<study>:<experiment>:<source>:<dataset>:<method>:<split>`; a metric is `<metric>,<scoring>` (`none` where the study has one
-way to score), of all examples of the split, the mean over seeds, shares from 0 to 1. Of its 95 % interval the ends are given, and
+way to score), of all examples of the split, the mean over seeds or wordings, shares from 0 to 1. Of its 95 % interval the ends are given, and
 as `_stderr` the half of it divided by 1.96, `N/A` where one group allows no interval. `higher_is_better` names the metric that the
-study tells first. Data of our own samples are marked in the alias.
+study tells first. Data of our own samples, and splits of which only a part was measured (limit), are marked in the alias.
 
 Reads  metrics.parquet (schema metrics)
 Writes <output>/<model>.json
@@ -21,19 +21,20 @@ import pandas as pd
 from scripts.common.files import whole
 from scripts.common.program import UserError, execute, json_object_with, log, parser
 from scripts.common.tables import METRICS, read_metrics
+from scripts.publish.marks import note_of
 
 TASK = ["study", "experiment", "source", "dataset", "method", "split"]
 NORMAL = 1.96  # half a 95 % interval in standard errors
 
 
 def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows over all seeds and examples that are no difference, with the task and the key of each.
+    """The rows over all seeds (or wordings) and examples that are no difference, with the task and the key of each.
 
     Raises UserError where two rows have the same model, task, metric and key.
     """
-    rows = metrics[metrics["seed"].isna() & (metrics["slice"] == "all") & ~metrics["metric"].str.endswith("_above_control")].copy()
-    scoring = rows["scoring"] if "scoring" in rows else pd.Series(None, rows.index, dtype=object)
-    rows["key"] = scoring.fillna("none")
+    rows = metrics[metrics["seed"].isna() & metrics["wording"].isna() & (metrics["slice"] == "all")
+                   & ~metrics["metric"].str.endswith("_above_control")].copy()
+    rows["key"] = rows["scoring"].astype(object).fillna("none") if "scoring" in rows else "none"
     rows["task"] = rows[[name for name in TASK if name in rows]].fillna("").astype(str).agg(":".join, axis=1)
     if (twice := rows[rows.duplicated(["model", "task", "metric", "key"])]).size:
         row = twice.iloc[0]
@@ -44,7 +45,7 @@ def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
 def results_of(task: pd.DataFrame) -> dict:
     """The entry of one task: its alias, and of each metric the value, its standard error and interval."""
     first = task.iloc[0]
-    entry = {"alias": f"{first['study']} {first['source']} {first['split']}" + (" [sample data]" if first["sample"] else "")}
+    entry = {"alias": f"{first['study']} {first['source']} {first['split']}{note_of(task)}"}
     for row in task.to_dict("records"):
         told = pd.notna(row["ci_low"]) and pd.notna(row["ci_high"])
         entry |= {f"{row['metric']},{row['key']}": row["value"],

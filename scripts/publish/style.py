@@ -6,6 +6,7 @@ or a line style says as well, for print in grey. The font comes with matplotlib,
 
 import logging
 import math
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.common.files import whole
+from scripts.common.fingerprint import fingerprint
+from scripts.common.project_version import version
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 MARKERS = ["o", "s", "D", "^", "v", "P"]
@@ -129,9 +132,17 @@ def nothing(text: str) -> Figure:
     return figure
 
 
+def maker() -> str:
+    """What a figure's files say of who made them: version, program and the fingerprint of its code, as the page tells it. Not the commit:
+    with it equal figures would be unequal files."""
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    program = spec.name if spec and spec.name.startswith("scripts.publish.") else None
+    return f"timestride {version()}" + (f", {fingerprint(program)}" if program else "")
+
+
 def save(figure: Figure, output: Path) -> None:
-    """Write <output>.svg, .png and .pdf, without dates, so that equal figures are equal files."""
-    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-    for suffix, metadata in undated.items():
+    """Write <output>.svg, .png and .pdf, with what made them and without dates, so that equal figures are equal files."""
+    told = {"svg": {"Date": None, "Source": maker()}, "pdf": {"CreationDate": None, "Keywords": maker()}, "png": {"Source": maker()}}
+    for suffix, metadata in told.items():
         with whole(output.with_name(f"{output.name}.{suffix}")) as place:
             figure.savefig(place, format=suffix, metadata=metadata)

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from scripts.common.project_version import project_version
 from scripts.common.tables import HISTORY, PREDICTIONS, write_table
 from scripts.train import adapter
 from scripts.train.batches import Examples
@@ -87,6 +88,7 @@ def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[s
         "epochs": state.epoch, "best_epoch": reported_epoch(state),
         "seconds": round(seconds, 1), "tokens": state.tokens, "tokens_per_second": round(state.tokens / seconds, 1),
         "micro_batch_tokens": state.micro_batch_tokens, "hardware": hardware.facts(), "versions": versions(),
+        "timestride": project_version(),
     }
     write_json(facts, result / "run.json")
     return facts

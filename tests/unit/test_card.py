@@ -112,13 +112,15 @@ def metric_rows(**changed) -> list[dict]:
     row = {"experiment": "one", "study": "mctaco", "model": "bert", "source": "corpus", "dataset": "default", "method": "train", "seed": None,
            "split": "test", "slice": "all", "metric": "exact_match", "value": 0.5, "sd": None, "ci_low": 0.402, "ci_high": 0.598, "n": 20,
            "sample": False}
-    return [row, row | {"metric": "f1", "ci_low": None, "ci_high": None}, row | {"seed": 1, "value": 0.1}, row | {"slice": "a=b"},
-            row | {"metric": "exact_match_above_control"}, row | {"model": "human", "value": 0.9}, row | {"sample": True, "source": "mine"},
+    return [row, row | {"metric": "f1", "ci_low": None, "ci_high": None}, row | {"seed": 1, "value": 0.1}, row | {"wording": "w1", "value": 0.2}, row | {"slice": "a=b"},
+            row | {"metric": "exact_match_above_control"}, row | {"model": "human", "value": 0.9}, row | {"sample": True, "source": "mine", "limit": 20},
             row | changed]
 
 
 def leaderboard(program, folder, rows):
-    schema = METRICS.append(pa.field("method", pa.string())).append(pa.field("scoring", pa.string()))
+    schema = METRICS
+    for name in {"method", "scoring", "wording"} - set(METRICS.names):
+        schema = schema.append(pa.field(name, pa.string()))
     write_table(pa.Table.from_pylist(rows, schema=schema), folder / "metrics.parquet", schema, {})
     told = {"models": {"bert": {"hub": "someone/bert", "revision": "abc"}, "other": {}}, "headlines": {"mctaco": "exact_match"}}
     return program("scripts.publish.leaderboard", "--metrics", folder / "metrics.parquet", "--told", json.dumps(told), "--output", folder / "of")
@@ -134,7 +136,7 @@ def test_a_leaderboard_reads_the_numbers_of_one_model(program, tmp_path):
     assert not [name for name in task if "above_control" in name] and "f1_ci_low,none" not in task
     assert set(told["results"]) == set(told["n-samples"]) == set(told["versions"]) == {
         "mctaco:one:corpus:default:train:test", "mctaco:one:mine:default:train:test"}
-    assert told["results"]["mctaco:one:mine:default:train:test"]["alias"].endswith("[sample data]")
+    assert told["results"]["mctaco:one:mine:default:train:test"]["alias"].endswith(" [sample data] [at most 20 items]")
     assert told["higher_is_better"]["mctaco:one:corpus:default:train:test"] == {"exact_match": True}
     assert told["n-samples"]["mctaco:one:corpus:default:train:test"] == {"original": 20, "effective": 20}
     assert told["config"]["model_name"] == "someone/bert" and told["config"]["model_sha"] == "abc"

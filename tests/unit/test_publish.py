@@ -80,6 +80,9 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
     assert b"SAMPLE DATA" in before["svg"]
     study.call(item_of(study, name))
     assert {suffix: file.read_bytes() for suffix, file in files.items()} == before
+    telling = [suffix for suffix, content in before.items()
+               if re.search(rb"timestride \d+\.\d+\.\d+, scripts\.publish\.[\w.]+ [0-9a-f]{8,}", content)]
+    assert {"svg", "png", "pdf"} <= {suffix.lstrip(".") for suffix in telling}, "each file tells which code drew it"
     assert "fontTools" not in first.stderr and len(first.stderr.splitlines()) == 1
 
 

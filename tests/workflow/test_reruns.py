@@ -135,6 +135,19 @@ def test_another_study_and_back(study):
     assert 'href="default/index.html"' in listed and 'href="other-1/index.html"' in listed
 
 
+def test_the_card_tells_the_datasets_that_another_configuration_left(study):
+    """Written anew when one comes or goes; a configuration that plans fewer of them rewrites nothing."""
+    place = study / "results/build/strided_sop/mini"
+    shutil.copytree(place / "stride-0", place / "stride-90")
+    assert study.jobs() == {"build_card": ["Describing the datasets of strided_sop"]}
+    study.run()
+    card = (study / "results/build/strided_sop/README.md").read_text()
+    assert "config_name: mini-stride-90" in card and study.jobs() == {}
+    assert "build_card" not in study.jobs("--config", "run=[other_sop]")
+    shutil.rmtree(place / "stride-90")
+    assert set(study.jobs()) == {"build_card"}
+
+
 def test_lost_files_come_back(study):
     """A table that is gone or was cut is written again where it is asked for, although its rule's output is a manifest."""
     lost, short = study / "results/build/strided_sop/mini/stride-0/val_1.parquet", study / "results/clean/sample_howto100m/videos.parquet"
