@@ -258,7 +258,7 @@ def main(given: argparse.Namespace) -> None:
     datasets = {(fact["source"], fact["dataset"], split): digest
                 for fact in runs for split, digest in fact["data"].items()}
     html = page({
-        "about": paragraphs(root / "report" / "workflow.rst"), "studies": sections, "experiments": experiments,
+        "about": paragraphs(root / "report" / "workflow.rst"), "about_all": paragraphs(root / "report" / f"{ALL}.rst"), "studies": sections, "experiments": experiments,
         "all_items": published_items(ALL, [fact for fact in runs if fact["study"] in studies]),
         "left_out": left_out_groups(read_left_out(resources / "left_out.yaml"), models, studies),
         "sample": bool(metrics["sample"].any()), "all_sample": bool(metrics["sample"].all()),
