@@ -121,8 +121,8 @@ def own_config(name: str, content: dict):
                         "which is not read here: take a model of text alone")
     config = read_config(name, CONFIG, content)
     if not reads_text(config.model_type):
-        raise WrongFiles(f"{name}: {CONFIG} has model_type {config.model_type}, which transformers knows neither as an encoder, nor as an "
-                        "encoder-decoder, nor as a decoder of text; take another model")
+        raise WrongFiles(f"{name}: a {config.model_type} model is neither an encoder that fills masks, an encoder-decoder nor a decoder of "
+                         "text, so no method can ask it; take another model")
     return config
 
 

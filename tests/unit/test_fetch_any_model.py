@@ -191,7 +191,7 @@ def test_a_model_in_shards_through_the_mirror(fetch, server, folder, tmp_path):
     ({"model_type": "gemma3", "text_config": {"vocab_size": 9}, "vision_config": {}},
      "has text_config, so it is a model of images or sounds beside text (gemma3)"),
     ({"model_type": "whisper"}, "is a whisper, which reads input_features, not text"),  # it stands among the causal models
-    ({"model_type": "wav2vec2"}, "model_type wav2vec2, which transformers knows neither as an encoder"),
+    ({"model_type": "wav2vec2"}, "a wav2vec2 model is neither an encoder that fills masks, an encoder-decoder nor a decoder"),
     ({"model_type": "no_such_kind"}, "which is no configuration that transformers knows"),
     ({"auto_map": {"AutoModelForCausalLM": "modeling_mine.Mine"}}, "has auto_map, so the model needs code from its own repository"),
 ])
