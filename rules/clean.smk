@@ -32,10 +32,11 @@ rule clean_corpus:
     log: "results/logs/clean/{source}.log"
     benchmark: "results/benchmarks/clean/{source}.jsonl"
     message: "Cleaning {wildcards.source}"
+    threads: lambda wildcards: 2 if SOURCES[wildcards.source].get("sharded") else 1
     resources: mem_mb=4000
     conda: "../envs/data.yaml"
     shell:
         "rm -rf {params.folder:q}"
         " && python -m {params.program:q} --source {wildcards.source} --fetched {params.fetched:q} --output {params.folder:q}"
-        " --provenance {params.provenance:q} {params.expected:q} --log {log:q}"
+        " --provenance {params.provenance:q} {params.expected:q} --processes {threads} --log {log:q}"
         " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"

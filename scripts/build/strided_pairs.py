@@ -3,11 +3,14 @@
 Not a program.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from scripts.common.keyed import keyed_hash
+from scripts.common.sorted_ids import SortedIds, hashes_of
 
 FEWEST_SENTENCES = 5  # section 2: "We discard any videos with fewer than five sentences"
 LABEL = 1  # the draw of the coin, apart from the other draws from the same key
@@ -56,17 +59,27 @@ def words(texts: pa.Array) -> pa.Array:
     return pc.add(pc.count_substring(texts, " "), 1).cast(pa.int32())
 
 
-def categories_of(video_id: pa.Array, videos: pa.Table | None) -> pa.Array:
-    """The category of each video; null where none is known. videos: video_id and category_1."""
-    if videos is None:
-        return pa.nulls(len(video_id), pa.string())
-    place = pc.index_in(video_id, value_set=videos["video_id"].combine_chunks())
-    return videos["category_1"].combine_chunks().take(place)
+class Categories(NamedTuple):
+    """The categories of a source's videos, to be looked up by id."""
+
+    videos: SortedIds
+    categories: pa.Array
+
+    def of(self, video_id: pa.Array) -> pa.Array:
+        """The category of each video; null where none is known."""
+        once = video_id.dictionary_encode()
+        rows = self.videos.rows_of(once.dictionary, hashes_of(once.dictionary))
+        return self.categories.take(pa.array(rows, mask=rows < 0)).take(once.indices)
+
+
+def pair_ids(video_id: pa.Array, position: pa.Array, stride: int) -> pa.Array:
+    """The ids of pairs, from their video and first position."""
+    return pc.binary_join_element_wise(video_id, str(stride), position.cast(pa.string()), ":")
 
 
 def pair_table(captions: pa.Table, stride: int, label_seed: int, same_videos: int | None = None,
-               videos: pa.Table | None = None) -> pa.Table:
-    """Every pair of a table of captions (schema strided pairs); same_videos: see spans(); videos: see categories_of()."""
+               categories: Categories | None = None) -> pa.Table:
+    """Every pair of a table of captions (schema strided pairs); same_videos: see spans(); categories: where some are known."""
     first, last = spans(captions, stride, same_videos)
     first_rows, last_rows = captions.take(first), captions.take(last)
     sentences = sentences_of(captions)[1][first]
@@ -77,7 +90,7 @@ def pair_table(captions: pa.Table, stride: int, label_seed: int, same_videos: in
     first_text, last_text = first_rows["text"].combine_chunks(), last_rows["text"].combine_chunks()
     text_a, text_b = pc.if_else(in_order, first_text, last_text), pc.if_else(in_order, last_text, first_text)
     return pa.table({
-        "pair_id": pc.binary_join_element_wise(video_id, str(stride), position.cast(pa.string()), ":"),
+        "pair_id": pair_ids(video_id, position, stride),
         "video_id": video_id,
         "stride": pa.array(np.full(len(first), stride, np.int32)),
         "first_position": position,
@@ -91,5 +104,5 @@ def pair_table(captions: pa.Table, stride: int, label_seed: int, same_videos: in
         "sentences": pa.array(sentences, pa.int32()),
         "words_a": words(text_a),
         "words_b": words(text_b),
-        "category": categories_of(video_id, videos),
+        "category": pa.nulls(len(first), pa.string()) if categories is None else categories.of(video_id),
     })

@@ -31,15 +31,19 @@ import pyarrow.compute as pc
 
 from scripts.build.limit import limit_hashes, told
 from scripts.build.options import options_of
-from scripts.build.strided_pairs import fewest_sentences, pair_table, spans
+from scripts.build.strided_pairs import Categories, fewest_sentences, pair_ids, pair_table, spans
 from scripts.common.files import whole_set
 from scripts.common.keyed import highest_kept, keyed_hash
 from scripts.common.program import UserError, execute, log, parser
+from scripts.common.sorted_ids import hashes_of, sorted_ids
 from scripts.common.tables import CAPTIONS, STRIDED_PAIRS, provenance_of, read_complete, read_table, table_writer
 from scripts.common.texts import json_of, text_of
 
 # Separate draws from the same key, so that no choice predicts another.
 SIZE, VIDEO = 2, 3
+HIGHEST = np.uint64(2**64 - 1)
+BITS = 16  # of a hash, by which pairs are counted
+PART = 1 << 18  # captions made into pairs at a time
 
 
 def shards(cleaned: Path, split: str) -> list[Path]:
@@ -53,37 +57,52 @@ def shards(cleaned: Path, split: str) -> list[Path]:
     return [cleaned / f"{split}.parquet"]
 
 
+def parts_of(captions: pa.Table) -> Iterator[pa.Table]:
+    """Captions in parts of whole videos, of at least PART captions (the last may have less)."""
+    firsts, begin = np.append(np.flatnonzero(captions["position"].to_numpy() == 0), len(captions)), 0
+    while len(captions) - begin > PART:
+        end = int(firsts[np.searchsorted(firsts, begin + PART)])
+        yield captions.slice(begin, end - begin)
+        begin = end
+    yield captions.slice(begin)
+
+
 def kept_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table]:
-    """The captions of each shard, cut to the `max_videos` videos whose ids hash lowest."""
+    """The captions of each shard in parts, cut to the `max_videos` videos whose ids hash lowest."""
     if max_videos is None:
-        yield from (read_complete(file, CAPTIONS) for file in files)
+        for file in files:
+            yield from parts_of(read_complete(file, CAPTIONS))
         return
-    ids = [pc.unique(read_table(file, ["video_id"], CAPTIONS)["video_id"]).to_pandas() for file in files]
-    highest = highest_kept(np.concatenate([keyed_hash(part, VIDEO) for part in ids]), max_videos)
+    hashes = [keyed_hash(pc.unique(read_table(file, ["video_id"], CAPTIONS)["video_id"]).to_pandas(), VIDEO) for file in files]
+    highest = highest_kept(np.concatenate(hashes), max_videos)
     for file in files:
         captions = read_complete(file, CAPTIONS)
-        hashes = keyed_hash(captions["video_id"].to_pandas(), VIDEO)
-        yield captions.filter(pa.array(hashes <= highest))
+        captions = captions.filter(pa.array(keyed_hash(captions["video_id"].to_pandas(), VIDEO) <= highest))
+        yield from parts_of(captions)
 
 
-def videos_of(cleaned: Path) -> pa.Table | None:
-    """video_id and category_1 of a source whose cleaner knows categories."""
+def categories_of(cleaned: Path) -> Categories | None:
+    """The categories of a source whose cleaner knows them."""
     file = cleaned / "videos.parquet"
     schema = pa.schema([("video_id", pa.string()), ("category_1", pa.string())])
-    return read_complete(file, schema, ["category_1"]) if file.exists() else None
+    if not file.exists():
+        return None
+    videos = read_complete(file, schema, ["category_1"])
+    ids = videos["video_id"].combine_chunks()
+    return Categories(sorted_ids(ids, hashes_of(ids)), videos["category_1"].combine_chunks())
 
 
 def pairs_of(cleaned: Path, split: str, options: dict) -> Iterator[pa.Table]:
-    """All pairs of a split (schema strided pairs), shard by shard."""
-    videos = videos_of(cleaned)
+    """All pairs of a split (schema strided pairs), part by part."""
+    categories = categories_of(cleaned)
     for captions in kept_videos(shards(cleaned, split), options["max_videos"]):
-        pairs = pair_table(captions, options["stride"], options["label_seed"], options["same_videos"], videos)
+        pairs = pair_table(captions, options["stride"], options["label_seed"], options["same_videos"], categories)
         yield pairs.cast(STRIDED_PAIRS)
 
 
-def size_hashes(pairs: pa.Table) -> np.ndarray:
+def size_hashes(ids: pa.Array | pa.ChunkedArray) -> np.ndarray:
     """The hash by which pairs are cut: the lowest stay."""
-    return keyed_hash(pairs["pair_id"].to_pandas(), SIZE)
+    return keyed_hash(ids.to_pandas(), SIZE)
 
 
 def all_of(pairs: pa.Table) -> np.ndarray:
@@ -93,17 +112,36 @@ def all_of(pairs: pa.Table) -> np.ndarray:
 
 def are_lowest(pairs: pa.Table, highest: np.uint64) -> np.ndarray:
     """(n,) whether each pair stays when the size is cut."""
-    return size_hashes(pairs) <= highest
+    return size_hashes(pairs["pair_id"]) <= highest
+
+
+def hashes_of_pairs(cleaned: Path, split: str, options: dict) -> Iterator[tuple[np.ndarray, int]]:
+    """The size hashes of all pairs of a split, and how many stride size_matched has, part by part."""
+    stride, same_videos = options["stride"], options["same_videos"]
+    for captions in kept_videos(shards(cleaned, split), options["max_videos"]):
+        rows = pa.array(spans(captions, stride, same_videos)[0])
+        video_id, position = (captions[name].take(rows).combine_chunks() for name in ("video_id", "position"))
+        yield size_hashes(pair_ids(video_id, position, stride)), len(spans(captions, options["size_matched"], same_videos)[0])
 
 
 def size_limit(cleaned: Path, split: str, options: dict) -> np.uint64:
-    """The highest hash of a pair that stays, so that as many do as stride size_matched has. Raises UserError for none."""
-    captions = kept_videos(shards(cleaned, split), options["max_videos"])
-    wanted = sum(len(spans(part, options["size_matched"], options["same_videos"])[0]) for part in captions)
+    """The highest hash of a pair that stays, so that as many do as stride size_matched has. Raises UserError for none.
+
+    Pairs are counted by the first bits of their hashes, so that only those near the limit are held.
+    """
+    shift, counted, wanted = np.uint64(64 - BITS), np.zeros(1 << BITS, np.int64), 0
+    for hashes, matched in hashes_of_pairs(cleaned, split, options):
+        counted += np.bincount((hashes >> shift).astype(np.int64), minlength=1 << BITS)
+        wanted += matched
     if wanted == 0:
         raise UserError(f"{split}.parquet: size_matched names stride {options['size_matched']}, which has no pairs in "
                         f"{cleaned} split {split}; name a smaller stride")
-    return highest_kept(np.concatenate([size_hashes(pairs) for pairs in pairs_of(cleaned, split, options)]), wanted)
+    up_to = np.cumsum(counted)
+    if wanted >= up_to[-1]:
+        return HIGHEST
+    near = int(np.searchsorted(up_to, wanted))
+    hashes = [part[part >> shift == near] for part, _ in hashes_of_pairs(cleaned, split, options)]
+    return np.sort(np.concatenate(hashes))[wanted - up_to[near] + counted[near] - 1]
 
 
 def place_hashes(pairs: pa.Table) -> np.ndarray:

@@ -14,7 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.common.files import whole, whole_set
-from scripts.common.program import UserError, cut, json_object, parser
+from scripts.common.program import UserError, cut, json_object, parser, whole_number
 from scripts.common.tables import CLEANING, write_table
 from scripts.common.texts import STRING, json_of, text_of
 
@@ -44,6 +44,8 @@ def cleaner_arguments(doc: str) -> argparse.ArgumentParser:
     shared.add_argument("--output", type=Path, required=True, help="the folder to write to")
     shared.add_argument("--provenance", type=json_object, required=True, metavar="JSON",
                         help="an object (licence, citation, sha256, …) to store in every Parquet file")
+    shared.add_argument("--processes", type=whole_number(1, 1024), default=1, metavar="N",
+                        help="how many processes may work at the same time, of which a cleaner uses what it can; default: %(default)s")
     return shared
 
 

@@ -1,4 +1,4 @@
-"""Clean the speech captions of HowTo100M, as a stream: memory does not grow with the file.
+"""Clean the speech captions of HowTo100M, as a stream: memory grows by some 30 bytes a video and no more.
 
 Reads  raw_caption.zip, raw_caption.json or caption.json, whichever is there, in that order, from --fetched (zipped or
        not is told by content): one object {video_id: {"start": […], "end": […], "text": […]}};
@@ -26,12 +26,12 @@ from tqdm import tqdm
 from scripts.clean.captions import Count, cleaner_arguments, total, write_cleaning
 from scripts.clean.howto100m_ahead import reading
 from scripts.clean.howto100m_captions import SPLITS, clean_batch
-from scripts.clean.howto100m_ids import Seen, hashes_of
 from scripts.clean.howto100m_listing import NAME, VIDEOS, VideoTable, listing_of
 from scripts.clean.howto100m_shards import Shards
 from scripts.clean.howto100m_videos import caption_file, size_of
 from scripts.common.files import whole_set
 from scripts.common.program import UserError, execute, log, whole_number
+from scripts.common.sorted_ids import Seen, hashes_of
 from scripts.common.tables import table_writer
 
 
@@ -90,8 +90,6 @@ def arguments() -> argparse.ArgumentParser:
     shared = cleaner_arguments(__doc__)
     shared.add_argument("--videos-per-shard", type=whole_number(1, 10**9), default=20_000, metavar="N",
                         help="how many videos a file holds; default: %(default)s")
-    shared.add_argument("--processes", type=whole_number(1, 2), default=1,
-                        help="2: another one reads while this one cleans and writes; default: %(default)s")
     return shared
 
 

@@ -13,8 +13,8 @@ from pyarrow import csv
 
 from scripts.clean.captions import Count
 from scripts.clean.howto100m_captions import SPLITS
-from scripts.clean.howto100m_ids import SortedIds, hashes_of, sorted_ids
 from scripts.common.program import UserError, cut
+from scripts.common.sorted_ids import SortedIds, hashes_of, sorted_ids
 
 NAME = "HowTo100M_v1.csv"
 CATEGORIES = ["category_1", "category_2"]

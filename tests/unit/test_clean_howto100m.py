@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,9 @@ from scripts.clean.howto100m_listing import VIDEOS
 from scripts.clean.howto100m_videos import Video, Videos
 from scripts.common.files import sha256_of
 from scripts.common.keyed import keyed_uniform
+from scripts.common.owner import started
 from scripts.common.program import UserError
+from scripts.common.sorted_ids import Seen
 from scripts.common.tables import CAPTIONS, provenance_of, read_table
 from tests.conftest import ROOT
 from tests.rows import each_row
@@ -312,22 +315,78 @@ def test_an_error_keeps_what_was_there(program, tmp_path):
     cleaned(program, tmp_path / "in", tmp_path / "out/how")
 
 
-def test_a_killed_run_leaves_nothing_partial(program, tmp_path):
+def begun(program, tmp_path, *more):
+    """The cleaner while it writes the first part of a corpus of 30 MB, in a session of its own."""
     done = program("scripts.fetch.samples.howto100m", "--videos", 6000, "--seed", 1, "--unzipped",
                    "--captions-per-video", 112, "--output", tmp_path / "in")
     assert done.returncode == 0
-    running = subprocess.Popen([sys.executable, "-m", *map(str, command(tmp_path / "in", tmp_path / "out/how"))],
-                               cwd=ROOT, stderr=subprocess.DEVNULL)
+    running = subprocess.Popen([sys.executable, "-m", *map(str, command(tmp_path / "in", tmp_path / "out/how", *more))],
+                               cwd=ROOT, stderr=subprocess.PIPE, text=True)
     limit = time.monotonic() + 60
     while not list((tmp_path / "out").glob("how/.*.set/train/.*.parquet")):
         assert running.poll() is None and time.monotonic() < limit, "the run is to be killed while it writes"
         time.sleep(0.01)
+    return running
+
+
+def children(process):
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_a_killed_run_leaves_nothing_partial(program, tmp_path, processes):
+    running = begun(program, tmp_path, "--processes", processes)
+    readers = children(running.pid)
+    assert len(readers) == processes - 1
     running.send_signal(signal.SIGKILL)
     running.wait()
+    running.stderr.close()
     left, = (tmp_path / "out/how").iterdir()  # hidden, and swept by the next run once it is a minute old
     os.utime(left, (0, time.time() - 61))
     place(tmp_path / "small")
     cleaned(program, tmp_path / "small", tmp_path / "out/how")
+    limit = time.monotonic() + 10
+    while any(started(reader) for reader in readers):
+        assert time.monotonic() < limit, "the process that reads ends with the one that cleans"
+        time.sleep(0.05)
+
+
+def test_a_killed_reader_is_told(program, tmp_path):
+    running = begun(program, tmp_path, "--processes", 2)
+    os.kill(*children(running.pid), signal.SIGKILL)
+    said = running.communicate(timeout=60)[1]
+    assert running.returncode == 1 and "Traceback" not in said, said
+    assert said.endswith("then give the same command again\n") and "raw_caption.json: the process that reads it was ended" in said
+    assert not list((tmp_path / "out").glob("*"))
+
+
+def test_two_processes_write_and_refuse_the_same(program, tmp_path):
+    place(tmp_path / "in")
+    expected = cleaned(program, tmp_path / "in", tmp_path / "out/a")
+    assert cleaned(program, tmp_path / "in", tmp_path / "out/b", "--processes", 2) == expected
+    for file in (tmp_path / "out/a").rglob("*.*"):
+        assert file.read_bytes() == (tmp_path / "out/b" / file.relative_to(tmp_path / "out/a")).read_bytes()
+    place(tmp_path / "in", json.dumps(CORPUS).encode()[:-10])
+    refusals = [program(*command(tmp_path / "in", tmp_path / "out/c", "--processes", many)) for many in (1, 2)]
+    assert refusals[0].returncode == refusals[1].returncode == 1
+    assert refusals[0].stderr == refusals[1].stderr and f"video {list(CORPUS)[-1]}" in refusals[0].stderr
+
+
+# Ids
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdefgh"), max_size=6), max_size=12), st.integers(1, 3))
+def test_what_was_seen_is_told_exactly_even_where_hashes_are_equal(batches, different):
+    seen, known = Seen(), set()
+    for batch in batches:
+        ids = pa.array(batch, pa.string())
+        hashes = np.array([ord(name) % different for name in batch], np.uint64)
+        expected = [name not in known and name not in batch[:number] for number, name in enumerate(batch)]
+        known.update(batch)
+        assert list(seen.new(ids, hashes)) == expected
+    lengths = [len(run.ids) for run in seen.runs]
+    assert sum(lengths) == len(known)
+    assert all(longer > 2 * shorter for longer, shorter in zip(lengths, lengths[1:]))
 
 
 # Memory

@@ -1,4 +1,4 @@
-"""Which of many video ids are known, in time that hardly grows with how many there are.
+"""Which of many ids are known, in time that hardly grows with how many there are.
 
 Not a program. Ids are kept in the order of their hashes, so that one is found by halving; where the hashes of two ids are equal the
 ids themselves are compared: what is told is exact. About 25 bytes an id are held.
