@@ -90,7 +90,7 @@ def models_file(wildcards, output):
     """resources/models.yaml; for a model of the configuration, and elsewhere than in the project's folder, a file with its entry,
     in which paths are absolute."""
     entry = MODELS[wildcards.model]
-    paths = {key: str(ROOT / Path(entry[key]).expanduser()) for key in ("vocabulary", "folder") if key in entry}
+    paths = {key: str(ROOT / os.path.expanduser(entry[key])) for key in ("vocabulary", "folder") if key in entry}
     if wildcards.model not in OWN["models"] and (not paths or ROOT == Path.cwd()):
         return str(ROOT / "resources/models.yaml")
     return f"{hand_over({'models.yaml': json.dumps({wildcards.model: entry | paths})})}/models.yaml"

@@ -3,7 +3,7 @@
 # A local source whose path is not absolute begins at the project's folder.
 def project_path(path):
     """A file of the project as seen from the working directory: relative where it is inside, absolute elsewhere."""
-    place = ROOT / Path(path).expanduser()
+    place = ROOT / os.path.expanduser(path)
     return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
 
 

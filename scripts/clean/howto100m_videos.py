@@ -7,7 +7,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,7 +20,6 @@ from scripts.common.texts import once
 
 NAMES = ("raw_caption.zip", "raw_caption.json", "caption.json")
 CHUNK = 1 << 22  # bytes read at a time
-BATCH = 1 << 22  # bytes of JSON cleaned at a time
 LONGEST = 1 << 26  # bytes of one video; a file that leaves one open this long is broken
 MARK = b"\xef\xbb\xbf"
 
@@ -29,10 +28,11 @@ STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 FLAT = rb'\{(?:[^"{}]++|%b)*+\}' % STRING.pattern
 OBJECT = re.compile(rb'\{(?:[^"{}]++|%b|%b)*+\}' % (STRING.pattern, FLAT), re.DOTALL)  # a text may be an object
 ESCAPED_LETTER = re.compile(rb"\\u00[67]")  # in which a key may hide
+NEXT = re.compile(rb'[ \t\n\r]*+,[ \t\n\r]*+"([^"\\\x00-\x1f]*+)"[ \t\n\r]*+:[ \t\n\r]*+(?=\{)')  # a comma, and a plain id before {
 
 
 class Video(msgspec.Struct, gc=False):
-    """The captions of one video as the file has them. A text can be anything; a time can be null or NaN."""
+    """The captions of one video as the file has them, a NaN as NaN or null. A text can be anything; a time can be null."""
 
     start: list[float | None]
     end: list[float | None]
@@ -48,6 +48,20 @@ def each_key_once(content: bytes) -> bool:
     if content.count(b":") == 3:  # of the three keys that it must have; one byte is counted much faster than words
         return True
     return not ESCAPED_LETTER.search(content) and all(content.count(key) == 1 for key in (b'"start"', b'"end"', b'"text"'))
+
+
+def decoded(content: bytes) -> Video | None:
+    """The video that is these bytes and no more; None where that takes a closer look."""
+    try:
+        video = DECODER.decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        if b"NaN" not in content:
+            return None
+        try:  # a line break is white space before a null, and refused in a text: so no text is changed
+            video = DECODER.decode(content.replace(b"NaN", b"\nnull"))
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+    return video if each_key_once(content) else None
 
 
 class Videos:
@@ -69,18 +83,10 @@ class Videos:
             log.info("%s: 1 byte order mark at its start is left out", self.name)
             self.at = len(MARK)
         self.expect(b"{", "the { of an object of videos")
-        mark = self.expect(b'"}', "a video id")
-        while mark != b"}":
-            self.at -= 1
-            key = self.video_id()
-            self.expect(b":", f"the colon after video {cut(key)}")
-            self.expect(b"{", f"the object with start, end and text of video {cut(key)}")
-            self.at -= 1
+        while (key := self.next_id()) is not None:
             video = self.video(key)
             self.last = key
             yield key, video, self.before + self.at
-            if (mark := self.expect(b",}", "a comma or the closing }")) == b",":
-                mark = self.expect(b'"', "a video id")
         if self.symbol():
             self.at -= 1
             raise self.broken("the end of the file")
@@ -121,6 +127,24 @@ class Videos:
             raise self.broken(called)
         return found
 
+    def next_id(self) -> str | None:
+        """The id of the next video, None behind the last one; steps to the { of its object."""
+        if self.last is not None and (found := NEXT.match(self.buffer, self.at)):  # as nearly all are written
+            with suppress(UnicodeDecodeError):
+                key, self.at = found[1].decode(), found.end()
+                return key
+        mark = self.expect(b'"}', "a video id") if self.last is None else self.expect(b",}", "a comma or the closing }")
+        if mark == b",":
+            mark = self.expect(b'"', "a video id")
+        if mark == b"}":
+            return None
+        self.at -= 1
+        key = self.video_id()
+        self.expect(b":", f"the colon after video {cut(key)}")
+        self.expect(b"{", f"the object with start, end and text of video {cut(key)}")
+        self.at -= 1
+        return key
+
     def video_id(self) -> str:
         """The key that begins at the `"` at this place; steps over it."""
         while not (found := STRING.match(self.buffer, self.at)):
@@ -140,12 +164,7 @@ class Videos:
         """The object that begins at this place; steps over it."""
         while (end := self.buffer.find(b"}", self.at) + 1) == 0 and len(self.buffer) - self.at <= LONGEST and self.more():
             pass
-        content = self.buffer[self.at : end]
-        try:
-            video = DECODER.decode(content)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return self.whole_object(key)
-        if not each_key_once(content):
+        if (video := decoded(self.buffer[self.at : end])) is None:
             return self.whole_object(key)
         self.at = end
         return video
@@ -158,7 +177,9 @@ class Videos:
             if len(self.buffer) - self.at > LONGEST or not self.more():
                 raise UserError(f"{where}, does not end; {behind}; fetch it again")
         self.at = found.end()
-        try:  # slower, but knows NaN and Infinity
+        if found.group().count(b":") == 3 and (video := decoded(found.group())) is not None:
+            return video
+        try:  # slower, but knows Infinity, and sees a key twice wherever it is
             value = json.loads(found.group().decode("utf-8"), object_pairs_hook=once)
         except UserError as error:
             raise UserError(f"{where}: {error}") from None
@@ -188,6 +209,12 @@ def opened(file: Path) -> Iterator[tuple[BinaryIO, int, str]]:
             yield stream, members[0].file_size, f"{file}: {members[0].filename}"
 
 
+def size_of(file: Path) -> int:
+    """How many bytes of JSON a caption file holds."""
+    with opened(file) as (_, size, _):
+        return size
+
+
 def caption_file(fetched: Path) -> Path:
     """The caption file to read; says so when there are several."""
     present = [fetched / name for name in NAMES if (fetched / name).is_file()]
@@ -196,17 +223,3 @@ def caption_file(fetched: Path) -> Path:
     if len(present) > 1:
         log.info("%s: reading %s, not %s", fetched, present[0].name, ", ".join(file.name for file in present[1:]))
     return present[0]
-
-
-def batches(read: Iterator[tuple[str, Video, int]], size: int = BATCH) -> Iterator[tuple[list[str], list[Video], int]]:
-    """Videos in lists of at least `size` bytes of JSON (the last may be less), with the bytes read so far."""
-    names, batch, begun, done = [], [], 0, 0
-    for name, video, done in read:
-        names.append(name)
-        batch.append(video)
-        if done - begun >= size:
-            full, names, batch, begun = (names, batch, done), [], [], done
-            yield full
-            del full
-    if names:
-        yield names, batch, done

@@ -5,6 +5,7 @@ Kept by what decides it, so that later starts, dry runs and the jobs of a cluste
 
 import hashlib
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,7 +20,7 @@ PLACE = Path("results/fetch/facts")
 def identity(entry: dict, root: Path) -> str:
     """A digest of what decides the facts of an entry: all but the words about it; of a folder its files, by length and time."""
     told = {key: value for key, value in entry.items() if key not in ("licence", "title")}
-    folder = root / Path(entry["folder"]).expanduser() if "folder" in entry else None
+    folder = root / os.path.expanduser(entry["folder"]) if "folder" in entry else None
     files = sorted(folder.glob("*.*")) if folder and folder.is_dir() else []
     stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.suffix in (".json", ".safetensors")]
     return hashlib.sha256(json.dumps([told, stats], sort_keys=True).encode()).hexdigest()

@@ -5,6 +5,7 @@ become entries like those of resources/models.yaml.
 """
 
 import hashlib
+import os
 import re
 from pathlib import Path
 
@@ -31,8 +32,8 @@ def _placed(path: str, root: Path, here: Path) -> str:
 
     It is looked for from the working directory first; what lies there, elsewhere than in the project, is told whole.
     """
-    plain = Path(path).expanduser()
-    return str(here / plain) if here != root and not plain.is_absolute() and (here / plain).exists() else path
+    plain = Path(os.path.expanduser(path))
+    return str(here / plain) if here != root and not plain.is_absolute() and os.path.exists(here / plain) else path
 
 
 def own_entries(kind: str, config: dict, tracked: dict, root: Path, here: Path) -> tuple[dict, list[str]]:
@@ -64,9 +65,9 @@ def _name(text: str, taken: dict) -> str:
 
 def _of_folder(asked: str, taken: dict, root: Path, here: Path) -> tuple[str, dict] | None:
     """The entry of a folder, which is looked for from the working directory and from the project's; None for no such folder."""
-    plain = Path(asked).expanduser()
+    plain = Path(os.path.expanduser(asked))
     for base in dict.fromkeys((here, root)):
-        if (base / plain).is_dir():
+        if os.path.isdir(base / plain):  # which raises nothing, whatever the text
             folder = asked if base == root else str(base / plain)
             last = (base / plain).resolve().name
             name = _name(last, {})

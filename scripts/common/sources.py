@@ -1,5 +1,6 @@
 """Which files of this machine the sources of resources/sources.yaml name (`local`), and what they hash to."""
 
+import os
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
@@ -17,7 +18,7 @@ def local_hashes(sources: dict, used: Iterable[str], root: Path, memory: Path, o
     for name, entry in sources.items():
         if "local" not in entry:
             continue
-        file = root / Path(entry["local"]).expanduser()
+        file = root / os.path.expanduser(entry["local"])
         try:
             hashes[name] = remembered_sha256(file, memory, str(file))
         except OSError as error:

@@ -12,6 +12,7 @@ Writes OUTPUT: {kind: encoder | encoder_decoder | decoder, abilities, model_type
 import argparse
 import json
 import math
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -198,7 +199,7 @@ def read_parts(given: argparse.Namespace, entry: dict, mirror: str | None) -> Pa
     if (fetched / "manifest.json").exists():
         return of_folder(given.model, fetched)
     if "folder" in entry:
-        folder = given.root / Path(entry["folder"]).expanduser()
+        folder = given.root / os.path.expanduser(entry["folder"])
         if not folder.is_dir():
             raise UserError(f"{given.model}: folder {cut(str(folder), 200)} is not there; correct it in {given.place or given.models}")
         return of_folder(cut(str(folder), 200), folder)

@@ -116,7 +116,8 @@ def own_config(name: str, content: dict):
         raise WrongFiles(f"{name}: {CONFIG} says that its weights are quantised ({method}), which only a library of their own reads: take the "
                         f"model that they were made from{base} (`base_model` on its page)")
     if inside := [key for key in OF_OTHER_MEDIA if key in content]:
-        raise WrongFiles(f"{name}: {CONFIG} has {inside[0]}, so it is a model of images or sounds beside text ({str(content.get('model_type'))[:100]}), "
+        kind = str(content.get("model_type"))[:100]
+        raise WrongFiles(f"{name}: {CONFIG} has {inside[0]}, so it is a model of images or sounds beside text ({kind}), "
                         "which is not read here: take a model of text alone")
     config = read_config(name, CONFIG, content)
     if not reads_text(config.model_type):

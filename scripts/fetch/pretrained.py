@@ -166,14 +166,16 @@ def written_anew(origin: Origin, files: dict[str, Path], config, folder: Path) -
         tokenizer = AutoTokenizer.from_pretrained(given, trust_remote_code=False, local_files_only=True)
         tokenizer.save_pretrained(anew)
         json.loads((anew / TOKENIZER).read_text(encoding="utf-8"))
+        cut_otherwise = [file for file in older if file.endswith(".model") and tokenizer.tokenize(PLAIN)
+                         != SentencePieceProcessor(model_file=str(given / file)).encode(PLAIN, out_type=str)]
     except Exception as error:  # of several kinds, which differ between versions of transformers
         raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and its tokenizer ({named}) cannot be read ({short(error)}): write one "
                         "(AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)), put the weights beside it and write "
                         "`folder: FOLDER` in its entry") from error
-    for file in (file for file in older if file.endswith(".model")):
-        if tokenizer.tokenize(PLAIN) != SentencePieceProcessor(model_file=str(given / file)).encode(PLAIN, out_type=str):
-            raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and what transformers makes of {file} cuts words otherwise than SentencePiece "
-                             f"does: write a {TOKENIZER} that does not, put the weights beside it and write `folder: FOLDER` in its entry")
+    if cut_otherwise:
+        raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and what transformers makes of {cut_otherwise[0]} cuts words otherwise than "
+                         f"SentencePiece does: write a {TOKENIZER} that does not, put the weights beside it and write `folder: FOLDER` "
+                         "in its entry")
     if 2 * len(tokenizer) < config.vocab_size:  # transformers makes an empty tokenizer of files that it does not know
         raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and of its tokenizer ({named}) transformers reads {len(tokenizer):,} tokens, "
                         f"but the model has {config.vocab_size:,}; {INSTEAD}")

@@ -262,6 +262,7 @@ def main(given: argparse.Namespace) -> None:
         "all_items": published_items(ALL, [fact for fact in runs if fact["study"] in studies]),
         "left_out": left_out_groups(read_left_out(resources / "left_out.yaml"), models, studies),
         "sample": bool(metrics["sample"].any()), "all_sample": bool(metrics["sample"].all()),
+        "wordings": bool(metrics["wording"].notna().any()),
         "limits": [f"{limit:,.0f}" for limit in sorted(metrics["limit"].dropna().unique())],
         "cleaning": cleaned(given.cleaning, sources),
         "sources": source_facts(sorted(set(cleaning["source"])), sources, root),

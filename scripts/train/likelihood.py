@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 
+from scripts.common.models import has_weights
 from scripts.common.program import UserError
 from scripts.common.prompts import CANDIDATE
 from scripts.train import causal, infilling, masking
@@ -37,13 +38,13 @@ def load(model: Path, training: dict):
     tokenizer = read_tokenizer(model)
     config = read_config(model, tokenizer, training)
     kind = known_kind(config, model)
-    if not (model / "model.safetensors").exists():
+    if not has_weights(model):
         raise UserError(f"{model}: has no weights, so it knows nothing before it learns; leave the method likelihood out, or name a "
                         "trained model")
     network, missing = read_network(NETWORKS[kind], model, config, torch.bfloat16 if training["precision"] == "bf16" else torch.float32)
     if lost := [key for key in missing if "pooler" not in key]:
         part = "the head that fills masks" if kind == "encoder" and not lost[0].startswith(f"{network.base_model_prefix}.") else "the model"
-        raise UserError(f"{model}/model.safetensors: {len(lost)} weights of {part} are missing, {lost[0]} first; name a model that has "
+        raise UserError(f"{model}: {len(lost)} weights of {part} are missing, {lost[0]} first; name a model that has "
                         "kept them")
     if kind == "encoder":
         mask_token(tokenizer, model)

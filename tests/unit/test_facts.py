@@ -128,6 +128,10 @@ def test_what_no_method_can_ask_is_refused_in_one_sentence(tmp_path, change, sai
     assert said in refused(tmp_path, of_folder(folder))
 
 
+def test_the_home_of_nobody(tmp_path):
+    assert "~nobody-here/model is not there" in refused(tmp_path, of_folder("~nobody-here/model"))
+
+
 # ---- of the hub
 
 ENTRY = {"hub": "me/mine", "revision": "main", "licence": "MIT"}

@@ -13,10 +13,9 @@ from safetensors.numpy import load_file, save_file
 from scripts.fetch import room
 from tests.conftest import ROOT
 from tests.unit.fetch_models import fetch_fixture, folder_fixture, mend, no_pauses, refused_fixture, weights
-from tests.unit import test_fetch_hub
+from tests.unit.test_fetch_hub import ENTRY, server_fixture
 
 INDEX = "model.safetensors.index.json"
-ENTRY, server = test_fetch_hub.ENTRY, test_fetch_hub.server  # a model of the hub, and the fixture of a hub that has it
 
 
 def here(folder: Path) -> dict:
@@ -189,7 +188,8 @@ def test_a_model_in_shards_through_the_mirror(fetch, server, folder, tmp_path):
     ({"quantization_config": {"quant_method": "gptq", "bits": 4}}, "its weights are quantised (gptq)"),
     ({"quantization_config": {"quant_method": "fp8"}, "_name_or_path": "me/whole"}, "take the model that they were made from, me/whole"),
     ({"quantization": {"group_size": 64, "bits": 4}}, "its weights are quantised"),
-    ({"model_type": "gemma3", "text_config": {"vocab_size": 9}, "vision_config": {}}, "has text_config, so it is a model of images or sounds beside text (gemma3)"),
+    ({"model_type": "gemma3", "text_config": {"vocab_size": 9}, "vision_config": {}},
+     "has text_config, so it is a model of images or sounds beside text (gemma3)"),
     ({"model_type": "whisper"}, "is a whisper, which reads input_features, not text"),  # it stands among the causal models
     ({"model_type": "wav2vec2"}, "model_type wav2vec2, which transformers knows neither as an encoder"),
     ({"model_type": "no_such_kind"}, "which is no configuration that transformers knows"),
@@ -214,6 +214,13 @@ def test_a_gated_model_is_told_at_its_first_file(refused, server, folder):
 # ---- the kind of a model, which is read before it is fetched
 
 
+def told_kind(program, folder: Path, tmp_path: Path):
+    """Call scripts.fetch.facts for a folder; it writes facts.json."""
+    (tmp_path / "models.yaml").write_text(json.dumps({"mine": here(folder)}))
+    return program("scripts.fetch.facts", "--model", "mine", "--models", tmp_path / "models.yaml", "--fetched", tmp_path,
+                   "--output", tmp_path / "facts.json")
+
+
 @pytest.mark.parametrize(("change", "said"), [
     (lambda folder: mend(folder / "config.json", quantization_config={"quant_method": "awq"}), "its weights are quantised (awq)"),
     (lambda folder: mend(folder / "config.json", vision_config={}), "has vision_config"),
@@ -221,16 +228,14 @@ def test_a_gated_model_is_told_at_its_first_file(refused, server, folder):
 ], ids=["quantised", "images", "no tokenizer"])
 def test_what_cannot_be_used_is_told_with_the_kind(program, folder, tmp_path, change, said):
     change(folder)
-    (tmp_path / "models.yaml").write_text(json.dumps({"mine": here(folder)}))
-    done = program("scripts.fetch.facts", "--model", "mine", "--models", tmp_path / "models.yaml", "--fetched", tmp_path, "--output", tmp_path / "facts.json")
+    done = told_kind(program, folder, tmp_path)
     assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr and not (tmp_path / "facts.json").exists()
 
 
 def test_shards_and_an_older_tokenizer_have_a_kind(program, folder, tmp_path):
     shard(folder, "layer.0")
     (folder / "tokenizer.json").rename(folder / "vocab.txt")
-    (tmp_path / "models.yaml").write_text(json.dumps({"mine": here(folder)}))
-    done = program("scripts.fetch.facts", "--model", "mine", "--models", tmp_path / "models.yaml", "--fetched", tmp_path, "--output", tmp_path / "facts.json")
+    done = told_kind(program, folder, tmp_path)
     facts = json.loads((tmp_path / "facts.json").read_text())
     assert done.returncode == 0 and facts["kind"] == "encoder" and len(facts["weights"]) == 2, done.stderr
     assert facts["parameters"] == sum(tensor.size for tensor in weights().values())

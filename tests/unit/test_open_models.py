@@ -8,7 +8,7 @@ import torch
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
 
 from scripts.fetch.model import word_pieces
-from scripts.train import classify, fill
+from scripts.train import classify, fill, likelihood
 from scripts.train.labels import Head, head_of
 from scripts.train.paradigm import read_config, read_network, read_tokenizer
 from scripts.train.run import files_of
@@ -18,7 +18,8 @@ from tests.unit.fetch_models import MODELS, WORDS, fetch_fixture, no_pauses
 
 pytestmark = pytest.mark.models
 SPECIAL = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
-SMALL = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48, "max_position_embeddings": 64}
+SMALL = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3,
+         "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 48, "max_position_embeddings": 64}
 LLAMA = SMALL | {"model_type": "llama", "num_key_value_heads": 2, "rope_theta": 100000, "tie_word_embeddings": True, "torch_dtype": "bfloat16"}
 DECODERS = {
     "smollm2_135m": LLAMA,
@@ -26,7 +27,8 @@ DECODERS = {
         "factor": 32.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0, "original_max_position_embeddings": 8192, "rope_type": "llama3"}},
     "qwen3_600m_base": SMALL | {"model_type": "qwen3", "num_key_value_heads": 2, "head_dim": 16, "tie_word_embeddings": True, "rope_theta": 1000000,
                                 "torch_dtype": "bfloat16"},
-    "gemma_3_270m": SMALL | {"model_type": "gemma3_text", "num_key_value_heads": 1, "head_dim": 16, "layer_types": ["sliding_attention", "full_attention"],
+    "gemma_3_270m": SMALL | {"model_type": "gemma3_text", "num_key_value_heads": 1, "head_dim": 16,
+                             "layer_types": ["sliding_attention", "full_attention"],
                              "sliding_window": 8, "query_pre_attn_scalar": 16, "rope_local_base_freq": 10000.0, "rope_theta": 1000000.0,
                              "torch_dtype": "bfloat16"},
 }
@@ -72,6 +74,7 @@ def test_a_decoder(fetch, tmp_path, name):
     for key, value in network.state_dict().items():
         assert loaded.state_dict()[key].dtype == torch.float32 and torch.equal(loaded.state_dict()[key], value.float()), key
     assert loaded.get_output_embeddings().weight is loaded.get_input_embeddings().weight
+    assert likelihood.load(fetched, {"max_length": 64, "precision": "fp32"})[2] == "decoder"
     tokenizer, classifier = classify.load(fetched, fresh_head(), {"max_length": 64})
     scores = classifier(**tokenizer(["a man", "a man washes a pan"], padding=True, return_tensors="pt").to("cpu")).logits
     assert scores.shape == (2, 2) and torch.isfinite(scores).all()

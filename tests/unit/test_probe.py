@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from scripts.common.configuration import resolve
 from scripts.common.own import from_command_line, own_entries, probed_models
@@ -13,7 +15,7 @@ from scripts.common.prompts import prompts_of
 from scripts.common.schemas import check, schema
 from tests.conftest import ROOT
 from tests.rows import each_row
-from tests.unit.test_configuration import MODELS, SOURCES, STUDIES, default, overlaid
+from tests.unit.test_configuration import MODELS, SOURCES, STUDIES, VALUES, default, overlaid
 
 ENCODER, MASKED = ["encoder"], ["encoder", "mask_filler"]
 DATA = {"strided_sop": {"source": "sample_activitynet", "stride": 0}, "temporal_nli": {"source": "generated", "challenge_set": "temp_order"},
@@ -260,3 +262,18 @@ def test_presets_probe_is_a_plan_for_every_kind():
         assert {run.study for run in plan.runs.values() if run.model == "org--name"} == set(DATA)
         sets = {(dataset.source, json.loads(dataset.options)["challenge_set"]) for dataset in plan.datasets.values() if dataset.study == "temporal_nli"}
         assert sets == {("temporal_nli_release", "temp_order"), ("temporal_nli_release", "temp_duration"), ("event_templates", "cross_unit")}
+
+
+NAMED = st.sampled_from(["minilm", "me/mine", "me/mine@v1", "..", "./", "~nobody/x", "~", "/", "a//b", "me/mine@", "@main", "n" * 300, "./" + "n" * 3000])
+
+
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(key=st.sampled_from(["model", "limit", "fine_tune", "models", "sources"]), value=VALUES | NAMED | st.lists(NAMED, max_size=3)
+       | st.dictionaries(st.sampled_from(["minilm", "mine", "activitynet"]), VALUES | st.just(OWN["mine"]), max_size=2))
+def test_any_value_of_a_probe_gives_a_plan_or_one_sentence(key, value):
+    config = default() | {"model": "minilm", "run": ["mctaco"], "experiments": PROBE} | {key: value}
+    try:
+        plan = planned(config, lambda name, entry, needed: {"kind": "decoder", "abilities": ["decoder"], "weights": ["x"]})
+        assert {run.study for run in plan.runs.values()} == {"mctaco"}
+    except UserError as error:
+        assert "\n" not in str(error) and 20 < len(str(error)) < 1500

@@ -33,10 +33,13 @@ ROW, HEAD, MODEL, TITLE, FOOT, LEFT, GAP = 0.17, 0.36, 0.2, 0.115, 0.44, 1.95, 0
 
 
 def worded(rows: pd.DataFrame) -> pd.DataFrame:
-    """Of asked_rows() those of systems that were asked in several wordings: each wording, and their means (without a wording)."""
+    """Of asked_rows() those of systems that were asked in several wordings: each wording (its mean over few-shot seeds), and their
+    means (without a wording)."""
     several = rows.groupby("key")["wording"].transform("nunique") > 1
     rows = rows[several & (rows["wording"].notna() | rows["seed"].isna())]
-    return rows.groupby([*PROBE, "key", "wording"], dropna=False, sort=False, as_index=False).first()  # of few-shot seeds the first
+    place = [*PROBE, "key", "wording"]
+    rows = rows.assign(value=rows.groupby(place, dropna=False)["value"].transform("mean"))
+    return rows.groupby(place, dropna=False, sort=False, as_index=False).first()
 
 
 def draw_axes(axes: Axes, rows: pd.DataFrame, places: dict[tuple, float], marks: dict[str, str], control: pd.Series) -> None:

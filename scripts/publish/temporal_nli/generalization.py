@@ -92,8 +92,8 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, kinds: list[str]) -> None:
         at = PARTS.index(cell["part"]) + 0.5, kinds.index(cell["held_out"])
         colour = "white" if cell["value"] > 0.85 else style.INK
         axes.text(at[0], at[1] + 0.36, f"{cell['value'] * 100:.1f}", ha="center", va="center", fontsize=7.5, color=colour)
-        axes.text(at[0], at[1] + 0.75, f"{cell['ci_low'] * 100:.0f}–{cell['ci_high'] * 100:.0f}", ha="center", va="center",
-                  fontsize=6, color=colour)
+        told = "one group" if np.isnan(cell["ci_low"]) else f"{cell['ci_low'] * 100:.0f}–{cell['ci_high'] * 100:.0f}"
+        axes.text(at[0], at[1] + 0.75, told, ha="center", va="center", fontsize=6, color=colour)
     axes.set_xlim(0, len(PARTS))
     axes.set_ylim(len(kinds), 0)
     axes.set_xticks(np.arange(len(PARTS)) + 0.5, PARTS, fontsize=7)
