@@ -1,6 +1,6 @@
 # timestride with everything that it needs, the files of every package checked against envs/requirements.lock.
 #
-#     docker build -t timestride .
+#     docker build -t timestride --build-arg COMMIT="$(git rev-parse HEAD)" .
 #     docker run --rm -v "$PWD/study:/study" timestride --cores all                          # the default study, into ./study
 #     docker run --rm --gpus all -v "$PWD/study:/study" timestride --cores all --configfile /timestride/presets/paper.yaml
 #
@@ -15,6 +15,8 @@ COPY envs/requirements.lock envs/requirements.lock
 RUN python -m pip install --require-hashes --requirement envs/requirements.lock
 
 COPY . .
+ARG COMMIT=""
+ENV TIMESTRIDE_COMMIT=$COMMIT
 RUN python -m compileall -q scripts && mkdir /study && chmod 1777 /study
 
 # Any user may run it (docker run --user "$(id -u):$(id -g)"), so that results belong to who asked for them.

@@ -28,8 +28,10 @@ def _git(*arguments: str) -> str | None:
 
 
 def project_version() -> dict:
-    """`{"version", "commit", "modified"}`; commit and modified are None where the folder is no git repository of its own."""
+    """`{"version", "commit", "modified"}`; without a git repository of the folder's own, commit is what TIMESTRIDE_COMMIT says (an
+    image has no .git), or None, and modified is None."""
     top = _git("rev-parse", "--show-toplevel")
-    commit = _git("rev-parse", "HEAD") if top and Path(top).resolve() == ROOT.resolve() else None
-    changed = _git("status", "--porcelain", "--untracked-files=no") if commit else None
-    return {"version": version(), "commit": commit, "modified": None if changed is None else bool(changed)}
+    if not top or Path(top).resolve() != ROOT.resolve():
+        return {"version": version(), "commit": os.environ.get("TIMESTRIDE_COMMIT") or None, "modified": None}
+    changed = _git("status", "--porcelain", "--untracked-files=no")
+    return {"version": version(), "commit": _git("rev-parse", "HEAD"), "modified": None if changed is None else bool(changed)}

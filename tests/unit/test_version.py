@@ -19,11 +19,12 @@ def git(folder, *arguments):
 
 @pytest.fixture
 def project(tmp_path, monkeypatch):
-    """A project of two files under git, in the place of this one."""
+    """A project of one file under git, in the place of this one."""
     folder = tmp_path / "outer/project"
     folder.mkdir(parents=True)
     shutil.copy(ROOT / "pyproject.toml", folder)
     monkeypatch.setattr(project_version, "ROOT", folder)
+    monkeypatch.delenv("TIMESTRIDE_COMMIT", raising=False)
     return folder
 
 
@@ -56,8 +57,10 @@ def test_the_commit_and_whether_the_tree_is_modified(project):
     assert project_version.project_version() == told | {"modified": True}
 
 
-def test_without_git_there_is_no_commit(project, monkeypatch):
+def test_without_git_the_commit_is_what_the_image_says(project, monkeypatch):
     monkeypatch.setenv("PATH", str(project))
     assert project_version.project_version() == {"version": project_version.version(), "commit": None, "modified": None}
+    monkeypatch.setenv("TIMESTRIDE_COMMIT", "abc")
+    assert project_version.project_version() == {"version": project_version.version(), "commit": "abc", "modified": None}
 
 
