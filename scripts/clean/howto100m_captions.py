@@ -180,6 +180,7 @@ def clean_batch(videos: pa.RecordBatch, source: str) -> tuple[list[pa.Table], pa
             "source": pa.repeat(source, len(of_split)), "split": pa.repeat(split, len(of_split)),
             "video_id": ids.take(pa.array(video[of_split])), "position": pa.array(position[here]),
             "text": tidy.take(pa.array(of_split)), "start_s": pa.array(start[of_split]), "end_s": pa.array(end[of_split])}))
-    listed = pa.table({"source": pa.repeat(source, len(videos)), "split": pa.array(SPLITS).take(pa.array(split_of)), "video_id": ids,
+    own = ids.take(pa.array(np.arange(len(ids))))  # a copy: what is listed is held, and would hold all that was read with it
+    listed = pa.table({"source": pa.repeat(source, len(videos)), "split": pa.array(SPLITS).take(pa.array(split_of)), "video_id": own,
                        "captions": pa.array(kept, pa.int32())})
     return captions, listed, counts.found
