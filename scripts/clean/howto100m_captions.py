@@ -78,7 +78,8 @@ def spaced(texts: pa.Array) -> tuple[pa.Array, np.ndarray, np.ndarray]:
 def goes_on(texts: pa.Array, here: np.ndarray, there: np.ndarray) -> np.ndarray:
     """For pairs of rows, with text in each: does the second one repeat the first, or go on from it by whole words?"""
     offsets, characters = pieces(texts)
-    first, second, size, size_there = offsets[here], offsets[there], offsets[here + 1] - offsets[here], offsets[there + 1] - offsets[there]
+    first, second = offsets[here], offsets[there]
+    size, size_there = offsets[here + 1] - first, offsets[there + 1] - second
     behind = np.minimum(second + size, len(characters) - 1)
     could = (size == size_there) | ((size < size_there) & (characters[behind] == SPACE))
     could &= characters[first] == characters[second]
@@ -144,6 +145,18 @@ def note_times(start: np.ndarray, end: np.ndarray, video: np.ndarray, rows: np.n
     counts.captions("noted", TOGETHER, rows[1:][(start[rows[1:]] == start[rows[:-1]]) & same])
 
 
+def kept_rows(tidy: pa.Array, start: np.ndarray, video: np.ndarray, rows: np.ndarray, counts: BatchCounts) -> np.ndarray:
+    """Of the rows with text and times those that stay, by start time, without those that the next one repeats or goes on from."""
+    backwards = (np.diff(start[rows]) < 0) & (np.diff(video[rows]) == 0)
+    counts.videos("changed", UNSORTED, np.isin(np.arange(len(counts.split_of)), video[rows[1:][backwards]]))
+    if backwards.any():
+        rows = rows[np.lexsort((start[rows], video[rows]))]
+    rolls = rolling(tidy, video, rows)
+    counts.captions("dropped", "the next caption repeats it or goes on from it", rows[rolls])
+    counts.captions("kept", "", rows[~rolls])
+    return rows[~rolls]
+
+
 def clean_batch(videos: pa.RecordBatch, source: str) -> tuple[list[pa.Table], pa.Table, Counter]:
     """The captions of each split and the videos of a batch of different videos (scripts/clean/howto100m_batches.py), and counts
     by (split number, unit, action, reason).
@@ -159,14 +172,7 @@ def clean_batch(videos: pa.RecordBatch, source: str) -> tuple[list[pa.Table], pa
     count_lists(videos, sizes, counts)
     tidy, rows = with_text(videos, np.isfinite(start) & np.isfinite(end), counts)
     counts.captions("noted", "start is after end", rows[start[rows] > end[rows]])
-    backwards = (np.diff(start[rows]) < 0) & (np.diff(video[rows]) == 0)
-    counts.videos("changed", UNSORTED, np.isin(np.arange(len(videos)), video[rows[1:][backwards]]))
-    if backwards.any():
-        rows = rows[np.lexsort((start[rows], video[rows]))]
-    rolls = rolling(tidy, video, rows)
-    counts.captions("dropped", "the next caption repeats it or goes on from it", rows[rolls])
-    rows = rows[~rolls]
-    counts.captions("kept", "", rows)
+    rows = kept_rows(tidy, start, video, rows, counts)
     note_times(start, end, video, rows, counts)
     kept = np.bincount(video[rows], minlength=len(videos))
     counts.videos("dropped", NO_SENTENCE, kept == 0)
@@ -174,12 +180,13 @@ def clean_batch(videos: pa.RecordBatch, source: str) -> tuple[list[pa.Table], pa
     position = np.arange(len(rows), dtype=np.int32) - np.repeat(np.cumsum(kept) - kept, kept).astype(np.int32)
     captions = []
     for number, split in enumerate(SPLITS):
-        here = split_of[video[rows]] == number
+        here = counts.split_of_row[rows] == number
         of_split = rows[here]
         captions.append(pa.table({
             "source": pa.repeat(source, len(of_split)), "split": pa.repeat(split, len(of_split)),
             "video_id": ids.take(pa.array(video[of_split])), "position": pa.array(position[here]),
             "text": tidy.take(pa.array(of_split)), "start_s": pa.array(start[of_split]), "end_s": pa.array(end[of_split])}))
-    listed = pa.table({"source": pa.repeat(source, len(videos)), "split": pa.array(SPLITS).take(pa.array(split_of)), "video_id": ids,
-                       "captions": pa.array(kept, pa.int32())})
+    own = ids.take(pa.array(np.arange(len(ids))))  # a copy: what is listed is held, and would hold all that was read with it
+    listed = pa.table({"source": pa.repeat(source, len(videos)), "split": pa.array(SPLITS).take(pa.array(split_of)),
+                       "video_id": own, "captions": pa.array(kept, pa.int32())})
     return captions, listed, counts.found
