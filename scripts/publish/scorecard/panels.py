@@ -84,7 +84,7 @@ def draw_panels(figure: Figure, card: Scorecard, top: float) -> None:
         axes.set_xticks(ticks, labels)
         axes.minorticks_off()
         axes.tick_params(labelsize=6.5)
-        titles = (shortened(probe["study_title"], wide), 13, "bold", style.INK), (probe["title"], 4, "normal", style.GREY)
+        titles = (probe["title"], 13, "bold", style.INK), (shortened(probe["corpus_title"], wide), 4, "normal", style.GREY)
         for text, drop, weight, colour in titles:
             axes.annotate(text, (0, 1), (0, drop), xycoords="axes fraction", textcoords="offset points", fontsize=6.8, fontweight=weight,
                           color=colour, va="bottom")
@@ -96,7 +96,7 @@ def draw_panels(figure: Figure, card: Scorecard, top: float) -> None:
 
 
 def shortened(title: str, wide: float) -> str:
-    """A study's title as it fits over a panel."""
+    """A title as it fits over a panel."""
     letters = int(wide / 0.057)
     return title if len(title) <= letters else f"{title[:letters - 1].rstrip()}…"
 
