@@ -37,28 +37,31 @@ def read(body, ids: torch.Tensor, columns: torch.Tensor, inside: torch.Tensor, s
     return body(**given, **({"past_key_values": cache, "use_cache": True} if cache is not None else {"use_cache": False}))
 
 
-def parts_of(rest: np.ndarray, choices: np.ndarray, tokens: int) -> list[np.ndarray]:
-    """The rows in parts of at most `tokens` tokens to read on, padding included, and one group at least.
+def parts_of(rest: np.ndarray, shared: np.ndarray, choices: np.ndarray, tokens: int) -> list[np.ndarray]:
+    """The rows in parts of at most `tokens` tokens to read, padding included, and one group at least.
 
-    rest: (rows,) what is left of each text after what it shares. Groups with like rests stand together: in a batch of texts of like
-    lengths, what they share is then of like length as well.
+    shared, rest: (rows,) how many tokens of each text its group shares, and what is left of it. Groups with like rests stand together:
+    in a batch of texts of like lengths, what they share is then of like length as well.
     """
     _, group = np.unique(choices, return_inverse=True)
     longest = np.zeros(group.max() + 1, np.int64)
     np.maximum.at(longest, group, rest)
     order = np.lexsort((group, longest[group]))
-    starts, cuts = np.append(np.flatnonzero(np.diff(group[order], prepend=-1)), len(order)), [0]
+    starts, cuts, groups = np.append(np.flatnonzero(np.diff(group[order], prepend=-1)), len(order)), [0], 0
     for start, end in zip(starts, starts[1:]):  # some groups a batch
-        if start > cuts[-1] and (end - cuts[-1]) * rest[order[start:end]].max() > tokens:
+        rows, groups = order[cuts[-1] : end], groups + 1
+        if groups > 1 and len(rows) * rest[rows].max() + groups * shared[rows].max() > tokens:
             cuts.append(start)
+            groups = 1
     return np.split(order, cuts[1:])
 
 
 def scored_likelihoods(network, batch: Batch, tokenizer, after: list[int]) -> torch.Tensor:
     """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row, each given all before it."""
-    rest = (batch["attention_mask"].sum(1) - batch["shared"][:, 0]).cpu().numpy()
+    shared, choices = (batch[name].cpu().numpy() for name in ("shared", "choices"))
+    rest = batch["attention_mask"].sum(1).cpu().numpy() - shared[:, 0]
     found = torch.zeros(len(rest), device=batch["input_ids"].device)
-    for part in parts_of(rest, batch["choices"].cpu().numpy(), AT_ONCE[found.device.type]):
+    for part in parts_of(rest, shared[:, 0], choices, AT_ONCE[found.device.type]):
         rows = torch.from_numpy(part).to(found.device)
         found[rows] = of_part(network, {name: values[rows] for name, values in batch.items()})
     return found
