@@ -2,6 +2,8 @@
 # make check   two minutes: lint, and the quick unit tests (no neural model, no real corpora); for daily work
 # make test    the environment, then all tests
 PYTHON ?= python3
+# envs/requirements.lock instead: every package at one version, its files checked against their hashes.
+REQUIREMENTS ?= envs/requirements.txt
 ENVIRONMENT = .venv/installed
 # One worker of pytest a core, at most eight; the tests of one file share what is dear and stay together.
 WORKERS ?= -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
@@ -21,9 +23,9 @@ test: environment
 
 environment: $(ENVIRONMENT)
 
-$(ENVIRONMENT): envs/requirements.txt
+$(ENVIRONMENT): $(REQUIREMENTS)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "timestride needs Python 3.11 or newer; give one with: make run PYTHON=python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
-	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r envs/requirements.txt
+	.venv/bin/python -m pip install --quiet --disable-pip-version-check -r $(REQUIREMENTS)
 	touch $@

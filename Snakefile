@@ -20,7 +20,8 @@ report: "report/workflow.rst"
 onsuccess:
     if not IS_MODULE:
         print(summary(Path(EVALUATED, "metrics.parquet"), Path(PAGES, "index.html"), Path("results/benchmarks"), STUDIES,
-                      sorted({run.model for run in PLAN.runs.values() if run.name not in CONTROLS}), BEGUN))
+                      sorted({run.model for run in PLAN.runs.values() if run.name not in CONTROLS}), BEGUN,
+                      [published_files(item)[0] for item in PUBLISHED.values() if item["study"] == "all"]))
 
 onerror:
     if not IS_MODULE:
@@ -32,4 +33,5 @@ rule all:
     default_target: True
     input:
         rules.publish.input,
+        [f"results/build/{study}/README.md" for study in built_studies()],
     localrule: True

@@ -15,7 +15,7 @@ import numpy as np
 
 from scripts.common.intervals import slope
 from scripts.evaluate.bootstrap import Resampling, resampling
-from scripts.evaluate.tally import Tally, metric_rows, share
+from scripts.evaluate.tally import Replicate, Tally, metric_rows, share
 from scripts.evaluate.temporal_nli import weighted_f1
 
 LABELS = np.array([0.5, 0.3, 0.2])  # how often each label of the weighted F1 is the right one
@@ -99,7 +99,7 @@ def drawn_over(groups: int, resamples: int) -> Resampling:
 
 def mean_row(tally: Tally, world: World, drawn: Resampling) -> dict:
     """The row of metrics over the seeds."""
-    return metric_rows([tally], range(world.seeds), drawn)[-1]
+    return metric_rows([tally], [Replicate(seed) for seed in range(world.seeds)], drawn)[-1]
 
 
 def coverage(world: World, times: int, resamples: int, f1: bool = False, before: bool = True) -> np.ndarray:

@@ -5,6 +5,8 @@ file (scripts/common/handed.py) is named by functions that also take `output`: S
 path of this machine reruns nothing.
 """
 
+from functools import cache
+
 from snakemake.iocontainers import Wildcards
 
 
@@ -12,6 +14,12 @@ def paradigm_of(run):
     """The module of scripts/train/ that a run learns and scores by."""
     paradigm = STUDIES[run.study]["methods"][run.method].get("paradigm", "classify")
     return "esim" if paradigm == "classify" and "esim" in MODELS[run.model] else paradigm
+
+
+@cache
+def prompts_by_wording(study, method):
+    """What a method's runs put to a language model, by wording (resources/prompts/<study>.yaml)."""
+    return prompts_of(study, STUDIES[study], method)
 
 
 def method_of(run):
@@ -22,7 +30,9 @@ def method_of(run):
             "exchangeable": study.get("exchangeable", False), "inputs": study["methods"]["control"]["inputs"],
             "control": MODELS[run.model]["control"]})
     known = {key: study.get(key) for key in ("columns", "labels", "merged_labels", "held_out", "peak")}
-    return as_json(known | {"makes_model": False} | study["methods"][run.method] | {"paradigm": paradigm_of(run)})
+    how = {key: value for key, value in study["methods"][run.method].items() if key not in ("fits", "probe")}  # which decide no number
+    prompt = {"prompt": prompts_by_wording(run.study, run.method)[run.wording]} if run.wording else {}
+    return as_json(known | {"makes_model": False} | how | {"paradigm": paradigm_of(run)} | prompt)
 
 
 def run_state(wildcards, output):
@@ -32,8 +42,19 @@ def run_state(wildcards, output):
 
 
 def names_in_model(model):
-    """The files to read in a model's folder."""
-    return [Path(file).name for file in MADE_MODEL] if "mlm" in MODELS[model] else model_files(MODELS[model])
+    """The files to read in the folder of a model that a run made; those of a fetched one stand in its manifest, since only the
+    fetch learns which it has (weights whole or in shards)."""
+    return [Path(file).name for file in MADE_MODEL] if stage_of(MODELS[model]) else []
+
+
+def card_of(run):
+    """What the card of kept weights says of the model and the data, as JSON."""
+    model = MODELS[run.model]
+    base = MODELS[stage_of(model)[1]["model"]] if stage_of(model) else model
+    sources = {name: {key: SOURCES[name][key] for key in ("title", "licence", "citation") if key in SOURCES[name]}
+               for name in sorted({run.dataset.source, MEASURED_ON[run.dataset.source]})}
+    known = {key: model.get(key, base.get(key)) for key in ("title", "licence", "hub", "revision")}
+    return as_json({key: value for key, value in known.items() if value} | {"sources": sources})
 
 
 def how_to_train(wildcards, output, threads, resources):
@@ -44,7 +65,9 @@ def how_to_train(wildcards, output, threads, resources):
     options = {"device": config["device"], "devices": config["devices_per_run"], "runs-per-gpu": config["runs_per_gpu"],
                "threads": allotted or threads, "checkpoint-seconds": config["checkpoint_seconds"],
                "micro-batch-tokens": config["micro_batch_tokens"], "report-to": config["report_to"], "tokens": "results/train/tokens"}
-    flags = [] if config["deterministic"] else ["--not-deterministic"]
+    if config["keep"] != "none":
+        options |= {"keep": config["keep"], "card": card_of(PLAN.runs[wildcards.run])}
+    flags = [*([] if config["deterministic"] else ["--not-deterministic"]), *(["--merge-adapter"] if config["merge_adapter"] else [])]
     return flags + [str(part) for name, value in options.items() if value is not None for part in (f"--{name}", value)]
 
 
@@ -68,11 +91,19 @@ def model_entry(wildcards):
     return as_json(entry)
 
 
+def sources_file(wildcards, output):
+    """resources/sources.yaml; for a source of the configuration a file with its entry."""
+    if wildcards.source not in OWN["sources"]:
+        return str(ROOT / "resources/sources.yaml")
+    return f"{hand_over({'sources.yaml': json.dumps({wildcards.source: SOURCES[wildcards.source]})})}/sources.yaml"
+
+
 def models_file(wildcards, output):
-    """resources/models.yaml; elsewhere than in the project's folder, the entry with its paths made absolute."""
+    """resources/models.yaml; for a model of the configuration, and elsewhere than in the project's folder, a file with its entry,
+    in which paths are absolute."""
     entry = MODELS[wildcards.model]
-    paths = {key: str(ROOT / Path(entry[key]).expanduser()) for key in ("vocabulary", "folder") if key in entry}
-    if not paths or ROOT == Path.cwd():
+    paths = {key: str(ROOT / os.path.expanduser(entry[key])) for key in ("vocabulary", "folder") if key in entry}
+    if wildcards.model not in OWN["models"] and (not paths or ROOT == Path.cwd()):
         return str(ROOT / "resources/models.yaml")
     return f"{hand_over({'models.yaml': json.dumps({wildcards.model: entry | paths})})}/models.yaml"
 
@@ -114,6 +145,25 @@ def dialog_options(wildcards):
             "--challenge-spans", f"results/build/temporal_spans/{challenge}", "--measured", *SOURCES[challenge]["evaluate"]]
 
 
+def card_arguments(wildcards, output):
+    """The file of the arguments of the card of a study's datasets."""
+    study = as_json({"name": wildcards.study} | {key: STUDIES[wildcards.study][key] for key in ("title", "paper", "labels")})
+    folder = Path(output[0]).parent
+    return argument_file(["--build", folder, "--output", folder, "--columns", ROOT / "resources/columns.yaml", "--study", study,
+                          *datasets_there(wildcards.study)])
+
+
+def told_to_leaderboards():
+    """The models that are told to leaderboards, and the metric that each study tells first, as JSON."""
+    models = fields_of(MODELS, ranked_models(), ("hub", "revision"))
+    return as_json({"models": models, "headlines": {study: STUDIES[study]["headline"] for study in USED_STUDIES}})
+
+
+def leaderboard_arguments(wildcards, input, output):
+    """The file of the arguments of the files for leaderboards."""
+    return argument_file(["--metrics", input.metrics, "--told", told_to_leaderboards(), "--output", Path(output[0]).parent])
+
+
 def measured_sources(study):
     """The sources that a study's runs learn from and are measured on."""
     learnt = {run.dataset.source for run in measured_runs(study)}
@@ -131,9 +181,10 @@ def evaluation_arguments(wildcards, output):
     build = ["--build", f"results/build/{wildcards.study}"] if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else []
     human = human_labels(wildcards)
     released = ["--fetched", "results/fetch"] if read_released(wildcards) else []
+    external = ["--external", *external_systems(wildcards)] if external_systems(wildcards) else []
     answered = [f"{dataset.source}/{dataset.name}" for dataset in PLAN.datasets.values() if dataset.study == wildcards.study]
     options = [f"--human={human}", "--others", *answered] if human else []
-    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *released, *options,
+    return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *released, *external, *options,
                           "--sources", f"{hand_over({'sources.yaml': evaluated_sources(wildcards)})}/sources.yaml"])
 
 
@@ -141,12 +192,12 @@ def evaluation_arguments(wildcards, output):
 
 PAPERS = (ROOT / "resources/published.csv").read_text(encoding="utf-8")
 OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
-OF_MODELS = ("title", "init", "esim", "mlm", "control")
+OF_MODELS = ("title", "init", "esim", *STAGES, "control")
 
 
 def with_base_models(models):
-    """These models, and those that an MLM stage began with."""
-    return {*models, *(MODELS[model]["mlm"]["model"] for model in models if "mlm" in MODELS[model])}
+    """These models, and those that an MLM or CLM stage began with."""
+    return {*models, *(made[1]["model"] for model in models if (made := stage_of(MODELS[model])))}
 
 
 def shown_by_item(wildcards):
@@ -154,8 +205,20 @@ def shown_by_item(wildcards):
     study = PUBLISHED[wildcards.item]["study"]
     sources = presence_of(fields_of(SOURCES, measured_sources(study), OF_SOURCES), ("sample",))
     models = fields_of(MODELS, with_base_models({run.model for run in measured_runs(study)}), OF_MODELS)
-    return json.dumps({"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
-                       "published.csv": rows_of(PAPERS, "study", {study})})
+    studies = {run.study for run in measured_runs(study)}
+    shown = {"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
+             "published.csv": rows_of(PAPERS, "study", studies)}
+    if study == "all":
+        told = {name: {"title": STUDIES[name]["title"], "headline": STUDIES[name]["headline"],
+                       "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
+                for name in STUDIES if name in studies}
+        shown |= {"studies.yaml": json.dumps(told), "left_out.yaml": left_out()}
+    return json.dumps(shown)
+
+
+def left_out():
+    """What was not asked, and why, as JSON."""
+    return json.dumps([vars(one) for one in PLAN.left_out])
 
 
 def item_arguments(wildcards, output):
@@ -163,8 +226,10 @@ def item_arguments(wildcards, output):
     item = PUBLISHED[wildcards.item]
     folder, runs = hand_over(json.loads(shown_by_item(wildcards))), runs_read(item)
     dialogs, challenges = dialog_sources(item["study"])
+    of_all = item["study"] == "all"  # then a run is named with its study
     options = {
-        "runs": ["--train", f"results/train/{item['study']}", "--runs", *(run.name for run in runs)],
+        "runs": ["--train", "results/train" if of_all else f"results/train/{item['study']}",
+                 "--runs", *(f"{run.study}/{run.name}" if of_all else run.name for run in runs)],
         "datasets": ["--build", f"results/build/{item['study']}"],
         "released": ["--fetched", "results/fetch"],
         "cleaned": ["--cleaned", "results/clean"],
@@ -195,7 +260,8 @@ def caption_of(wildcards, output):
 
 def study_title(wildcards):
     """The title of an item's study: its category in Snakemake's report."""
-    return STUDIES[PUBLISHED[wildcards.item]["study"]]["title"]
+    study = PUBLISHED[wildcards.item]["study"]
+    return "All studies" if study == "all" else STUDIES[study]["title"]
 
 
 def item_label(wildcards):
@@ -211,19 +277,20 @@ def page_texts():
             entry["downloads"] = [{"file": file, "sha256": digest} for file, digest in fetched_hashes(source).items()]
     models = fields_of(MODELS, with_base_models(USED_MODELS), (*OF_MODELS, "licence", "hub", "revision", "folder"))
     studies = fields_of(STUDIES, USED_STUDIES, ("title", "paper"))
-    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "caption")
+    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "caption")
     items = [{key: item[key] for key in shown if key in item} for item in PUBLISHED.values()]
     resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
-    captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in USED_STUDIES), *(item["caption"] for item in items)]
+    captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in (*USED_STUDIES, "all")), *(item["caption"] for item in items)]
     return {**{f"resources/{name}.yaml": json.dumps(value) for name, value in resources.items()},
-            "resources/published.csv": rows_of(PAPERS, "study", {*USED_STUDIES, "study"}),
+            "resources/published.csv": rows_of(PAPERS, "study", {*USED_STUDIES, "study"}), "resources/left_out.yaml": left_out(),
             **{path: text_of(path) for path in captions}}
 
 
 def page_configuration():
     """What decides the numbers, as JSON; where and how fast they are found does not stand on the page."""
-    makers = [MODELS[model]["mlm"]["experiment"] for model in PLAN.maker_of]
-    return as_json({key: config[key] for key in ("name", "run", "seeds", "bootstrap_resamples", "training")}
+    makers = [stage_of(MODELS[model])[1]["experiment"] for model in PLAN.maker_of]
+    return as_json({key: config[key] for key in ("name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune")}
+                   | {"model": PROBED}
                    | {"experiments": {name: config["experiments"][name] for name in (*config["run"], *makers)}})
 
 

@@ -5,13 +5,15 @@ Writes results/build/<study>/<source>/<dataset>/<split>.parquet    for pandas.re
        results/build/<study>/<source>/<dataset>/leakage.csv        of dialogs: what was taken out, since it is measured on
        results/build/temporal_spans/<source>/<split>.parquet       temporal expressions in dialogs
        …/manifest.json                                             the names, lengths and hashes of these files
+       results/build/<study>/README.md, croissant.json             what the datasets hold, for datasets.load_dataset and others
 """
 
 
 rule build:
-    """All datasets of the study."""
+    """All datasets of the study, and their cards."""
     input:
         [built(dataset) for dataset in PLAN.datasets.values()],
+        [f"results/build/{study}/README.md" for study in built_studies()],
     localrule: True
 
 
@@ -21,6 +23,9 @@ rule build_dataset:
         cleaned=read_by_dataset,
     output:
         manifest="results/build/{study}/{source}/{dataset}/manifest.json",
+    wildcard_constraints:
+        # Only what this configuration plans: what another one left there is a file like any other (for the cards).
+        study=f"(?=(?:{one_of(f'{dataset.study}/{dataset.source}/{dataset.name}' for dataset in PLAN.datasets.values())})/)[^/]+",
     params:
         code=lambda wildcards: fingerprint(f"scripts.build.{wildcards.study}"),
         options=lambda wildcards: dataset_of(wildcards).options,
@@ -38,6 +43,28 @@ rule build_dataset:
         " && python -m scripts.build.{wildcards.study} --cleaned results/clean/{wildcards.source} --splits {params.splits:q}"
         " {params.dialogs:q} --options {params.options:q} --output {params.folder:q} --log {log:q}"
         " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
+
+
+rule build_card:
+    """The card of a study's datasets: those built here and those that another configuration left there."""
+    input:
+        datasets=lambda wildcards: [f"results/build/{wildcards.study}/{name}/manifest.json" for name in datasets_there(wildcards.study)],
+    output:
+        card="results/build/{study}/README.md",
+        croissant="results/build/{study}/croissant.json",
+    params:
+        code=fingerprint("scripts.build.card"),
+        columns=as_json(read_yaml(ROOT / "resources/columns.yaml")),
+        study=lambda wildcards: as_json(
+            {"name": wildcards.study} | {key: STUDIES[wildcards.study][key] for key in ("title", "paper", "labels")}),
+        arguments=card_arguments,
+    log: "results/logs/build/{study}.log"
+    benchmark: "results/benchmarks/build/{study}.jsonl"
+    message: "Describing the datasets of {wildcards.study}"
+    localrule: True
+    conda: "../envs/data.yaml"
+    shell:
+        "python -m scripts.build.card @{params.arguments} --log {log:q}"
 
 
 rule build_temporal_spans:

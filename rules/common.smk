@@ -30,8 +30,11 @@ from scripts.common.fingerprint import fingerprint
 from scripts.common.folder_lock import lock_by_owner
 from scripts.common.handed import argument_file, fields_of, hand_over, has_options, presence_of, rows_of
 from scripts.common.manifest import lost_files
-from scripts.common.models import MADE_MODEL, model_files
+from scripts.common.model_facts import facts_reader, kept_facts
+from scripts.common.models import MADE_MODEL, STAGES, stage_of
+from scripts.common.own import from_command_line, own_entries, probed_models
 from scripts.common.program import UserError
+from scripts.common.prompts import prompts_of
 from scripts.common.schemas import check, schema, sound, sound_figures
 from scripts.common.sources import local_hashes
 from scripts.common.summary import summary
@@ -46,23 +49,39 @@ DEFAULTS = json.loads(json.dumps(read_yaml(ROOT / "config.yaml")))  # a copy: an
 update_config(DEFAULTS, config)
 config.update(DEFAULTS)
 
+
+
+def place_of(kind, name):
+    """Where an entry (kind: models, sources) stands, for messages."""
+    if name in config[kind]:
+        return f"`{kind}:` of the configuration ({name})"
+    return f"`model:` of the configuration ({name})" if name in OWN[kind] else f"{ROOT}/resources/{kind}.yaml ({name})"
+
+
 try:
     SOURCES, MODELS, STUDIES, FIGURES = (read_yaml(ROOT / f"resources/{name}.yaml") for name in ("sources", "models", "studies", "figures"))
-    config.update(check(config, schema("config")))
-    PLAN = resolve(config, SOURCES, MODELS, STUDIES)
+    config.update(check(from_command_line(config), schema("config")))
+    # Entries of the configuration are laid over those of resources/; OWN names them, and those that stand for a model that is probed.
+    MIRROR = config["mirror"] or os.environ.get("TIMESTRIDE_MIRROR") or ""
+    OWN = {kind: set(config[kind]) for kind in ("sources", "models")}
+    SOURCES, NOTES = own_entries("sources", config, SOURCES, ROOT, Path.cwd())
+    MODELS, notes = own_entries("models", config, MODELS, ROOT, Path.cwd())
+    PROBED, probed, found = probed_models(config["model"], MODELS, ROOT, Path.cwd())
+    OWN["models"] |= set(probed) - set(MODELS)
+    MODELS, NOTES = probed, [*NOTES, *notes, *found]
+    PLAN = resolve(config, SOURCES, MODELS, STUDIES, PROBED, facts_reader(ROOT, MIRROR, lambda name: place_of("models", name)))
     # What the study does not use may be broken: it is left out.
     SOURCES, MODELS, STUDIES = (sound(kind, entries) for kind, entries in
                                 (("sources", SOURCES), ("models", MODELS), ("studies", STUDIES)))
     FIGURES = sound_figures(FIGURES, {run.study for run in PLAN.runs.values()})
     MEASURED_ON = {name: entry.get("measured_on", name) for name, entry in SOURCES.items()}
     USED_SOURCES = sorted({source for dataset in PLAN.datasets.values() for source in (dataset.source, MEASURED_ON[dataset.source])})
-    LOCAL_HASHES = local_hashes(SOURCES, USED_SOURCES, ROOT, Path("results/fetch/.hashes.json"))
+    LOCAL_HASHES = local_hashes(SOURCES, USED_SOURCES, ROOT, Path("results/fetch/.hashes.json"), OWN["sources"])
     VISIBLE_GPUS = [] if config["device"] == "cpu" else visible_gpus()
 except UserError as error:
     raise WorkflowError(str(error)) from None
 
 NAME = config["name"]
-MIRROR = config.get("mirror") or os.environ.get("TIMESTRIDE_MIRROR") or ""
 USED_MODELS = sorted({run.model for run in PLAN.runs.values()})
 CONTROLS = {run.name for run in PLAN.runs.values() if run.method == "control"}
 USED_STUDIES = sorted({run.study for run in PLAN.runs.values()})
@@ -140,4 +159,7 @@ if not IS_MODULE:
     keep_records_with_results()
 if is_main_process() and not IS_MODULE and use_terminal(logger, workflow.output_settings):
     os.environ.update(TIMESTRIDE_LOG_ONLY="1")  # the programs say on the terminal what Snakemake does not: warnings
+if is_main_process():
+    for note in NOTES:
+        logger.info(note)
 BEGUN = time.time()

@@ -1,6 +1,7 @@
 """Evaluate: every number of the study called <name>, with its interval.
 
-Reads  results/train/<study>/<run>/, the datasets where a study's evaluation needs them, human answers where there are any
+Reads  results/train/<study>/<run>/, the datasets where a study's evaluation needs them, human answers where there are any,
+       results/external/<study>/<source>/<dataset>/<split>/<name>/: predictions made elsewhere (docs/add.md)
 Writes results/evaluate/<name>/<study>/<experiment>.parquet   the numbers of one experiment
        results/evaluate/<name>/metrics.parquet                all of them in one table
 """

@@ -11,7 +11,7 @@ rule fetch:
     """All corpora and models of the study."""
     input:
         [fetched(source) for source in USED_SOURCES],
-        [model_of(model) for model in USED_MODELS if "mlm" not in MODELS[model]],
+        [model_of(model) for model in USED_MODELS if not stage_of(MODELS[model])],
     localrule: True
 
 
@@ -25,7 +25,8 @@ rule fetch_source:
     params:
         hashes=lambda wildcards: as_json(fetched_hashes(wildcards.source)),
         files=lambda wildcards: fetched_names(wildcards.source),
-        sources=lambda wildcards, output: str(ROOT / "resources/sources.yaml"),
+        sources=sources_file,
+        place=lambda wildcards, output: place_of("sources", wildcards.source),
         mirror=lambda wildcards, output: MIRROR,
         folder=lambda wildcards, output: Path(output.manifest).parent,
     log: "results/logs/fetch/{source}.log"
@@ -34,7 +35,7 @@ rule fetch_source:
     localrule: True
     conda: "../envs/data.yaml"
     shell:
-        "python -m scripts.fetch.source --source {wildcards.source} --sources {params.sources:q}"
+        "python -m scripts.fetch.source --source {wildcards.source} --sources {params.sources:q} --place {params.place:q}"
         " --mirror={params.mirror:q} --output {params.folder:q} --log {log:q}"
         " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
 
@@ -69,12 +70,12 @@ rule fetch_model:
     output:
         manifest="results/fetch/models/{model}/manifest.json",
     wildcard_constraints:
-        model=one_of(name for name, entry in MODELS.items() if not {"mlm", "control"} & set(entry)),  # train_model makes the one, and the other has no file
+        model=one_of(name for name, entry in MODELS.items() if not {*STAGES, "control"} & set(entry)),  # train_model makes the one, and the other has no file
     params:
         code=code_of_model,
         entry=model_entry,
-        files=lambda wildcards: model_files(MODELS[wildcards.model]),
         models=models_file,
+        place=lambda wildcards, output: place_of("models", wildcards.model),
         mirror=lambda wildcards, output: MIRROR,
         folder=lambda wildcards, output: Path(output.manifest).parent,
     log: "results/logs/fetch/models/{model}.log"
@@ -83,6 +84,5 @@ rule fetch_model:
     localrule: True
     conda: "../envs/train.yaml"
     shell:
-        "python -m scripts.fetch.model --model {wildcards.model} --models {params.models:q}"
-        " --mirror={params.mirror:q} --output {params.folder:q} --log {log:q}"
-        " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
+        "python -m scripts.fetch.model --model {wildcards.model} --models {params.models:q} --place {params.place:q}"
+        " --mirror={params.mirror:q} --output {params.folder:q} --manifest {output.manifest:q} --log {log:q}"

@@ -3,7 +3,7 @@
 # A local source whose path is not absolute begins at the project's folder.
 def project_path(path):
     """A file of the project as seen from the working directory: relative where it is inside, absolute elsewhere."""
-    place = ROOT / Path(path).expanduser()
+    place = ROOT / os.path.expanduser(path)
     return str(place.relative_to(Path.cwd()) if place.is_relative_to(Path.cwd()) else place)
 
 
@@ -47,7 +47,7 @@ def built(dataset):
 
 def model_folder(model):
     """Where a model's files are: fetched, or in the run that made it."""
-    if "mlm" in MODELS[model]:
+    if stage_of(MODELS[model]):
         run = PLAN.runs[PLAN.maker_of[model]]
         return f"results/train/{run.study}/{run.name}/model"
     return f"results/fetch/models/{model}"
@@ -57,7 +57,7 @@ def model_of(model):
     """What stands for a model's files: the manifest of fetched ones, the files of one that a run made, nothing for a control."""
     if "control" in MODELS[model]:
         return []
-    if "mlm" in MODELS[model]:
+    if stage_of(MODELS[model]):
         return [f"{model_folder(model)}/{Path(name).name}" for name in MADE_MODEL]
     return [f"{model_folder(model)}/manifest.json"]
 
@@ -133,11 +133,21 @@ def read_released(wildcards):
     return [fetched(source) for source in sorted(sources) if "predictions" in SOURCES[source]]
 
 
+def external_systems(wildcards):
+    """The folders of predictions made elsewhere (scripts/evaluate/external.py) on the datasets of an experiment."""
+    datasets = {PLAN.runs[run].dataset for run in PLAN.experiments[wildcards.experiment]}
+    splits = [Path("results/external", wildcards.study, dataset.source, dataset.name, split)
+              for dataset in datasets for split in SOURCES[MEASURED_ON[dataset.source]]["evaluate"]]
+    return sorted(str(file.parent) for split in splits for file in split.glob("*/run.json"))
+
+
 def read_by_evaluation(wildcards):
-    """The runs of an experiment, the datasets of these where the study's evaluation reads them, and released judgements."""
+    """The runs of an experiment, the datasets of these where the study's evaluation reads them, released judgements, and
+    predictions made elsewhere."""
     runs = [PLAN.runs[run] for run in PLAN.experiments[wildcards.experiment]]
     datasets = {built(run.dataset) for run in runs} if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else set()
-    return [*(file for run in runs for file in run_outputs(run.name)), *sorted(datasets), *read_released(wildcards)]
+    return [*(file for run in runs for file in run_outputs(run.name)), *sorted(datasets), *read_released(wildcards),
+            *(f"{folder}/{name}" for folder in external_systems(wildcards) for name in ("predictions.parquet", "run.json"))]
 
 
 def human_labels(wildcards):
@@ -146,12 +156,12 @@ def human_labels(wildcards):
 
 
 def measured_runs(study):
-    """The runs of a study that were measured."""
-    return [run for run in PLAN.runs.values() if run.study == study and run.name not in PLAN.maker_of.values()]
+    """The runs of a study (or of all) that were measured."""
+    return [run for run in PLAN.runs.values() if study in (run.study, "all") and run.name not in PLAN.maker_of.values()]
 
 
 def model_runs(study):
-    """The runs of a study that were measured, of models that may understand: none of a control."""
+    """The runs of a study (or of all) that were measured, of models that may understand: none of a control."""
     return [run for run in measured_runs(study) if run.name not in CONTROLS]
 
 
@@ -167,8 +177,13 @@ def dialog_sources(study):
 
 
 def is_published(item):
-    """Whether a figure or table of resources/figures.yaml is made: a run of its study has the options that it needs."""
+    """Whether a figure or table of resources/figures.yaml is made: a run of its study is what it needs; what is about all studies
+    is made where there is something to set side by side, and in a probe."""
     runs = model_runs(item["study"]) if item.get("needs_model") else measured_runs(item["study"])
+    if item["study"] == "all" and not PROBED and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2:
+        return False
+    if item.get("needs_wordings"):
+        runs = [run for run in runs if json.loads(run.settings).get("wording")]
     return any(has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs)
 
 
@@ -204,6 +219,24 @@ def studies_there():
     return sorted(there | {NAME})
 
 
+def built_studies():
+    """The studies that this configuration builds datasets of."""
+    return sorted({dataset.study for dataset in PLAN.datasets.values()})
+
+
+def datasets_there(study):
+    """The datasets of a study that are there whole, as <source>/<dataset>, and those that this configuration builds."""
+    folder = Path(f"results/build/{study}")
+    there = {manifest.parent for manifest in folder.glob("*/*/manifest.json") if not lost_files(manifest)}
+    planned = {Path(dataset.folder) for dataset in PLAN.datasets.values() if dataset.study == study}
+    return sorted(str(place.relative_to(folder)) for place in there | planned)
+
+
+def ranked_models():
+    """The models that are told to leaderboards: those of runs that were measured."""
+    return sorted({run.model for run in PLAN.runs.values() if run.name not in PLAN.maker_of.values()})
+
+
 def forget_lost_files():
     """Take away the manifest of a folder that no longer holds what it lists, so that its rule runs again."""
     manifests = {*map(fetched, USED_SOURCES), *map(cleaned, USED_SOURCES), *map(spans, USED_SOURCES),
@@ -222,9 +255,9 @@ def not_fetched(names, place):
 def check_places():
     """Say before hours of work what will be missing: a folder, a file, the mirror, room on the disk."""
     sources = not_fetched(USED_SOURCES, fetched)
-    models = not_fetched((name for name in USED_MODELS if not {"mlm", "control"} & set(MODELS[name])), lambda name: model_of(name)[0])
-    wanted = [(f"resources/models.yaml: {name}", MODELS[name]["folder"]) for name in models if "folder" in MODELS[name]]
-    wanted += [(f"resources/sources.yaml: {name}", SOURCES[name]["local"]) for name in sources if "local" in SOURCES[name]]
+    models = not_fetched((name for name in USED_MODELS if not {*STAGES, "control"} & set(MODELS[name])), lambda name: model_of(name)[0])
+    wanted = [(place_of("models", name), MODELS[name]["folder"]) for name in models if "folder" in MODELS[name]]
+    wanted += [(place_of("sources", name), SOURCES[name]["local"]) for name in sources if "local" in SOURCES[name]]
     for where, path in wanted:
         if not Path(project_path(path)).exists():
             raise WorkflowError(f"{where}: {path} is not there; put it there, or correct the entry")
@@ -236,6 +269,13 @@ def check_places():
     declared = [fact.get("bytes") or 0 for download in downloads for fact in download.get("members", {"": download}).values()]
     needed = 3 * sum(declared) + 500_000_000  # fetched, opened and cleaned, and room for the runs
     free = shutil.disk_usage(".").free
+    weights = {name: (kept_facts(name, MODELS[name], ROOT) or {}).get("bytes") or 0 for name in models}
+    if sum(weights.values()) > free:
+        largest = max(weights, key=weights.get)
+        raise WorkflowError(f"{place_of('models', largest)}: the weights that are to be fetched have {sum(weights.values()) / 1e9:.1f} GB "
+                            f"({largest} {weights[largest] / 1e9:.1f} GB), but the disk has {free / 1e9:.1f} GB free: make room, give "
+                            "--directory a folder on another disk, or name a smaller model")
+    needed += 2 * sum(weights.values())  # in the cache of the hub and here
     if (sources or models) and free < needed:
         logger.warning(f"The disk has {free / 1e9:.1f} GB free, but this study may take {needed / 1e9:.1f} GB and more: "
                        "make room first, or give --directory a folder on another disk")

@@ -3,6 +3,7 @@
 Reads  results/evaluate/<name>/metrics.parquet, and what an item's `reads` says: runs, datasets, temporal expressions
 Writes results/publish/<name>/figures/<item>.{svg,png,pdf,csv}
        results/publish/<name>/tables/<item>.{csv,md,tex}
+       results/publish/<name>/leaderboard/<model>.json         its numbers of one model, as leaderboards read them
        results/publish/<name>/index.html                       the page, one file that opens from disk
        results/publish/index.html                              the studies that are there
 """
@@ -13,6 +14,7 @@ rule publish:
     input:
         [published_files(item) for item in PUBLISHED.values()],
         f"{PAGES}/index.html",
+        [f"{PAGES}/leaderboard/{model}.json" for model in ranked_models()],
         "results/publish/index.html",
     localrule: True
 
@@ -54,6 +56,25 @@ use rule publish_figure as publish_table with:
         multiext(f"{PAGES}/tables/{{item}}", ".md", ".tex"),
     wildcard_constraints:
         item=one_of(name for name, item in PUBLISHED.items() if item["kind"] == "table"),
+
+
+rule publish_leaderboard:
+    """The numbers of each model in a file of its own, as lm-evaluation-harness writes them and leaderboards read them."""
+    input:
+        metrics=f"{EVALUATED}/metrics.parquet",
+    output:
+        [f"{PAGES}/leaderboard/{model}.json" for model in ranked_models()],
+    params:
+        code=fingerprint("scripts.publish.leaderboard"),
+        told=told_to_leaderboards(),
+        arguments=leaderboard_arguments,
+    log: f"results/logs/publish/{NAME}/leaderboard.log"
+    benchmark: f"results/benchmarks/publish/{NAME}/leaderboard.jsonl"
+    message: "Writing the numbers of each model"
+    localrule: True
+    conda: "../envs/data.yaml"
+    shell:
+        "python -m scripts.publish.leaderboard @{params.arguments} --log {log:q}"
 
 
 rule publish_page:

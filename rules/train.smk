@@ -4,8 +4,9 @@ Reads  results/build/<study>/<source>/<dataset>/, and the model's files
 Writes results/train/<study>/<run>/predictions.parquet   scores for every example of every split measured on
        results/train/<study>/<run>/history.parquet       loss and accuracy by epoch
        results/train/<study>/<run>/run.json              settings, versions, hardware, hashes, times
-       results/train/<study>/<run>/model/                instead of predictions: the model of an MLM stage
+       results/train/<study>/<run>/model/                instead of predictions: the model of an MLM or CLM stage
        results/train/<study>/<run>/work/                 no output of a rule: checkpoint and finished work, which stay
+       results/train/kept/<weights>/                     no output of a rule either: trained weights, where `keep` says so
 """
 
 
@@ -38,6 +39,7 @@ rule train_run:
         folder=lambda wildcards, output: Path(output.facts).parent,
         model_files=lambda wildcards, output: names_in_model(PLAN.runs[wildcards.run].model),
         how=how_to_train,
+        keep=config["keep"],
         state=run_state,
     log: "results/logs/train/{study}/{run}.log"
     benchmark: "results/benchmarks/train/{study}/{run}.jsonl"

@@ -117,11 +117,11 @@ TARGETS = {
     "event_templates": cleaner("event_templates", {"templates.csv": "".join([*TEMPLATES[:4], *TEMPLATES[-3:]]).encode()}, ["train", "test"],
                                more=("--expect", '{}')),
     "evaluate mctaco": Target("scripts.evaluate.mctaco", {"gold.tsv": TACO.encode(), "predictions.txt": b"yes\nno\nyes\n"},
-                              ["--gold", "{in}/gold.tsv", "--predictions", "{in}/predictions.txt"]),
+                              ["--gold", "{in}/gold.tsv", "--predictions", "{in}/predictions.txt", "--resamples", "10"]),
     "evaluate timedial": Target(
         "scripts.evaluate.timedial", {"test.json": as_json(INSTANCES), "scores.jsonl": lines(*(
             {"id": one["id"], "scores": {one[key]: -1.5 for key in ("correct1", "correct2", "incorrect1", "incorrect2") if one[key] != "none"}}
-            for one in INSTANCES))}, ["--gold", "{in}/test.json", "--scores", "{in}/scores.jsonl", "--resamples", "10"]),
+            for one in INSTANCES))}, ["--gold", "{in}/test.json", "--predictions", "{in}/scores.jsonl", "--resamples", "10"]),
     "human answers": Target(
         "scripts.evaluate.strided_sop", {"human.csv": SHEET.encode(), "r/run.json": as_json(RUN), "r/predictions.parquet": PREDICTIONS,
                                          "corpus/stride-0/val.parquet": BUILT, "sources.yaml": b"corpus: {evaluate: [val]}\n"},

@@ -73,6 +73,18 @@ def evaluation(study: str) -> Target:
     return Target(f"scripts.evaluate.{study}", files, arguments, ("metrics.parquet",), damaged=damaged)
 
 
+def external(study: str, form: str) -> Target:
+    """Predictions made elsewhere on one split of a dataset: a CSV of labels, or JSON lines of scores."""
+    schema, _, labels, examples = STUDIES[study]
+    ids = [example["example_id"] for example in examples]
+    told = ["example_id,label", *(f"{name},{labels[place % len(labels)]}" for place, name in enumerate(ids))] if form == "csv" else [
+        json.dumps({"example_id": name, "scores": {label: -0.5 - place - other for other, label in enumerate(labels)}})
+        for place, name in enumerate(ids)]
+    files = {f"told.{form}": "".join(f"{line}\n" for line in told).encode(), "corpus/d/val.parquet": table(schema, *examples)}
+    return Target(f"scripts.evaluate.{study}", files, ["--predictions", f"{{in}}/told.{form}", "--dataset", "{in}/corpus/d", "--split", "val",
+                                                       "--resamples", "10"], damaged=(f"told.{form}", f"told.{form}", "corpus/d/val.parquet"))
+
+
 METRIC = {"study": "s", "model": "m", "source": "corpus", "dataset": "d", "split": "val", "slice": "all", "metric": "accuracy", "value": 0.5,
           "n": 9, "sample": False}
 
@@ -111,6 +123,7 @@ def both(schema: pa.Schema, rows: list[dict]) -> dict[str, bytes]:
 
 MADE = {
     **{f"evaluate runs ({study})": evaluation(study) for study in STUDIES},
+    **{f"external {study} ({form})": external(study, form) for study in STUDIES for form in ("csv", "jsonl")},
     "evaluate metrics": Target("scripts.evaluate.metrics", {f"{name}.parquet": table(tables.METRICS, METRIC | {"experiment": name}) for name in "ab"},
                                ["{in}/a.parquet", "{in}/b.parquet", "--output", "{out}/metrics.parquet"], ("metrics.parquet",)),
     "build strided_sop": builder("strided_sop", both(tables.CAPTIONS, CAPTIONS), {"stride": 1, "max_videos": 2}),

@@ -7,13 +7,13 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-import numpy as np
 from safetensors.numpy import save
 
 from scripts.common.tables import STRIDED_PAIRS
 from scripts.fetch.model import word_pieces
 from tests.fuzz import Target
 from tests.fuzz_targets_made import as_json, table
+from tests.tiny_weights import bert_weights
 
 SPECIAL = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
 
@@ -32,8 +32,7 @@ CONFIG = {"model_type": "bert", "num_hidden_layers": 1, "hidden_size": 8, "num_a
           "max_position_embeddings": 32, "vocab_size": SIZE, "pad_token_id": 0}
 SCRATCH = {"config.json": as_json(CONFIG), "tokenizer.json": PIECES,
            "tokenizer_config.json": as_json({"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": 32, **SPECIAL})}
-WEIGHTS = save({"bert.embeddings.word_embeddings.weight": np.zeros((SIZE, 8), np.float32),
-                "bert.encoder.layer.0.output.dense.weight": np.zeros((8, 8), np.float32)})
+WEIGHTS = save(bert_weights(SIZE, layers=1, width=8, inner=8, positions=32))
 
 TEXT = b"one\ntwo\n"
 

@@ -8,7 +8,7 @@ Writes <output>/<split>.parquet (schema answers), in the order of the data
 
 With unit_normalization each answer's temporal expression goes to its most proper unit (scripts/build/unit_normalization.py).
 train_questions keeps that many questions of the first split, the one to learn from: those whose ids hash lowest, by draw;
-a larger number keeps the questions of a smaller one.
+a larger number keeps the questions of a smaller one. limit keeps at most that many questions of the splits to measure on.
 """
 
 import argparse
@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from scripts.build.limit import limited
 from scripts.build.options import options_of
 from scripts.build.unit_normalization import normalize_units
 from scripts.common.files import whole_set
@@ -53,8 +54,9 @@ def build(given: argparse.Namespace, folder: Path) -> None:
         rows = to_classify(read_complete(file, QUESTIONS).to_pandas(), split, options["unit_normalization"])
         if number == 0 and options["train_questions"] is not None:
             rows = sampled(rows, options["train_questions"], options["draw"], str(file))
+        rows, cut = limited(rows, "group_id", options["limit"] if number else None, "questions", f"{given.output} {split}")
         write_table(pa.Table.from_pandas(rows, schema=ANSWERS, preserve_index=False), folder / f"{split}.parquet",
-                    ANSWERS, provenance_of(file) | {"split": split, "options": options})
+                    ANSWERS, provenance_of(file) | {"split": split, "options": options} | cut)
         log.info("%s %s: %d answers to %d questions, %.1f %% likely, %d answers normalised", given.output, split, len(rows),
                  rows["group_id"].nunique(), 100 * rows["label"].mean(), (rows["text_b"] != rows["answer"]).sum())
 

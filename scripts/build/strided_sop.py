@@ -15,6 +15,8 @@ stride has. max_videos keeps that many videos of each split, those with the lowe
 this one or a larger one) keeps in every split only the videos that have a pair of that stride, too: so strides are compared
 on the same videos. hard keeps, of the splits to measure on, only the pairs that a cross-fitted bag of words does not get
 right (scripts/build/hard_pairs.py); what is learnt from stays as it is. On hard pairs a model of words alone is below 50 %.
+limit keeps at most that many of the pairs to measure on, by hash of the video and of the place of the first sentence: so strides
+are compared on nearly the same pairs.
 Beside each pair stands what it can be told apart by (scripts/build/strided_pairs.py).
 """
 
@@ -27,10 +29,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scripts.build.limit import limit_hashes, told
 from scripts.build.options import options_of
 from scripts.build.strided_pairs import Categories, fewest_sentences, pair_ids, pair_table, spans
 from scripts.common.files import whole_set
-from scripts.common.keyed import keyed_hash
+from scripts.common.keyed import highest_kept, keyed_hash
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.sorted_ids import hashes_of, sorted_ids
 from scripts.common.tables import CAPTIONS, STRIDED_PAIRS, provenance_of, read_complete, read_table, table_writer
@@ -54,11 +57,6 @@ def shards(cleaned: Path, split: str) -> list[Path]:
     return [cleaned / f"{split}.parquet"]
 
 
-def lowest(hashes: np.ndarray, keep: int) -> np.uint64:
-    """The largest of the `keep` lowest hashes: what is at most this is kept."""
-    return np.partition(hashes, keep - 1)[keep - 1] if keep < len(hashes) else HIGHEST
-
-
 def parts_of(captions: pa.Table) -> Iterator[pa.Table]:
     """Captions in parts of whole videos, of at least PART captions (the last may have less)."""
     firsts, begin = np.append(np.flatnonzero(captions["position"].to_numpy() == 0), len(captions)), 0
@@ -76,7 +74,7 @@ def kept_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table]
             yield from parts_of(read_complete(file, CAPTIONS))
         return
     hashes = [keyed_hash(pc.unique(read_table(file, ["video_id"], CAPTIONS)["video_id"]).to_pandas(), VIDEO) for file in files]
-    highest = lowest(np.concatenate(hashes), max_videos)
+    highest = highest_kept(np.concatenate(hashes), max_videos)
     for file in files:
         captions = read_complete(file, CAPTIONS)
         captions = captions.filter(pa.array(keyed_hash(captions["video_id"].to_pandas(), VIDEO) <= highest))
@@ -146,6 +144,24 @@ def size_limit(cleaned: Path, split: str, options: dict) -> np.uint64:
     return np.sort(np.concatenate(hashes))[wanted - up_to[near] + counted[near] - 1]
 
 
+def place_hashes(pairs: pa.Table) -> np.ndarray:
+    """The hash by which pairs to measure on are cut: the same for pairs of any stride that begin at one place."""
+    return limit_hashes(pairs["video_id"].to_pandas(), pairs["first_position"].to_numpy())
+
+
+def within_limit(cleaned: Path, split: str, options: dict, keep: Callable[[pa.Table], np.ndarray],
+                 output: Path) -> tuple[Callable[[pa.Table], np.ndarray], dict]:
+    """Which pairs of a split to measure on are kept when those that `keep` tells are cut to the option limit, as a function, and
+    what the provenance says of it."""
+    limit = options["limit"]
+    if limit is None:
+        return keep, {}
+    hashes = np.concatenate([place_hashes(pairs)[keep(pairs)] for pairs in pairs_of(cleaned, split, options)])
+    highest = highest_kept(hashes, limit)
+    return (lambda pairs: keep(pairs) & (place_hashes(pairs) <= highest),
+            told(min(limit, len(hashes)), len(hashes), "pairs", f"{output} {split}"))
+
+
 def none_left(cleaned: Path, split: str, options: dict, all_pairs: int) -> UserError:
     """The error that a split has no pair."""
     if all_pairs:
@@ -158,10 +174,14 @@ def none_left(cleaned: Path, split: str, options: dict, all_pairs: int) -> UserE
                      "needs; use a smaller stride or another source")
 
 
-def build_split(cleaned: Path, split: str, options: dict, keep: Callable[[pa.Table], np.ndarray], output: Path) -> dict:
-    """Write the pairs of one split that are to be kept, shard by shard; returns its counts. Raises UserError for none."""
+def build_split(cleaned: Path, split: str, options: dict, keep: Callable[[pa.Table], np.ndarray], cut: dict,
+                output: Path) -> dict:
+    """Write the pairs of one split that are to be kept, shard by shard; returns its counts. Raises UserError for none.
+
+    cut: what the provenance says besides.
+    """
     counts, all_pairs = {"videos": 0, "pairs": 0, "in_order": 0}, 0
-    provenance = provenance_of(shards(cleaned, split)[0]) | {"split": split, "options": options}
+    provenance = provenance_of(shards(cleaned, split)[0]) | {"split": split, "options": options} | cut
     with table_writer(output, STRIDED_PAIRS, provenance) as writer:
         for pairs in pairs_of(cleaned, split, options):
             all_pairs += len(pairs)
@@ -196,8 +216,8 @@ def main(given: argparse.Namespace) -> None:
     with whole_set(given.output) as folder:
         learn, measure = kept_of(given.cleaned, given.splits, options)
         for number, split in enumerate(given.splits):
-            keep = measure if number else learn
-            counts = build_split(given.cleaned, split, options, keep, folder / f"{split}.parquet")
+            keep, cut = within_limit(given.cleaned, split, options, measure, given.output) if number else (learn, {})
+            counts = build_split(given.cleaned, split, options, keep, cut, folder / f"{split}.parquet")
             log.info("%s %s: %d pairs of %d videos, %d in order", given.output, split,
                      counts["pairs"], counts["videos"], counts["in_order"])
 

@@ -6,7 +6,7 @@ cross_unit     "The store will close in 2 hours." / "The store will close before
 
 How pairs are labelled and drawn: scripts/build/temporal_nli_sets.py. The templates of the test split are new; held_out names
 what is new there besides (scripts/build/temporal_nli_parts.py): the pairs that have it leave train and dev, and the column
-part tells which pairs of the test split have it (unseen) or not (seen).
+part tells which pairs of the test split have it (unseen) or not (seen). limit keeps at most that many of its pairs, by hash.
 
 Reads  <cleaned>/train.parquet, test.parquet (schema templates, or schema nli for a released set)
 Writes <output>/train.parquet, dev.parquet, test.parquet (schema nli); dev holds whole templates taken out of train
@@ -27,6 +27,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from scripts.build.limit import limited
 from scripts.build.options import options_of
 from scripts.build.temporal_nli_parts import SEEN, TEMPLATE, UNSEEN, check, unseen, with_parts
 from scripts.build.temporal_nli_sets import SETS
@@ -94,8 +95,10 @@ def write_splits(tables: dict[str, pd.DataFrame], given: argparse.Namespace, fol
         source = given.cleaned / f"{first if split == 'dev' else split}.parquet"
         if split in given.splits[1:] and not len(rows):
             raise UserError(f"{source}: no pairs of {options['challenge_set']}; add templates that have such units")
+        limit = options["limit"] if split in given.splits[1:] else None
+        rows, cut = limited(rows, "example_id", limit, "pairs", f"{given.output} {split}")
         write_table(pa.Table.from_pandas(rows, schema=NLI, preserve_index=False), folder / f"{split}.parquet", NLI,
-                    provenance_of(source) | {"split": split, "options": options})
+                    provenance_of(source) | {"split": split, "options": options} | cut)
         shares = ", ".join(f"{share:.1%} {name}" for name, share in zip(
             ("entailment", "neutral", "contradiction"), (np.bincount(rows["label"].astype(int), minlength=3) / max(1, len(rows)))))
         log.info("%s %s: %d pairs of %d templates, %s", given.output, split, len(rows), rows["group_id"].nunique(), shares)

@@ -28,7 +28,8 @@ Writes <output>/train.parquet, validation.parquet and <measured>.parquet (schema
                     "negatives_by": "text", "negative_seed": 0, "max_dialogs": null}' --output /tmp/timedial
 
 max_dialogs keeps that many dialogs of the first split and a fifth as many of the second, of those with a span, whose ids
-hash lowest: a larger number keeps the dialogs of a smaller one, and their candidates, since the pool is not cut.
+hash lowest: a larger number keeps the dialogs of a smaller one, and their candidates, since the pool is not cut. limit keeps at
+most that many instances of each split of the challenge, and changes nothing of what is learnt from.
 """
 
 import argparse
@@ -40,6 +41,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scripts.build.dialog_leakage import challenge_turns, sources
+from scripts.build.limit import limited
 from scripts.build.options import options_of
 from scripts.build.timedial_challenge import challenge_cloze
 from scripts.build.timedial_instances import cloze, ordered, placed
@@ -166,10 +168,12 @@ def build(given: argparse.Namespace, output: Path) -> None:
                      ["candidates", "mask_instances", "dialogs_kept", "pool"]], 100 * counts["right_by_frequency"].iloc[-1])
     for split, challenge in measured.items():
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.challenge, given.challenge_spans))
+        # Only here: what is learnt from leaves for every instance, measured on or not.
+        challenge, limit = limited(challenge, "instance_id", options["limit"], "instances", f"{given.output} {split}")
         built, found = challenge_cloze(challenge, read_complete(spans_file, SPANS).to_pandas(), options["context_scope"], near,
                                        str(file))
         write_table(built, output / f"{split}.parquet", CLOZE,
-                    provenance_of(file) | {"split": split, "options": options})
+                    provenance_of(file) | {"split": split, "options": options} | limit)
         log.info("%s %s: %d candidates for %d masks, %d of them near a dialog that stayed; among the spans: %s", given.output, split,
                  len(built), found.sum(), challenge.loc[challenge["instance_id"].isin(near), "instance_id"].nunique(),
                  ", ".join(f"{how} {count:,}" for how, count in found.items()))

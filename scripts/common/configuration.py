@@ -1,32 +1,23 @@
 """The configuration: checked in full before anything runs, then resolved into runs and datasets."""
 
 import hashlib
-import itertools
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from scripts.common.grid import Dataset, as_json, datasets, levels_of
+from scripts.common.models import STAGES, stage_of
+from scripts.common.probe import Known, LeftOut, does_fit, fitting, kind_in_words, needs_in_words
 from scripts.common.program import UserError
-from scripts.common.schemas import VALIDATOR, check, check_entry, closest, shown
+from scripts.common.prompts import PARADIGM as LIKELIHOOD
+from scripts.common.prompts import prompts_of
+from scripts.common.schemas import check_entry, closest, shown
 
-MOST_LEVELS, MOST_RUNS = 1000, 50_000  # of a factor, of one experiment: more is a slip
+MOST_RUNS = 50_000  # of one experiment: more is a slip
 CONTROL = "control"  # the method of models of this kind
 SCORING = {"max_length", "precision"}  # the training settings that a run without learning has as well
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """A study's dataset: results/build/<study>/<source>/<name>/<split>.parquet."""
-
-    study: str
-    source: str
-    name: str
-    options: str  # sorted JSON
-
-    @property
-    def folder(self) -> str:
-        return f"results/build/{self.study}/{self.source}/{self.name}"
+PROBED, FITTING = "probed", "fitting"  # words in place of lists: the models that `model:` names, the methods that fit each of them
 
 
 @dataclass(frozen=True)
@@ -38,7 +29,8 @@ class Run:
     dataset: Dataset
     model: str
     method: str
-    settings: str  # sorted JSON: study, source, dataset, data, model, method, training, seed
+    settings: str  # sorted JSON: study, source, dataset, data, model, method, training, seed, and the wording where there are several
+    wording: str | None = None  # of a method with prompts
 
 
 @dataclass
@@ -48,95 +40,65 @@ class Plan:
     runs: dict[str, Run] = field(default_factory=dict)
     experiments: dict[str, list[str]] = field(default_factory=dict)
     datasets: dict[str, Dataset] = field(default_factory=dict)  # by folder
-    maker_of: dict[str, str] = field(default_factory=dict)  # by model of an MLM stage: the run that makes it
+    maker_of: dict[str, str] = field(default_factory=dict)  # by model of an MLM or CLM stage: the run that makes it
+    left_out: list[LeftOut] = field(default_factory=list)  # by `methods: fitting`: what does not fit, and why
 
 
-def as_json(value) -> str:
-    """JSON that is the same for equal values, whatever the order of keys."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
-
-
-def _has_effect(schema: dict, point: dict) -> bool:
-    """Whether an option of a study's data has an effect at a point of the grid (the values of all options, and `kind`)."""
-    return all(VALIDATOR(condition).is_valid(point.get(name)) for name, condition in schema.get("only_where", {}).items())
-
-
-def _defaults(options: dict) -> dict:
-    """The default of each option that has one, normalised."""
-    return {option: check({option: schema["default"]}, {"properties": {option: schema}}, "resources/studies.yaml")[option]
-            for option, schema in options.items() if "default" in schema}
-
-
-def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) -> Dataset:
-    """The dataset of one point of the grid, of a source of a kind; its name holds every option that is not the default.
-
-    A word stands for itself (`temp_order`), anything else with its option (`stride-0`). An option without an effect has
-    its default, so that it makes no other dataset.
-    """
-    asked = defaults | point
-    values, parts = {}, []
-    for option, schema in options.items():
-        value = values[option] = asked[option] if _has_effect(schema, asked | {"kind": kind}) else defaults[option]
-        if option not in defaults or value != defaults[option]:
-            parts.append(value if isinstance(value, str) else f"{option}-{value}")
-    return Dataset(study, point["source"], "-".join(parts) or "default", as_json(values))
-
-
-def has_seed(how: dict, method: str) -> bool:
-    """Whether a method's runs differ by seed: they learn, and are no controls, or have a head that is drawn."""
-    return how["learns"] and method != CONTROL or how.get("fresh_head", False)
+def has_seed(how: dict, training: dict) -> bool:
+    """Whether a method's runs differ by seed: they learn, and are no controls, or have a head or examples that are drawn."""
+    if how.get("paradigm") == LIKELIHOOD:
+        return training["shots"] > 0
+    return how["learns"] and how.get("paradigm") != CONTROL or how.get("fresh_head", False)
 
 
 def _settings(training: dict, study: dict, how: dict) -> dict:
     """The settings that have an effect on a run: others must not make another run of it."""
     if how.get("paradigm") == CONTROL:
         return {}
+    if how.get("paradigm") == LIKELIHOOD:
+        return {"shots": 0} | {key: value for key, value in training.items() if key in {*SCORING, "shots"}}
     if not how["learns"]:
         return {key: value for key, value in training.items() if key in SCORING}
-    without = set()
+    without = {"shots"}
     if "held_out" in study:
         without.add("held_out_fraction")  # a split is held out
     elif training["held_out_fraction"] == 0:
         without.add("early_stopping_patience")  # nothing is
-    return {key: value for key, value in training.items() if key not in without}
+    if not training.get("adapter"):
+        without |= {"adapter", "rank", "alpha", "target"}
+    if not training.get("gradient_checkpointing"):
+        without.add("gradient_checkpointing")
+    named = {key: ",".join(value) if key == "target" and isinstance(value, list) else value for key, value in training.items()}
+    return {key: value for key, value in named.items() if key not in without}
 
 
-def _run(study: str, how: dict, dataset: Dataset, model: str, made_by: str | None, method: str, training: dict,
+def _run(study: str, how: dict, dataset: Dataset, model: str, made_by: str | None, method: str, wording: str | None, training: dict,
          seed: int) -> Run:
-    """One run, by the settings that have an effect on it; what neither learns nor has a fresh head has no seed."""
+    """One run, by the settings that have an effect on it; what neither learns nor draws anything has no seed."""
     settings = as_json({
         "study": study, "source": dataset.source, "dataset": dataset.name, "data": json.loads(dataset.options),
         "model": model, "method": method, "training": training, "seed": seed, **({"made_by": made_by} if made_by else {}),
+        **({"wording": wording} if wording else {}),
     })
-    parts = [dataset.source, dataset.name, model, *([] if method == "train" else [method]),
-             *([f"seed-{seed}"] if has_seed(how, method) else []), hashlib.sha256(settings.encode()).hexdigest()[:8]]
-    name = "-".join(parts)
-    return Run(study, name, dataset, model, method, settings)
+    parts = [dataset.source, dataset.name, model, *([] if method == "train" else [method]), *([wording] if wording else []),
+             *([f"seed-{seed}"] if has_seed(how, training) else []), hashlib.sha256(settings.encode()).hexdigest()[:8]]
+    return Run(study, "-".join(parts), dataset, model, method, settings, wording)
 
 
-def _levels(value, schema: dict, key: str, where: str) -> list:
-    """The levels of one key of an experiment's data, each checked and normalised; a value that is no list has one."""
-    values = value if isinstance(value, list) else [value]
-    if len(values) > MOST_LEVELS:
-        raise UserError(f"{where}: {key} has {len(values):,} levels, and {MOST_LEVELS:,} is the most; name fewer")
-    levels = [check({key: level}, {"properties": {key: schema}}, where)[key] for level in values]
-    if not levels:
-        raise UserError(f"{where}: {key} is an empty list; name one level or more, or take it out")
-    written = [as_json(level) for level in levels]
-    if twice := [level for level in written if written.count(level) > 1]:
-        raise UserError(f"{where}: {key} names {shown(json.loads(twice[0]))} twice; name each level once")
-    return levels
+def _nothing_known(name: str, entry: dict, needed: bool) -> dict | None:
+    """The facts of a model where nobody reads them."""
+    return None
 
 
 class _Resolver:
     """Turns the experiments of a checked configuration into a plan; what they use of resources/ is checked on the way."""
 
-    def __init__(self, config: dict, sources: dict, models: dict, studies: dict):
-        self.config = config
+    def __init__(self, config: dict, sources: dict, models: dict, studies: dict, probed: list[str], facts: Callable):
+        self.config, self.probed, self.facts = config, probed, facts
         self.resources = {"sources": sources, "models": models, "studies": studies}
         self.checked: dict[tuple[str, str], dict] = {}
         self.plan = Plan()
-        self.making: list[str] = []  # the models of MLM stages that are being resolved, each for the next
+        self.making: list[str] = []  # the models of stages that are being resolved, each for the next
 
     def entry(self, kind: str, name: str, what: str, names: tuple[str, ...] = ()) -> dict:
         """An entry of resources/ by name, checked. `what` says for a message who asks."""
@@ -163,61 +125,66 @@ class _Resolver:
             self.entry("models", model["encoder"], f"resources/models.yaml: {name}.encoder: no model")
         return model
 
-    def datasets(self, experiment: dict, where: str, study: dict) -> Iterator[Dataset]:
-        """The datasets of an experiment's grid. Raises UserError for an option or a source that the study does not have."""
-        data, options, names = experiment["data"], study["data"], study.get("source_names", {})
-        for key in data:
-            if key != "source" and key not in options:
-                raise UserError(f"{where}.data: unknown key {shown(key)}{closest(key, ['source', *options])}")
-        for key, schema in options.items():
-            if key not in data and "default" not in schema:
-                raise UserError(f"{where}.data: {key} is missing ({schema['description']}); write `data: {{{key}: …}}`")
-        text = {"type": "string", "description": "a source of resources/sources.yaml"}
-        levels = {key: _levels(value, options.get(key, text), key, f"{where}.data") for key, value in data.items()}
-        levels["source"] = _levels([names.get(name, name) for name in levels["source"]], text, "source", f"{where}.data")
-        self.check_size(levels, experiment, where)
-        kinds = {name: self.source(name, experiment["study"], study, where)["kind"] for name in levels["source"]}
-        points = [dict(zip(levels, combination)) for combination in itertools.product(*levels.values())]
-        defaults = _defaults(options)
-        self.check_effects(points, kinds, options, defaults, where)
-        for point in points:
-            yield _dataset(experiment["study"], options, defaults, point, kinds[point["source"]])
+    def models_of(self, experiment: dict, where: str) -> list[str]:
+        """The models of an experiment: those that it names or, by the word `probed`, those that `model:` names."""
+        if experiment["models"] == PROBED and not self.probed:
+            raise UserError(f"{where} probes a model, and none is named; give `--config model=ORG/NAME` (of the hub), a folder or a name "
+                            "of resources/models.yaml, or `model: […]` in a preset")
+        return self.probed if experiment["models"] == PROBED else experiment["models"]
 
-    def check_size(self, levels: dict, experiment: dict, where: str) -> None:
+    def known(self, name: str, where: str, needed: bool) -> Known | None:
+        """What a model can do; None where it is not known and not needed."""
+        entry, stages = self.model(name, where), {}  # by model, the stage that makes it
+        while stage_of(entry) and name not in stages:  # what makes itself is refused where its run is looked for
+            stages[name], made = stage_of(entry)
+            name = made["model"]
+            entry = self.model(name, where)
+        if "esim" in entry:
+            return Known(frozenset({"encoder"}), trained=False)  # it learns as one, and is asked nothing else
+        facts = None if stage_of(entry) else self.facts(name, entry, needed)
+        if needed and not facts:
+            raise UserError(f"{where}: nothing tells of what kind the model {name} is; name its methods")
+        if not facts:
+            return None
+        masked = "mlm" in stages.values() and facts["kind"] == "encoder"
+        return Known(frozenset({*facts["abilities"], *(["mask_filler"] if masked else [])}), bool(stages or facts["weights"]))
+
+    def datasets(self, experiment: dict, models: list[str], measures: bool, where: str, study: dict) -> Iterator[Dataset]:
+        """The datasets of an experiment's grid. Raises UserError for an option or a source that the study does not have."""
+        data, limit = experiment["data"], self.config.get("limit")
+        if limit is not None and measures and "limit" not in data:
+            data = data | {"limit": limit}
+        levels = levels_of(data, study, where)
+        self.check_size(levels, experiment, models, where)
+        kinds = {name: self.source(name, experiment["study"], study, where)["kind"] for name in levels["source"]}
+        return datasets(experiment["study"], study, levels, kinds, where)
+
+    def check_size(self, levels: dict, experiment: dict, models: list[str], where: str) -> None:
         """Refuse a grid that nobody means."""
         seeds = experiment.get("seeds", self.config["seeds"])
-        runs = math.prod(map(len, [*levels.values(), experiment["models"], seeds]))
+        runs = math.prod(map(len, [*levels.values(), models, seeds]))
         if runs > MOST_RUNS:
             raise UserError(f"{where}: asks for {runs:,} runs, and {MOST_RUNS:,} is the most; name fewer levels, "
                             "models or seeds")
 
-    @staticmethod
-    def check_effects(points: list[dict], kinds: dict[str, str], options: dict, defaults: dict, where: str) -> None:
-        """Refuse an option that the experiment sets and that has an effect at no point of its grid."""
-        for option, schema in options.items():
-            effects = (_has_effect(schema, defaults | point | {"kind": kinds[point["source"]]}) for point in points)
-            if any(option in point and point[option] != defaults.get(option) for point in points) and not any(effects):
-                raise UserError(f"{where}.data: {option} has no effect here ({schema['description']}; only where "
-                                f"{as_json(schema['only_where'])}); take it out")
-
     def made_by(self, model: str, where: str) -> str | None:
         """The run that makes a model, which joins the plan; None for a model that is fetched."""
-        plan, entry = self.plan, self.model(model, where)
-        if "mlm" not in entry:
+        plan, made = self.plan, stage_of(self.model(model, where))
+        if made is None:
             return None
-        base, name = entry["mlm"]["model"], entry["mlm"]["experiment"]
+        stage, (base, name) = made[0], (made[1]["model"], made[1]["experiment"])
         if name not in self.config["experiments"]:
             raise UserError(f"{where}.models: {model} is made by the experiment {name}, which this configuration does not "
-                            f"have; add it under experiments, with `methods: [mlm]` and `models: [{base}]`")
+                            f"have; add it under experiments, with `methods: [{stage}]` and `models: [{base}]`")
         if model in self.making:
             raise UserError(f"configuration: experiments.{name} makes {model}, so it cannot begin with it; "
                             f"write `models: [{base}]`")
         self.making.append(model)
-        runs = [run for run in self.runs_of(name) if run.model == base and run.method == "mlm"]
+        runs = [run for run in self.runs_of(name) if run.model == base and run.method == stage]
         self.making.pop()
         if len(runs) != 1:
             raise UserError(f"configuration: experiments.{name} makes {model}, so it must be one run of {base} by the "
-                            f"method mlm, not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [mlm]`")
+                            f"method {stage}, not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [{stage}]`")
         plan.runs[runs[0].name] = runs[0]
         plan.datasets[runs[0].dataset.folder] = runs[0].dataset
         plan.maker_of[model] = runs[0].name
@@ -227,32 +194,62 @@ class _Resolver:
         """The runs of an experiment."""
         experiment, where = self.config["experiments"][name], f"configuration: experiments.{name}"
         study = self.entry("studies", experiment["study"], f"{where}.study: no study")
-        methods = experiment.get("methods", list(study["methods"])[:1])
-        for method in methods:
-            if method not in study["methods"] or method == CONTROL:
-                raise UserError(f"{where}.methods: {experiment['study']} has no method {shown(method)}"
-                                f"{closest(method, [name for name in study['methods'] if name != CONTROL])}")
-        makers = {model: self.made_by(model, where) for model in experiment["models"]}
+        models = self.models_of(experiment, where)
+        systems = self.systems(name, models, study, where)
+        makers = {model: self.made_by(model, where) for model in dict(systems)}
         training = self.config["training"] | experiment.get("training", {})
-        systems = self.systems(experiment, methods, study, where)
-        for dataset in self.datasets(experiment, where, study):
+        measures = not any(study["methods"][method].get("makes_model") for _, method in systems)
+        for dataset in self.datasets(experiment, models, measures, where, study) if systems else ():
             for model, method in systems:
                 how = study["methods"][method]
                 settings = _settings(training, study, how)
-                seeds = experiment.get("seeds", self.config["seeds"]) if has_seed(how, method) else [0]
-                for seed in seeds:
-                    yield _run(experiment["study"], how, dataset, model, makers.get(model), method, settings, seed)
+                seeds = experiment.get("seeds", self.config["seeds"]) if has_seed(how, settings) else [0]
+                prompted = how.get("paradigm") == LIKELIHOOD
+                for wording in self.wordings(experiment, study, method, where) if prompted else [None]:
+                    for seed in seeds:
+                        yield _run(experiment["study"], how, dataset, model, makers[model], method, wording, settings, seed)
 
-    def systems(self, experiment: dict, methods: list[str], study: dict, where: str) -> list[tuple[str, str]]:
+    @staticmethod
+    def wordings(experiment: dict, study: dict, method: str, where: str) -> list[str]:
+        """The wordings of a method that an experiment asks by: all, or those that it names. Raises UserError for an unknown one."""
+        known = list(prompts_of(experiment["study"], study, method))
+        for wording in experiment.get("wordings", []):
+            if wording not in known:
+                raise UserError(f"{where}.wordings: the method {method} has no wording {shown(wording)}{closest(wording, known)}")
+        return experiment.get("wordings", known)
+
+    def methods_of(self, name: str, model: str, study: dict, where: str) -> list[str]:
+        """The methods by which an experiment asks a model; those that are left out since they do not fit join the plan."""
+        experiment = self.config["experiments"][name]
+        asked = experiment.get("methods", list(study["methods"])[:1])
+        if CONTROL in self.model(model, where):
+            return [CONTROL]
+        known = self.known(model, where, needed=asked == FITTING)
+        if asked == FITTING:
+            chosen, left_out = fitting(study["methods"], known, self.config.get("fine_tune", "auto"))
+            self.plan.left_out += [LeftOut(name, experiment["study"], model, method, why) for method, why in left_out.items()]
+            return chosen
+        for method in asked:
+            if known and not does_fit(study["methods"][method], known.abilities):
+                raise UserError(f"{where}.methods: {method} needs {needs_in_words(study['methods'][method]['fits'])}, and {model} is "
+                                f"{kind_in_words(known.abilities)}; name another method, or write `methods: {FITTING}`")
+        return asked
+
+    def systems(self, name: str, models: list[str], study: dict, where: str) -> list[tuple[str, str]]:
         """The (model, method) of an experiment: its models by its methods, then the controls, which have a method of their own.
 
-        Where an experiment makes a model, nothing is measured, so it has no controls.
+        Where an experiment makes a model, or no method fits, nothing is measured, so it has no controls.
         """
+        experiment = self.config["experiments"][name]
+        methods = experiment.get("methods", [])
+        for method in methods if methods != FITTING else []:
+            if method not in study["methods"] or method == CONTROL:
+                raise UserError(f"{where}.methods: {experiment['study']} has no method {shown(method)}"
+                                f"{closest(method, [name for name in study['methods'] if name != CONTROL])}")
+        found = [(model, method) for model in models for method in self.methods_of(name, model, study, where)]
         asked = experiment.get("controls", True)
         controls = study.get("controls", []) if asked is True else asked or []
-        measures = not any(study["methods"][method].get("makes_model") for method in methods)
-        found = [(model, method) for model in experiment["models"]
-                 for method in ([CONTROL] if CONTROL in self.model(model, where) else methods)]
+        measures = found and not any(study["methods"][method].get("makes_model") for _, method in found)
         for control in controls if measures else []:
             if CONTROL not in self.model(control, where, "controls"):
                 raise UserError(f"{where}.controls: {control} is no model of kind control; name it under models, or another one here")
@@ -264,23 +261,41 @@ class _Resolver:
         return list(dict.fromkeys(found))
 
 
-def resolve(config: dict, sources: dict, models: dict, studies: dict) -> Plan:
+def _check_model_is_used(config: dict) -> None:
+    """Refuse a model that is named to be probed where no experiment that runs probes it."""
+    asked = [name for name in config["run"] if config["experiments"].get(name, {}).get("models") == PROBED]
+    if config.get("model") is not None and not asked:
+        raise UserError(f"configuration: model names {shown(config['model'])}, but no experiment that runs says `models: {PROBED}`; give "
+                        "`--configfile presets/probe.yaml`, or take it out")
+
+
+def resolve(config: dict, sources: dict, models: dict, studies: dict, probed: list[str] | None = None,
+            facts: Callable[[str, dict, bool], dict | None] = _nothing_known) -> Plan:
     """The runs, datasets and experiments that a configuration asks for, as `check` returned it.
 
-    A model of an MLM stage brings the run that makes it. Raises UserError for a name that does not exist, naming the
-    experiment and the nearest known name, and for a broken entry of resources/ that an experiment uses.
+    probed: the names of the models that `model:` asks for (scripts/common/own.py). facts: what is known of a model by its name and
+    entry (scripts/fetch/facts.py): {kind, abilities, weights}, or None where it is not known and the third argument, whether it is
+    needed, is False. A model of an MLM or CLM stage brings the run that makes it. Raises UserError for a name that does not exist, naming the
+    experiment and the nearest known name, for a method that does not fit a model, and for a broken entry of resources/ that an
+    experiment uses.
     """
-    resolver = _Resolver(config, sources, models, studies)
+    _check_model_is_used(config)
+    resolver = _Resolver(config, sources, models, studies, probed or [], facts)
     plan = resolver.plan
     for name in config["run"]:
         if name not in config["experiments"]:
             raise UserError(f"configuration: run names {shown(name)}, which is no experiment"
                             f"{closest(name, config['experiments'])}")
         runs = list(resolver.runs_of(name))
-        if any(run.method == "mlm" for run in runs):
+        if any(run.method in STAGES for run in runs):
             raise UserError(f"configuration: run names {name}, which makes models and measures nothing; take it out of run: "
                             "it runs where a model that it makes is named")
-        plan.experiments[name] = list(dict.fromkeys(run.name for run in runs))
+        if runs:  # none where nothing fits, which plan.left_out says
+            plan.experiments[name] = list(dict.fromkeys(run.name for run in runs))
         plan.runs |= {run.name: run for run in runs}
         plan.datasets |= {run.dataset.folder: run.dataset for run in runs}
+    if not plan.experiments:
+        first = plan.left_out[0]
+        raise UserError(f"configuration: nothing is left to run, since no method that is asked for fits: {first.method} of {first.study} is "
+                        f"left out for {first.model}, since {first.reason}")
     return plan

@@ -51,10 +51,23 @@ def changed_file(manifest: Path, hashes: dict[str, str]) -> str | None:
         raise UserError(f"{manifest}: is damaged; remove it, and the same command writes it again") from None
 
 
-def main(given: argparse.Namespace) -> None:
-    described = describe(given.folder, given.files)
-    with whole(given.output) as place:
+def listed_files(manifest: Path) -> list[str]:
+    """The names of the files that a manifest lists. Raises UserError where it cannot be read."""
+    try:
+        return sorted(json.loads(manifest.read_text(encoding="utf-8"))["files"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise UserError(f"{manifest}: is damaged; remove it, and the same command writes it again") from None
+
+
+def write_manifest(folder: Path, names: list[str], output: Path) -> None:
+    """Describe the named files of a folder in `output`. Raises UserError for a file that is not there."""
+    described = describe(folder, names)
+    with whole(output) as place:
         place.write_text(json.dumps(described, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def main(given: argparse.Namespace) -> None:
+    write_manifest(given.folder, given.files, given.output)
 
 
 def arguments() -> argparse.ArgumentParser:

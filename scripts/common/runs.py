@@ -63,6 +63,7 @@ def facts_of(file: Path) -> Facts:
 
     refuse(NAMES, is_name, "a name")
     refuse(COUNTS, _is_count, "a whole number from 0")
+    refuse(("wording",), lambda value: value is None or is_name(value), "a name")
     refuse(("labels",), _are_labels, "a list of names")
     refuse(OBJECTS, lambda value: isinstance(value, dict), "an object")
     for split, count in facts.get("truncated_instances", {}).items():

@@ -180,12 +180,16 @@ def _programs(kind: str, name: str, entry: dict) -> list[str]:
     return [f"scripts.build.{name}", f"scripts.evaluate.{name}"] if kind == "studies" else []
 
 
-def check_entry(kind: str, name: str, entries: dict) -> dict:
-    """The entry of a file of resources/ (kind: sources, models, studies), checked. Raises UserError where it is broken."""
-    entry = check({name: entries[name]}, schema(kind), f"resources/{kind}.yaml")[name]
+def check_entry(kind: str, name: str, entries: dict, where: str = "") -> dict:
+    """The entry of a file of resources/ (kind: sources, models, studies), checked. Raises UserError where it is broken.
+
+    where: what to call the place of the entries in messages; the file of resources/ unless given.
+    """
+    where = where or f"resources/{kind}.yaml"
+    entry = check({name: entries[name]}, schema(kind), where)[name]
     for module in _programs(kind, name, entry):
         if file_of(module) is None:
-            raise UserError(f"resources/{kind}.yaml: {name} needs {module.replace('.', '/')}.py, which is missing; write it "
+            raise UserError(f"{where}: {name} needs {module.replace('.', '/')}.py, which is missing; write it "
                             "(docs/add.md), or correct the entry")
     return entry
 
@@ -212,6 +216,6 @@ def sound_figures(items: list, studies: set[str]) -> list:
         try:
             whole += check([item], schema("figures"), f"resources/figures.yaml ({shown(name)})")
         except UserError:
-            if isinstance(item, dict) and item.get("study") in studies:
+            if isinstance(item, dict) and item.get("study") in (*studies, "all"):
                 raise
     return whole

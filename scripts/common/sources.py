@@ -1,28 +1,30 @@
 """Which files of this machine the sources of resources/sources.yaml name (`local`), and what they hash to."""
 
-from collections.abc import Iterable
+import os
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from scripts.common.files import remembered_sha256
 from scripts.common.program import UserError
 
 
-def local_hashes(sources: dict, used: Iterable[str], root: Path, memory: Path) -> dict[str, str]:
+def local_hashes(sources: dict, used: Iterable[str], root: Path, memory: Path, own: Collection[str] = ()) -> dict[str, str]:
     """The sha256 of the local file of each source that has one, by source. Of an unused source it may be missing.
 
-    A file is hashed once: `memory` (a JSON file) keeps the hash while size and time stay. Raises UserError for a used file
-    that is not there.
+    A file is hashed once: `memory` (a JSON file) keeps the hash while size and time stay. own: the sources that stand in the
+    configuration, for messages. Raises UserError for a used file that is not there.
     """
     hashes = {}
     for name, entry in sources.items():
         if "local" not in entry:
             continue
-        file = root / Path(entry["local"]).expanduser()
+        file = root / os.path.expanduser(entry["local"])
         try:
             hashes[name] = remembered_sha256(file, memory, str(file))
         except OSError as error:
             if name not in used:
                 continue
-            raise UserError(f"resources/sources.yaml: {name}.local: {entry['local']} cannot be read ({error.strerror}); "
+            where = "configuration: sources" if name in own else "resources/sources.yaml"
+            raise UserError(f"{where}: {name}.local: {entry['local']} cannot be read ({error.strerror}); "
                             "put the file there, or correct the entry") from None
     return hashes

@@ -34,14 +34,15 @@ def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
         if "scoring" in of_study and (of_study["scoring"] == "ternary").any():  # binary is easier to guess: its majority is two thirds
             of_study = of_study[of_study["scoring"] == "ternary"]
         best = of_study.loc[of_study["value"].idxmax()]
-        note = ", sample data" if best["sample"] else ""
+        note = ", sample data" * bool(best["sample"]) + (f", at most {best['limit']:,.0f} items" if pd.notna(best["limit"]) else "")
         same = [name for name in POINT if name in table and pd.notna(best[name])]
         beside = table[(table[same] == best[same]).all(axis=1) & (table["metric"] == f"{study['headline']}_above_control")]
         above = "without a control;" if beside.empty else above_control(beside.iloc[0])
         known = pd.notna(best["ci_low"])
         interval = f"{per_cent(best['ci_low'])} to {per_cent(best['ci_high'])}" if known else "one group: no interval"
+        method = "" if best["method"] in ("train", None) else f", {best['method'].replace('_', ' ')},"
         lines.append(f"{study['title']}: {study['headline'].replace('_', ' ')} at best {per_cent(best['value'])} ({interval}), {above} "
-                     f"{best['model']} on {best['source']} {best['dataset']} {best['split']}{note}")
+                     f"{best['model']}{method} on {best['source']} {best['dataset']} {best['split']}{note}")
     return lines
 
 
@@ -73,8 +74,9 @@ def time_taken(seconds: dict[str, float]) -> list[str]:
             + "; longest: " + ", ".join(f"{job} {clock(seconds[job])}" for job in longest)] if seconds else []
 
 
-def summary(metrics: Path, page: Path, benchmarks: Path, studies: dict, models: list[str], since: float) -> str:
-    """All of it; the numbers only where the page was made in this call."""
+def summary(metrics: Path, page: Path, benchmarks: Path, studies: dict, models: list[str], since: float, of_all: list[str] = ()) -> str:
+    """All of it; the numbers only where the page was made in this call. of_all: the files of what is about all studies."""
     told = page.exists() and page.stat().st_mtime >= since
-    lines = [*headlines(metrics, studies, models), f"Page: {page}"] if told else []
+    lines = [*headlines(metrics, studies, models), *([f"All models and studies: {', '.join(of_all)}"] if of_all else []),
+             f"Page: {page}"] if told else []
     return "\n".join([*lines, *time_taken(durations(benchmarks, since))])

@@ -42,11 +42,12 @@ predictions   run, split, selection (held_out: the epoch best on the held-out gr
               example_id, group_id, label, score (the log-probability of each label, a list in label order; a list of one,
               the mean log-likelihood of the candidate's tokens, where the candidate itself is scored)
 history       run, epoch (from 1), split (train, held_out, or an evaluation split), loss, accuracy, n
-metrics       experiment, study, model, source, the study's own variant columns, seed (missing: over
-              all seeds), split, slice, metric, value, sd (over seeds), seeds (how many the value is of; 0:
-              it does not learn), ci_low, ci_high (95 %; none where there is one group), n (examples), groups,
+metrics       experiment, study, model, source, the study's own variant columns, limit (of the dataset; missing: none), seed and
+              wording (of a replicate: a run of its seed and, of a model asked in words, its wording; the seed is missing over
+              all replicates, the wording there and where nothing is asked), split, slice, metric, value, sd (over replicates),
+              seeds (how many replicates the value is of; 0: it neither learns nor is asked), ci_low, ci_high (95 %; none where there is one group), n (examples), groups,
               effective_groups (fewer, where groups are uneven), draws (values over weighted groups, to compare by; of rows
-              over all seeds and slice all), sample
+              over all replicates and slice all), sample
 """
 
 import hashlib
@@ -134,7 +135,8 @@ HISTORY = pa.schema([
 
 METRICS = pa.schema([  # of every study; each has columns of its own besides
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()), ("dataset", pa.string()),
-    ("seed", pa.int64()), ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), ("value", pa.float64()),
+    ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()), ("split", pa.string()), ("slice", pa.string()),
+    ("metric", pa.string()), ("value", pa.float64()),
     ("sd", pa.float64()), ("ci_low", pa.float64()), ("ci_high", pa.float64()), ("n", pa.int64()), ("sample", pa.bool_()),
 ])
 
@@ -197,7 +199,7 @@ def read_metrics(path: Path, schema: pa.Schema = METRICS, draws: bool = False) -
     found = schema_of(path)
     check_columns(path, found, schema.names, schema)
     table = read_table(path, [name for name in found.names if draws or name != "draws"])
-    check_complete(path, table, set(METRICS.names) - {"seed", "sd", "ci_low", "ci_high"})
+    check_complete(path, table, set(METRICS.names) - {"limit", "seed", "wording", "sd", "ci_low", "ci_high"})
     return table
 
 

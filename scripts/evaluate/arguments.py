@@ -1,4 +1,4 @@
-"""What the programs that measure a study are given."""
+"""What the programs that measure a study are given: the runs of an experiment, or predictions made elsewhere."""
 
 import argparse
 from pathlib import Path
@@ -8,28 +8,41 @@ from scripts.common.program import parser, whole_number
 OF_RUNS = ["experiment", "runs", "trained", "build", "sources", "output"]
 
 
-def evaluation_arguments(doc: str, build: bool = True, required: bool = True) -> argparse.ArgumentParser:
-    """The arguments for the runs of an experiment, as rules/evaluate.smk gives them; build: whether datasets are read.
-
-    required: False for a program that may be used on files instead (file_or_runs).
-    """
+def evaluation_arguments(doc: str, gold: str | None = None) -> argparse.ArgumentParser:
+    """The arguments of every study's evaluation; gold: what the file is that its paper scored predictions against, where it may be
+    given instead of a dataset."""
     options = parser(doc)
-    runs = options.add_argument_group("the runs of an experiment")
-    runs.add_argument("--experiment", required=required, help="its name, for the table")
-    runs.add_argument("--runs", nargs="+", required=required, help="the runs' names")
-    runs.add_argument("--trained", type=Path, required=required, help="the folder of the study's runs")
-    if build:
-        runs.add_argument("--build", type=Path, required=required, help="the folder of the study's datasets")
-    runs.add_argument("--sources", type=Path, required=required, help="resources/sources.yaml")
-    runs.add_argument("--output", type=Path, required=required, help="the Parquet file to write")
+    runs = options.add_argument_group("the runs of an experiment, as rules/evaluate.smk gives them")
+    runs.add_argument("--experiment", help="its name, for the table")
+    runs.add_argument("--runs", nargs="+", help="the runs' names")
+    runs.add_argument("--trained", type=Path, help="the folder of the study's runs")
+    runs.add_argument("--build", type=Path, help="the folder of the study's datasets")
+    runs.add_argument("--sources", type=Path, help="resources/sources.yaml")
+    runs.add_argument("--external", type=Path, nargs="+", default=[], metavar="FOLDER",
+                      help="systems that --predictions with --name has kept, to be measured beside the runs")
+    runs.add_argument("--output", type=Path, help="the Parquet file to write")
+    files = options.add_argument_group("predictions made elsewhere (their form: scripts/evaluate/external.py)")
+    files.add_argument("--predictions", type=Path, nargs="+", metavar="FILE", help="CSV, or JSON lines: example_id and label or scores")
+    files.add_argument("--dataset", type=Path, help="results/build/<study>/<source>/<dataset>, which they are of")
+    files.add_argument("--split", default="test", help="its split; default: %(default)s")
+    files.add_argument("--name", help="keep them under this name in results/external/: they join the study as a system")
+    if gold:
+        files.add_argument("--gold", type=Path, help=gold)
     options.add_argument("--resamples", type=whole_number(1, 1_000_000), default=2000, help="draws behind an interval; default: %(default)s")
     return options
 
 
-def file_or_runs(options: argparse.ArgumentParser, of_file: list[str]) -> argparse.Namespace:
-    """The parsed arguments, which must be all those of a file (of_file) or all those of runs; else exits, naming the missing."""
+def evaluation_given(options: argparse.ArgumentParser) -> argparse.Namespace:
+    """The parsed arguments, which must be all those of runs or all those of predictions; else exits, naming the missing."""
     given = options.parse_args()
-    wanted = of_file if any(getattr(given, name) for name in of_file) else OF_RUNS
+    gold = getattr(given, "gold", None)
+    if gold and (given.dataset or given.name):
+        options.error("--gold is given with --dataset or --name: predictions in the form of the paper's release are scored against "
+                      "its gold file, all others against a dataset")
+    if gold or given.predictions or given.dataset or given.name:
+        wanted = ["predictions", "gold" if gold else "dataset"]
+    else:
+        wanted = OF_RUNS
     if missing := [f"--{name}" for name in wanted if not getattr(given, name)]:
         options.error(f"{', '.join(missing)} is missing")
     return given

@@ -15,10 +15,11 @@ from scripts.common.program import UserError, cut, log
 from scripts.common.runs import Facts, facts_of, is_name, read_predictions
 from scripts.common.tables import read_complete, write_table
 from scripts.common.yaml_files import entries_of
-
+from scripts.evaluate.tally import Replicate
 
 HEADLINES = {"accuracy", "exact_match", "f1", "two_best_accuracy", "one_best_accuracy"}  # shares of which more is better
 CONTROL_METHODS = {"control", "baseline", "majority"}
+EXTERNAL = "external"  # the method of predictions made elsewhere
 
 
 class Run(NamedTuple):
@@ -28,14 +29,16 @@ class Run(NamedTuple):
     facts: Facts
 
 
-def seeds_of(runs: list[Run]) -> list[int]:
-    """The seeds of a system's runs; none of a control, or of a model that neither learns nor is drawn anew by each seed."""
-    seeded = len(runs) > 1 or runs[0].facts["train_examples"]
-    return [run.facts["seed"] for run in runs] if seeded and runs[0].facts["method"] != "control" else []
+def replicates_of(runs: list[Run]) -> list[Replicate]:
+    """The seed and the wording of each of a system's runs; none of a control, or of a model that neither learns, nor is drawn anew
+    by each seed, nor is asked in words."""
+    facts = runs[0].facts
+    varies = len(runs) > 1 or facts["train_examples"] or facts.get("wording") is not None
+    return [Replicate(run.facts["seed"], run.facts.get("wording")) for run in runs] if varies and facts["method"] != "control" else []
 
 
 def runs_by_dataset(trained: Path, names: list[str]) -> dict[tuple[str, str], dict[tuple[str, str], list[Run]]]:
-    """By source and dataset, then by model and method: the runs of the folder `trained`, one a seed, in the order given."""
+    """By source and dataset, then by model and method: the runs of the folder `trained`, one a replicate, in the order given."""
     systems_of: dict[tuple[str, str], dict[tuple[str, str], list[Run]]] = {}
     for name in names:
         facts = facts_of(trained / name / "run.json")
@@ -109,7 +112,7 @@ def above_controls(rows: list[dict]) -> list[dict]:
     for row in (row for row in told if row.get("method") == "released"):
         places[row["source"], row["dataset"], row["split"], None, row["metric"]] += [
             other for other in told if other.get("method") in CONTROL_METHODS
-            and all(other[name] == row[name] for name in ("source", "split", "metric"))]
+            and all(other.get(name) == row.get(name) for name in ("source", "split", "metric", "limit"))]
     found = []
     for place in places.values():
         controls = [row for row in place if row.get("method") in CONTROL_METHODS and row["model"] != "gold"]

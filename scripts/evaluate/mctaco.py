@@ -9,15 +9,16 @@
   …_range      each of these three where the quantities of a question of duration or frequency are judged by one range
                (scripts/evaluate/mctaco_ranges.py)
 
-On a file of predictions or a folder of them, one yes or no a line, in the order of the gold file; prints per cent, overall, by
-category, and with one range a question:
+On predictions made elsewhere, of labels likely and unlikely (scripts/evaluate/external.py), or as the authors release theirs: one
+yes or no a line, in the order of the gold file. Prints per cent with 95 % intervals, overall and by category:
 
-    python -m scripts.evaluate.mctaco --gold test_9442.tsv --predictions FILE
+    python -m scripts.evaluate.mctaco --predictions FILE --dataset results/build/mctaco/mctaco/default
+    python -m scripts.evaluate.mctaco --predictions FILE --gold test_9442.tsv
 
 On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, beside always_yes, always_no, random
 (its expected value) and the data's own labels (gold), with 95 % intervals over questions, for the last epoch, or the one with the
-lowest loss on held-out training questions where there are any. A row without seed is the mean over the seeds; its sd is over
-the seeds, its interval over questions and seeds. What the sources name as `predictions` (released by a paper's authors) is a
+lowest loss on held-out training questions where there are any. A row without seed is the mean over the replicates (seeds, or
+wordings of what a model is asked); its sd is over them, its interval over questions and them. What the sources name as `predictions` (released by a paper's authors) is a
 system like any other, with the method `released`. A model that was not trained (method untrained) has train_questions 0.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run, <build>/<source>/<dataset>/<split>.parquet,
@@ -41,18 +42,23 @@ from scripts.clean.columns import mapped
 from scripts.clean.mctaco import CATEGORIES, LABELS, read
 from scripts.common.program import execute
 from scripts.common.tables import ANSWERS
-from scripts.evaluate.arguments import evaluation_arguments, file_or_runs
+from scripts.evaluate.arguments import evaluation_arguments, evaluation_given
 from scripts.evaluate.bootstrap import resampling
-from scripts.evaluate.experiment import Run, read_examples, read_scores, read_sources, runs_by_dataset, seeds_of, write_metrics
-from scripts.evaluate.mctaco_predictions import as_margins, prediction_files, read_judgements
+from scripts.evaluate.experiment import (
+    EXTERNAL, Run, read_examples, read_scores, read_sources, replicates_of, runs_by_dataset, write_metrics)
+from scripts.evaluate.external import Answered, external_systems, print_rows, score_predictions
+from scripts.evaluate.mctaco_predictions import as_margins, read_judgements, released_judgements
 from scripts.evaluate.mctaco_ranges import one_range
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share
 
 RANGED = ["duration", "frequency"]  # what is asked for is one range; in ordering, hours before and hours after can both be right
+PRINTED = {"category=": ("exact_match", "f1")}  # of slices, for predictions made elsewhere
+ANSWERED = Answered("mctaco", ("example_id", "group_id", "text_a", "text_b"), (["unlikely", "likely"],))
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("dataset", pa.string()), ("method", pa.string()), ("unit_normalization", pa.bool_()),
-    ("train_questions", pa.int64()), ("train_pairs", pa.int64()), ("draw", pa.int64()), ("seed", pa.int64()),
+    ("train_questions", pa.int64()), ("train_pairs", pa.int64()), ("draw", pa.int64()), ("limit", pa.int64()),
+    ("seed", pa.int64()), ("wording", pa.string()),
     ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
 ])
 
@@ -84,31 +90,24 @@ def expected_at_random(label: np.ndarray, question: np.ndarray) -> tuple[np.ndar
     return 2.0 ** -size, f1
 
 
-def score_files(gold: Path, predictions: Path) -> None:
-    """Print exact match and F1 of a file of predictions, or of each file in a folder, in per cent."""
+def score_released(gold: Path, predictions: list[Path], resamples: int) -> None:
+    """Print the metrics of files of predictions in the form of the authors' release, in per cent."""
     table = read(gold)
     answers = pd.DataFrame({
         "group_id": table["sentence"] + " " + table["question"], "answer": table["answer"],
         "label": mapped(table, "label", LABELS, gold, first_line=1),
         "category": mapped(table, "category", CATEGORIES, gold, first_line=1)})
-    category = answers.groupby("group_id", sort=False)["category"].first().to_numpy()
-    files = prediction_files(predictions)
-    judged = {file: read_judgements(file, len(table), str(gold)) for file in files}
-    for file, accepted in judged.items():
-        found = question_values(answers, [as_margins(accepted)])
-        parts = {"overall": np.full(len(category), True)} | {name: category == name for name in CATEGORIES.values()}
-        lines = [(name, "", part) for name, part in parts.items()] + [("one range", "_range", parts["overall"])]
-        print(*([file.name] if len(files) > 1 else []), f"{'':<14}{'EM':>6}{'F1':>8}{'questions':>11}", sep="\n")
-        for name, decoding, part in lines:
-            if part.any():
-                exact, f1 = (found[metric + decoding][0][part].mean() * 100 for metric in ("exact_match", "f1"))
-                print(f"{name:<14}{exact:>6.2f}{f1:>8.2f}{part.sum():>11,}")
+    parts, drawn = slices(answers), resampling(answers["group_id"].unique(), resamples)
+    for file in predictions:
+        values = question_values(answers, [as_margins(read_judgements(file, len(answers), str(gold)))])
+        print(file)
+        print_rows(metric_rows(tallies_of(values, parts), [], drawn), PRINTED)
 
 
 def tallies_of(values: dict[str, list[np.ndarray]], parts: dict[str, np.ndarray]) -> list[Tally]:
-    """Each metric on each slice of questions; values: by metric the (questions,) values of each seed, NaN where a question
+    """Each metric on each slice of questions; values: by metric the (questions,) values of each replicate, NaN where a question
     has none."""
-    stacked = {metric: np.stack(seeds) for metric, seeds in values.items()}
+    stacked = {metric: np.stack(replicates) for metric, replicates in values.items()}
     return [Tally(name, {metric: share}, table, (part & ~np.isnan(table).any(0)).astype(int))
             for metric, table in stacked.items() for name, part in parts.items()]
 
@@ -181,24 +180,34 @@ def of_dataset(answers: pd.DataFrame, split: str, systems: dict[tuple, list[Run]
         same = {"model": model, "method": method, "train_pairs": facts["train_examples"] + facts["held_out_examples"]}
         if method == "untrained":
             same |= {"train_questions": 0, "draw": 0}
-        seeds = seeds_of(runs)
-        rows += [same | row for row in metric_rows(tallies_of(question_values(answers, margins), parts), seeds, drawn)]
+        elif method == EXTERNAL:
+            same |= {"train_pairs": None}
+        replicates = replicates_of(runs)
+        rows += [same | row for row in metric_rows(tallies_of(question_values(answers, margins), parts), replicates, drawn)]
     return rows
 
 
-def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, fetched: Path | None, sources: dict,
-            resamples: int) -> list[dict]:
-    """Every metric of the runs of an experiment, and of what was released with its corpora (schema metrics, less the
-    experiment)."""
+def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
+    """The rows of a run on one split of its dataset (file)."""
+    systems = {(run.facts["model"], run.facts["method"]): [run]}
+    return [row for row in of_dataset(read_examples(file, ANSWERS, 2), split, systems, resamples) if row["method"] == EXTERNAL]
+
+
+def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path,
+            fetched: Path | None, sources: dict, resamples: int) -> list[dict]:
+    """Every metric of the runs of an experiment, of predictions made elsewhere (external_systems()), and of what was released with
+    its corpora (schema metrics, less the experiment)."""
     rows, released = [], set()
     for (source, dataset), systems in datasets.items():
         options = next(iter(systems.values()))[0].facts["data_options"]
         for split in sources[source]["evaluate"]:
             answers = read_examples(build / source / dataset / f"{split}.parquet", ANSWERS, 2)
-            same = {"study": "mctaco", "source": source, "split": split, "sample": "sample" in sources[source]}
-            rows += [same | {"dataset": dataset} | options | row for row in of_dataset(answers, split, systems, resamples)]
-            if fetched and (source, split) not in released:
-                released.add((source, split))
+            limit = options.get("limit")
+            same = {"study": "mctaco", "source": source, "split": split, "limit": limit, "sample": "sample" in sources[source]}
+            every = systems | external.get((source, dataset, split), {})
+            rows += [same | {"dataset": dataset} | options | row for row in of_dataset(answers, split, every, resamples)]
+            if fetched and (source, split, limit) not in released:
+                released.add((source, split, limit))
                 entries = {name: entry for name, entry in sources[source].get("predictions", {}).items() if entry["split"] == split}
                 rows += [same | row for row in of_released(answers, entries, fetched / source, resamples)]
     return rows
@@ -209,7 +218,7 @@ def of_released(answers: pd.DataFrame, predictions: dict, folder: Path, resample
     rows, drawn = [], resampling(answers["group_id"].unique(), resamples)
     for name, entry in predictions.items():
         file = folder / entry["file"]
-        margins = [as_margins(read_judgements(file, len(answers), "the split"))]
+        margins = [as_margins(released_judgements(file, answers))]
         same = {"model": name, "method": "released", "dataset": "released", "draw": 0,
                 "unit_normalization": entry["unit_normalization"]}
         rows += [same | row for row in metric_rows(tallies_of(question_values(answers, margins), slices(answers)), [], drawn)]
@@ -218,22 +227,23 @@ def of_released(answers: pd.DataFrame, predictions: dict, folder: Path, resample
 
 def main(given: argparse.Namespace) -> None:
     if given.gold:
-        score_files(given.gold, given.predictions)
+        score_released(given.gold, given.predictions, given.resamples)
+        return
+    if given.predictions:
+        score_predictions(given, ANSWERED, of_file, PRINTED)
         return
     datasets = runs_by_dataset(given.trained, given.runs)
     sources = read_sources(given.sources, {source for source, _ in datasets})
-    rows = measure(datasets, given.build, given.fetched, sources, given.resamples)
+    external = external_systems(given.external, given.build, ANSWERED)
+    rows = measure(datasets, external, given.build, given.fetched, sources, given.resamples)
     write_metrics(rows, SCHEMA, given)
 
 
 def arguments() -> argparse.ArgumentParser:
-    options = evaluation_arguments(__doc__, required=False)
+    options = evaluation_arguments(__doc__, gold="the authors' gold file, for predictions of one yes or no a line in its order")
     options.add_argument("--fetched", type=Path, help="results/fetch, for judgements that were released with a corpus; left out: none")
-    files = options.add_argument_group("a file of predictions")
-    files.add_argument("--gold", type=Path, help="the gold file: sentence, question, answer, yes or no, category")
-    files.add_argument("--predictions", type=Path, help="one yes or no a line, for each row of the gold file; or a folder of such files")
     return options
 
 
 if __name__ == "__main__":
-    execute(main, file_or_runs(arguments(), ["gold", "predictions"]))
+    execute(main, evaluation_given(arguments()))

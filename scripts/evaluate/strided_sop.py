@@ -6,7 +6,8 @@ Metrics, as shares from 0 to 1, on each evaluation split:
   human_accuracy of human answers (--human), where there are any
 The accuracy stands on all pairs (slice all) and on slices of them (overlap=none, position=first_third, …:
 scripts/evaluate/strided_slices.py says which); the n of each partition's slices add up to that of all. Intervals are 95 %
-intervals over videos. A row without seed is the mean over the seeds; its sd is over the seeds, its interval over videos and seeds.
+intervals over videos. A row without seed is the mean over the replicates (seeds, or wordings of what a model is asked); its sd is
+over them, its interval over videos and them.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run, and <build>/<source>/<dataset>/<split>.parquet of the
        splits measured on (schema strided pairs)
@@ -17,7 +18,12 @@ Writes a Parquet file (schema metrics: scripts/common/tables.py)
 
 --human names a CSV with the columns source, dataset, split, pair_id, answer (in_order or swapped), as made by
 scripts/build/annotation_sheet.py and filled in by people: one answer a pair. Experiments may share one: answers of datasets
-that only others measure (--others) are left to them.
+that only others measure (--others) are left to them. Of a dataset cut by the option limit those count that are on its pairs,
+whether they were given for it or for the whole one.
+
+Predictions made elsewhere (scripts/evaluate/external.py), labels swapped and in_order; prints per cent:
+
+    python -m scripts.evaluate.strided_sop --predictions FILE --dataset results/build/strided_sop/activitynet/stride-0 --split val_1
 """
 
 import argparse
@@ -27,22 +33,24 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from scripts.common.program import UserError, cut, execute
+from scripts.common.program import UserError, cut, execute, log
 from scripts.common.runs import read_predictions
 from scripts.common.tables import STRIDED_PAIRS, read_complete
-from scripts.evaluate.arguments import evaluation_arguments
+from scripts.evaluate.arguments import evaluation_arguments, evaluation_given
 from scripts.evaluate.bootstrap import resampling
-from scripts.evaluate.experiment import Run, label_scores, read_sources, runs_by_dataset, seeds_of, write_metrics
+from scripts.evaluate.experiment import Run, label_scores, read_sources, replicates_of, runs_by_dataset, write_metrics
+from scripts.evaluate.external import Answered, external_systems, score_predictions
 from scripts.evaluate.human_answers import read_answers
 from scripts.evaluate.strided_slices import READ, parts_of, slices_of
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share, sums_by_group
 
 METRIC = {"held_out": "accuracy", "last": "accuracy", "direct": "accuracy", "peak": "peak_accuracy"}
 VARIANTS = ["stride", "size_matched", "same_videos", "hard"]  # options of the data that stand in the metrics
+ANSWERED = Answered("strided_sop", ("pair_id", "video_id", "text_a", "text_b"), (["swapped", "in_order"],))
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("dataset", pa.string()), ("method", pa.string()), ("stride", pa.int32()), ("size_matched", pa.int32()),
-    ("same_videos", pa.int32()), ("hard", pa.bool_()), ("seed", pa.int64()),
+    ("same_videos", pa.int32()), ("hard", pa.bool_()), ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()),
     ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
 ])
 
@@ -76,19 +84,30 @@ def tallies_of(judgements: list[pd.DataFrame], metric: str, where: Path,
                parts: pd.DataFrame | None = None) -> tuple[list[Tally], pd.Index]:
     """The right answers by video, on all pairs and, where their parts are given, on each slice; and the videos.
 
-    judgements: example_id, group_id and right of each seed, on the same examples. Raises UserError that names the folder
-    `where` if a seed has other examples than the first, or than the parts.
+    judgements: example_id, group_id and right of each replicate, on the same examples. Raises UserError that names the folder
+    `where` if one has other examples than the first, or than the parts.
     """
     first = judgements[0]
-    if any(set(seed["example_id"]) != set(first["example_id"]) for seed in judgements):
-        raise UserError(f"{where}: its predictions are not of the same pairs as those of the other seeds; run it again")
+    if any(set(other["example_id"]) != set(first["example_id"]) for other in judgements):
+        raise UserError(f"{where}: its predictions are not of the same pairs as those of the other replicates; run it again")
     if parts is not None and set(parts.index) != set(first["example_id"]):
         raise UserError(f"{where}: its predictions are not of the pairs that were built; run it again")
     video, videos = pd.factorize(first["group_id"])
-    right = [seed.set_index("example_id")["right"].loc[first["example_id"]].to_numpy(float) for seed in judgements]
+    right = [one.set_index("example_id")["right"].loc[first["example_id"]].to_numpy(float) for one in judgements]
     slices = {"all": np.ones(len(first), bool)} if parts is None else slices_of(parts.loc[first["example_id"]])
-    return [Tally(name, {metric: share}, sums_by_group([seed * inside for seed in right], video, len(videos)),
+    return [Tally(name, {metric: share}, sums_by_group([one * inside for one in right], video, len(videos)),
                   np.bincount(video[inside], minlength=len(videos))) for name, inside in slices.items()], videos
+
+
+def answered_pairs(answers: pd.DataFrame, source: str, dataset: str, limit: int | None, gold: pd.DataFrame) -> pd.DataFrame:
+    """The answers on a dataset; of one that is cut (limit) those on its pairs (gold: split and example_id), for the whole one too."""
+    whole = dataset if limit is None else dataset.removesuffix(f"-limit-{limit}")
+    part = answers[(answers["source"] == source) & answers["dataset"].isin([dataset, whole])]
+    if limit is None:
+        return part
+    known = pd.MultiIndex.from_frame(part[["split", "pair_id"]]).isin(pd.MultiIndex.from_frame(gold[["split", "example_id"]]))
+    log.info("%s %s: %d of %d human answers are on pairs within the limit", source, dataset, known.sum(), len(part))
+    return part[known].drop_duplicates(["split", "pair_id"])
 
 
 def human_rows(answers: pd.DataFrame, human: Path, facts: dict, gold: pd.DataFrame, resamples: int) -> list[dict]:
@@ -113,46 +132,66 @@ def human_rows(answers: pd.DataFrame, human: Path, facts: dict, gold: pd.DataFra
 
 def of_system(runs: list[Run], judgements: list[pd.DataFrame], parts: dict[str, pd.DataFrame], resamples: int) -> list[dict]:
     """The rows of one model on one dataset, by split and metric; parts: by split those of its pairs."""
-    seeds, rows = seeds_of(runs), []
+    replicates, rows = replicates_of(runs), []
     by_part = [dict(list(judgement.groupby(["split", "metric"]))) for judgement in judgements]
-    for run, of_seed in zip(runs, by_part):
-        if not of_seed or of_seed.keys() != by_part[0].keys():
+    for run, of_run in zip(runs, by_part):
+        if not of_run or of_run.keys() != by_part[0].keys():
             raise UserError(f"{run.folder}: its predictions are not on the splits that are measured, or not on those of the other "
-                            "seeds; run it again")
+                            "replicates; run it again")
     for split, metric in by_part[0]:
-        tallies, videos = tallies_of([of_seed[split, metric] for of_seed in by_part], metric, runs[-1].folder,
+        tallies, videos = tallies_of([of_run[split, metric] for of_run in by_part], metric, runs[-1].folder,
                                      parts[split] if metric == "accuracy" else None)
-        rows += [{"split": split} | row for row in metric_rows(tallies, seeds, resampling(videos, resamples))]
+        rows += [{"split": split} | row for row in metric_rows(tallies, replicates, resampling(videos, resamples))]
     return rows
 
 
-def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict, resamples: int, human: Path | None,
-            others: set[tuple]) -> list[dict]:
-    """Every metric of the runs of an experiment (schema metrics, less the experiment); others: datasets of other experiments."""
+def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
+    """The rows of a run on one split of its dataset (file)."""
+    return of_system([run], [judged(run, [split])], parts_by_split(file.parent, [split]), resamples)
+
+
+def limit_of(facts: dict) -> int | None:
+    """How many pairs of each split a run's dataset is cut to."""
+    return facts["data_options"].get("limit")
+
+
+def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
+            resamples: int, human: Path | None, others: set[tuple]) -> list[dict]:
+    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); others:
+    datasets of other experiments."""
     rows = []
     if human:
-        labels = next(iter(next(iter(datasets.values())).values()))[0].facts["labels"]
-        answers = read_answers(human, set(datasets) | others, labels)
+        first = [next(iter(systems.values()))[0].facts for systems in datasets.values()]
+        wholes = {(facts["source"], facts["dataset"].removesuffix(f"-limit-{limit_of(facts)}")) for facts in first}
+        answers = read_answers(human, set(datasets) | wholes | others, first[0]["labels"])
     for (source, dataset), systems in datasets.items():
         facts, evaluation = next(iter(systems.values()))[0].facts, sources[source]["evaluate"]
         same = {"study": facts["study"], "source": source, "dataset": dataset, "sample": "sample" in sources[source]}
-        same |= {name: facts["data_options"][name] for name in VARIANTS}
+        same |= {name: facts["data_options"][name] for name in VARIANTS} | {"limit": limit_of(facts)}
         parts = parts_by_split(build / source / dataset, evaluation)
         for (model, method), runs in systems.items():
             judgements = [judged(run, evaluation) for run in runs]
             rows += [same | {"model": model, "method": method} | row for row in of_system(runs, judgements, parts, resamples)]
         if human:
-            part = answers[(answers["source"] == source) & (answers["dataset"] == dataset)]
+            part = answered_pairs(answers, source, dataset, limit_of(facts), judgements[0])
             rows += [same | {"model": "human", "method": "human"} | row
                      for row in human_rows(part, human, facts, judgements[0], resamples)]
+        for split in evaluation:
+            for (model, method), [run] in external.get((source, dataset, split), {}).items():
+                rows += [same | {"model": model, "method": method} | row
+                         for row in of_system([run], [judged(run, [split])], parts, resamples)]
     return rows
 
 
 def main(given: argparse.Namespace) -> None:
+    if given.predictions:
+        score_predictions(given, ANSWERED, of_file, {})
+        return
     datasets = runs_by_dataset(given.trained, given.runs)
     sources = read_sources(given.sources, {source for source, _ in datasets})
     others = {tuple(name.split("/", 1)) for name in given.others}
-    rows = measure(datasets, given.build, sources, given.resamples, given.human, others)
+    external = external_systems(given.external, given.build, ANSWERED)
+    rows = measure(datasets, external, given.build, sources, given.resamples, given.human, others)
     write_metrics(rows, SCHEMA, given)
 
 
@@ -165,4 +204,4 @@ def arguments() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(main, evaluation_given(arguments()))

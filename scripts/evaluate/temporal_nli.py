@@ -9,14 +9,19 @@ holds out), and, where whole templates are held out alone, by withheld: the pair
 learnt from all can be measured on.
 Scoring is ternary, and binary with neutral and contradiction as one label (a model that knows two labels has binary
 scoring only). The majority baseline predicts the most frequent label of the evaluation split. Intervals are 95 %
-intervals over templates. A row without seed is the mean over the seeds; its sd is over the seeds, its interval over
-templates and seeds.
+intervals over templates. A row without seed is the mean over the replicates (seeds, or wordings of what a model is asked); its sd
+is over them, its interval over templates and them.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run, <build>/<source>/<dataset>/<split>.parquet
 Writes a Parquet file (schema metrics: scripts/common/tables.py)
 
     python -m scripts.evaluate.temporal_nli --experiment nli --runs RUN RUN … --trained results/train/temporal_nli \\
         --build results/build/temporal_nli --sources resources/sources.yaml --output /tmp/metrics.parquet
+
+Predictions made elsewhere (scripts/evaluate/external.py), labels entailment, neutral and contradiction, or entailment and
+not_entailment; prints per cent:
+
+    python -m scripts.evaluate.temporal_nli --predictions FILE --dataset results/build/temporal_nli/event_templates/temp_order
 """
 
 import argparse
@@ -30,14 +35,17 @@ import pyarrow as pa
 from scripts.build.temporal_nli_parts import KINDS, TEMPLATE, unseen
 from scripts.common.program import UserError, execute
 from scripts.common.tables import NLI, VARIED
-from scripts.evaluate.arguments import evaluation_arguments
+from scripts.evaluate.arguments import evaluation_arguments, evaluation_given
 from scripts.evaluate.bootstrap import resampling
-from scripts.evaluate.experiment import Run, read_examples, read_scores, read_sources, runs_by_dataset, seeds_of, write_metrics
+from scripts.evaluate.experiment import (
+    EXTERNAL, Run, read_examples, read_scores, read_sources, replicates_of, runs_by_dataset, write_metrics)
+from scripts.evaluate.external import Answered, external_systems, score_predictions
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows
 
 LABELS = ["entailment", "neutral", "contradiction"]
 BINARY = np.array([0, 1, 1])  # entailment, or not
 NAMES = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
+ANSWERED = Answered("temporal_nli", ("example_id", "group_id", "text_a", "text_b"), tuple(NAMES.values()))
 # What figure 1 and sections 5.1 to 5.3 break down by: a column, or two together.
 SLICES = {
     "temp_order": ["choice", "premise_type", ("choice", "premise_type"), "tense", "premise_position", "distance",
@@ -50,8 +58,8 @@ SLICES = {
 }
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
-    ("dataset", pa.string()), ("held_out", pa.string()), ("challenge_set", pa.string()), ("method", pa.string()), ("seed", pa.int64()),
-    ("split", pa.string()), ("scoring", pa.string()), ("slice", pa.string()), ("metric", pa.string()),
+    ("dataset", pa.string()), ("held_out", pa.string()), ("challenge_set", pa.string()), ("method", pa.string()),
+    ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()), ("split", pa.string()), ("scoring", pa.string()), ("slice", pa.string()), ("metric", pa.string()),
     *MEASURES, ("sample", pa.bool_()),
 ])
 
@@ -130,7 +138,7 @@ def predictions_of(pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Ru
 
 
 def confusion_rows(gold: np.ndarray, predictions: list[np.ndarray], names: list[str]) -> list[dict]:
-    """The share of pairs with each label and prediction, in the mean of the seeds."""
+    """The share of pairs with each label and prediction, in the mean of the replicates."""
     cells = [np.bincount(gold * len(names) + predicted, minlength=len(names) ** 2) for predicted in predictions]
     return [{"slice": f"label={true}; predicted={told}", "metric": "confusion", "seed": None, "n": len(gold),
              "value": count / len(gold)} for (true, told), count in zip(product(names, names), np.mean(cells, 0))]
@@ -145,20 +153,28 @@ def of_dataset(pairs: pd.DataFrame, held_out: str, split: str, systems: dict[tup
     for (model, method, scoring), predictions in found.items():
         gold, names = label if scoring == "ternary" else BINARY[label], NAMES[scoring]
         same = {"challenge_set": challenge_set, "model": model, "method": method, "split": split, "scoring": scoring}
-        seeds = seeds_of(systems[model, method]) if (model, method) in systems else []
+        replicates = replicates_of(systems[model, method]) if (model, method) in systems else []
         tallies = [Tally(name, METRICS,
                          np.stack([confusions(gold[part], predicted[part], group[part], len(names), len(templates))
                                    for predicted in predictions]),
                          np.bincount(group[part], minlength=len(templates))) for name, part in parts.items()]
-        rows += [same | row for row in metric_rows(tallies, seeds, drawn)]
+        rows += [same | row for row in metric_rows(tallies, replicates, drawn)]
         finest = scoring == "ternary" or (model, method, "ternary") not in found
         if finest and method not in ("majority", "control"):
             rows += [same | {"groups": len(templates)} | row for row in confusion_rows(gold, predictions, names)]
     return rows
 
 
-def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict, resamples: int) -> list[dict]:
-    """Every metric of the runs of an experiment (schema metrics, less the experiment)."""
+def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
+    """The rows of a run on one split of its dataset (file)."""
+    held_out = run.facts["data_options"].get("held_out", TEMPLATE)
+    systems = {(run.facts["model"], run.facts["method"]): [run]}
+    return [row for row in of_dataset(read_pairs(file), held_out, split, systems, resamples) if row["method"] == EXTERNAL]
+
+
+def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
+            resamples: int) -> list[dict]:
+    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems()."""
     rows = []
     for (source, dataset), systems in datasets.items():
         facts = next(iter(systems.values()))[0].facts
@@ -166,17 +182,21 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, sources:
         for split in sources[source]["evaluate"]:
             pairs = read_pairs(build / source / dataset / f"{split}.parquet")
             same = {"study": facts["study"], "source": source, "dataset": dataset, "held_out": held_out,
-                    "sample": reduced}
-            rows += [same | row for row in of_dataset(pairs, held_out, split, systems, resamples)]
+                    "sample": reduced, "limit": facts["data_options"].get("limit")}
+            every = systems | external.get((source, dataset, split), {})
+            rows += [same | row for row in of_dataset(pairs, held_out, split, every, resamples)]
     return rows
 
 
 def main(given: argparse.Namespace) -> None:
+    if given.predictions:
+        score_predictions(given, ANSWERED, of_file, {})
+        return
     datasets = runs_by_dataset(given.trained, given.runs)
     sources = read_sources(given.sources, {source for source, _ in datasets})
-    rows = measure(datasets, given.build, sources, given.resamples)
+    rows = measure(datasets, external_systems(given.external, given.build, ANSWERED), given.build, sources, given.resamples)
     write_metrics(rows, SCHEMA, given)
 
 
 if __name__ == "__main__":
-    execute(main, evaluation_arguments(__doc__).parse_args())
+    execute(main, evaluation_given(evaluation_arguments(__doc__)))

@@ -8,23 +8,26 @@
                      that scores as high as at least one right option of its instance, or higher (figure 2: `ranking
                      those negative options over the true correct options`; n: the wrong options)
 
-On a file of scores, one JSON object a line with the score of every option of one instance, higher is better; options
+On predictions made elsewhere, a score of every candidate, or a label right or wrong (scripts/evaluate/external.py), or beside the
+released gold file one JSON object a line with the score of every option of one instance, higher is better; options
 are compared without the spaces around them. Prints per cent with 95 % intervals over instances:
 
-    python -m scripts.evaluate.timedial --gold test.json --scores FILE
+    python -m scripts.evaluate.timedial --predictions FILE --dataset results/build/timedial/dailydialog/default
+    python -m scripts.evaluate.timedial --predictions FILE --gold test.json
     {"id": 1, "scores": {"forty-eight hours": -3.2, "50 hours": -4.1, "two hours": -2.9, "12 days": -7.0}}
 
 On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, over all instances (slice all), by kind of
 the masked span (kind=date), by whether it holds a numeral (has_numeral=true), by length of the dialog (turns=7-10), with and
 without the instances that a dialog of the training corpus still shares words with (leak=near, leak=none), and for
 wrong_above_right by rule (rule=phrase); for the epoch with the lowest loss on the held-out dialogs. A row without seed is the
-mean over the seeds; its sd is over the seeds, its interval over instances and seeds. Ties of a control are broken at random, in
-expectation over all orders: where every option ties, 1/6 of two right of four, 1/3 of one right of three.
+mean over the replicates (seeds, or wordings of what a model is asked); its sd is over them, its interval over instances and them.
+Ties of a control are broken at random, in expectation over all orders: where every option ties, 1/6 of two right of four, 1/3 of one right of three.
 
 Reads  <trained>/<run>/predictions.parquet and run.json of every run;
        <build>/<source>/<dataset>/<split>.parquet of the splits measured on (schema cloze)
 Writes a Parquet file (schema metrics: scripts/common/tables.py); `source` is what the runs learnt from, `measured_on`
-       whose instances they were measured on, `domain` in, out or zero_shot (of what did not learn)
+       whose instances they were measured on, `domain` in, out, zero_shot (of what did not learn), few_shot (of what was shown
+       a few examples), or external (of predictions made elsewhere)
 
     python -m scripts.evaluate.timedial --experiment timedial --runs RUN RUN … --trained results/train/timedial \\
         --build results/build/timedial --sources resources/sources.yaml --output /tmp/metrics.parquet
@@ -39,9 +42,11 @@ import pyarrow as pa
 
 from scripts.common.program import UserError, execute
 from scripts.common.tables import CLOZE
-from scripts.evaluate.arguments import evaluation_arguments, file_or_runs
+from scripts.evaluate.arguments import evaluation_arguments, evaluation_given
 from scripts.evaluate.bootstrap import resampling
-from scripts.evaluate.experiment import Run, read_examples, read_scores, read_sources, runs_by_dataset, seeds_of, write_metrics
+from scripts.evaluate.experiment import (
+    EXTERNAL, Run, read_examples, read_scores, read_sources, replicates_of, runs_by_dataset, write_metrics)
+from scripts.evaluate.external import Answered, external_systems, print_rows, score_predictions
 from scripts.evaluate.tally import MEASURES, metric_rows
 from scripts.evaluate.timedial_files import read_gold, read_scores_file
 from scripts.evaluate.timedial_ranking import checked, outranked, outranked_by_chance, tallies_of
@@ -50,10 +55,11 @@ SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("measured_on", pa.string()), ("domain", pa.string()), ("dataset", pa.string()), ("method", pa.string()),
     ("context_scope", pa.string()), ("negatives", pa.int64()), ("negatives_from", pa.string()), ("negatives_of", pa.string()), ("negatives_by", pa.string()),
-    ("negative_seed", pa.int64()), ("max_dialogs", pa.int64()), ("train_examples", pa.int64()), ("seed", pa.int64()),
-    ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
+    ("negative_seed", pa.int64()), ("max_dialogs", pa.int64()), ("train_examples", pa.int64()), ("limit", pa.int64()), ("seed", pa.int64()),
+    ("wording", pa.string()), ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
 ])
-TITLES = {"one_best_accuracy": "1-best accuracy", "two_best_accuracy": "2-best accuracy"}
+PRINTED = {"rule=": ("wrong_above_right",)}  # of slices, for predictions made elsewhere
+ANSWERED = Answered("timedial", ("example_id", "dialog_id", "context", "candidate"), (["wrong", "right"],), scored=True)
 
 
 def scores_of(run: Run, split: str, options: pd.DataFrame) -> tuple[np.ndarray, bool]:
@@ -73,17 +79,25 @@ def of_dataset(options: pd.DataFrame, systems: dict[tuple, list[Run]], split: st
     for (model, method), runs in systems.items():
         scored = [scores_of(run, split, options) for run in runs]
         learns = scored[0][1]
-        same = {"model": model, "method": method, "domain": domain if learns else "zero_shot",
+        asked = EXTERNAL if method == EXTERNAL else "few_shot" if runs[0].facts.get("shots") else "zero_shot"
+        same = {"model": model, "method": method, "domain": domain if learns else asked,
                 "train_examples": runs[0].facts["train_examples"] if learns else None}
         how = outranked_by_chance if method == "control" else outranked  # what ranks by little ties often, and not by its doing
         tallies = tallies_of(options, [how(score, label, instance) for score, _ in scored])
-        rows += [same | row for row in metric_rows(tallies, seeds_of(runs), drawn)]
+        rows += [same | row for row in metric_rows(tallies, replicates_of(runs), drawn)]
     return rows
 
 
-def of_source(source: str, dataset: str, systems: dict[tuple, list[Run]], build: Path, sources: dict,
-              resamples: int) -> list[dict]:
-    """Every metric of the systems that learnt from one dataset, on every split that its source is measured on."""
+def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
+    """The rows of a run on one split of its dataset (file)."""
+    options = checked(read_examples(file, CLOZE, 2, missing=("rule", "kind", "leak")), file)
+    return of_dataset(options, {(run.facts["model"], run.facts["method"]): [run]}, split, EXTERNAL, resamples)
+
+
+def of_source(source: str, dataset: str, systems: dict[tuple, list[Run]], external: dict[tuple, dict[tuple, list[Run]]], build: Path,
+              sources: dict, resamples: int) -> list[dict]:
+    """Every metric of the systems that learnt from one dataset, on every split that its source is measured on; external: of
+    external_systems()."""
     measured_on, domain = sources[source].get("measured_on", source), sources[source].get("domain")
     if domain not in ("in", "out"):
         raise UserError(f"resources/sources.yaml: {source} does not say of which domain it is to {measured_on}; write "
@@ -96,52 +110,49 @@ def of_source(source: str, dataset: str, systems: dict[tuple, list[Run]], build:
         file = folder / f"{split}.parquet"
         options = read_examples(file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)
         if len(options):  # a set may come without extras
-            found = of_dataset(checked(options, file), systems, split, domain, resamples)
+            every = systems | external.get((source, dataset, split), {})
+            found = of_dataset(checked(options, file), every, split, domain, resamples)
             rows += [same | {"split": split} | row for row in found]
     return rows
 
 
-def measure(datasets: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict, resamples: int) -> list[dict]:
-    """Every metric of the runs of an experiment (schema metrics, less the experiment)."""
+def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
+            resamples: int) -> list[dict]:
+    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems()."""
     return [row for (source, dataset), systems in datasets.items()
-            for row in of_source(source, dataset, systems, build, sources, resamples)]
+            for row in of_source(source, dataset, systems, external, build, sources, resamples)]
 
 
-def score_file(gold_file: Path, scores_file: Path, resamples: int) -> None:
-    """Print the metrics of a file of scores, in per cent."""
+def score_released(gold_file: Path, predictions: list[Path], resamples: int) -> None:
+    """Print the metrics of files of scores for the options of the released gold file, in per cent."""
     gold = read_gold(gold_file)
-    gold["score"] = read_scores_file(scores_file, gold)
-    print(f"{'':<48}{'%':>7}{'95 % interval':>18}{'n':>8}")
-    for split, part in gold.groupby("split", sort=False):
-        options = checked(part, gold_file)
-        outcome = outranked(*(options[name].to_numpy() for name in ("score", "label", "instance")))
-        drawn = resampling(options.drop_duplicates("instance")["instance_id"], resamples)
-        for row in metric_rows(tallies_of(options, [outcome]), [], drawn):
-            rule = row["slice"].removeprefix("rule=").replace("_", "-")
-            what = f"{rule} options above a right one" if "rule=" in row["slice"] else "wrong options above a right one"
-            what = TITLES.get(row["metric"], what)
-            known = row["ci_low"] is not None
-            span = f"{row['ci_low'] * 100:.1f} to {row['ci_high'] * 100:.1f}" if known else "none of 1"
-            print(f"{f'{split}: {what}':<48}{row['value'] * 100:>7.2f}{span:>18}{row['n']:>8,}")
+    for file in predictions:
+        scored = gold.assign(score=read_scores_file(file, gold))
+        for split, part in scored.groupby("split", sort=False):
+            options = checked(part, gold_file)
+            outcome = outranked(*(options[name].to_numpy() for name in ("score", "label", "instance")))
+            drawn = resampling(options.drop_duplicates("instance")["instance_id"], resamples)
+            print(f"{file}: {split}")
+            print_rows(metric_rows(tallies_of(options, [outcome]), [], drawn), PRINTED)
 
 
 def main(given: argparse.Namespace) -> None:
     if given.gold:
-        score_file(given.gold, given.scores, given.resamples)
+        score_released(given.gold, given.predictions, given.resamples)
+        return
+    if given.predictions:
+        score_predictions(given, ANSWERED, of_file, PRINTED)
         return
     datasets = runs_by_dataset(given.trained, given.runs)
     sources = read_sources(given.sources, {source for source, _ in datasets})
-    rows = measure(datasets, given.build, sources, given.resamples)
+    external = external_systems(given.external, given.build, ANSWERED)
+    rows = measure(datasets, external, given.build, sources, given.resamples)
     write_metrics(rows, SCHEMA, given)
 
 
 def arguments() -> argparse.ArgumentParser:
-    options = evaluation_arguments(__doc__, required=False)
-    files = options.add_argument_group("a file of scores")
-    files.add_argument("--gold", type=Path, help="TimeDial's test.json")
-    files.add_argument("--scores", type=Path, help="a JSON object a line, for every instance: id and scores")
-    return options
+    return evaluation_arguments(__doc__, gold="TimeDial's test.json, for predictions of one object a line: id and scores")
 
 
 if __name__ == "__main__":
-    execute(main, file_or_runs(arguments(), ["gold", "scores"]))
+    execute(main, evaluation_given(arguments()))

@@ -25,8 +25,14 @@ from scripts.fetch.web import TIMEOUT, NoAnswer, NotThere, TooLarge, copy, named
 MIRROR_HELP = "a folder or URL laid out as <host>/<path>, tried before the file's own URLs"
 SETTING = "TIMESTRIDE_MIRROR, or `mirror:` in the configuration,"
 UNPINNED = "%s: sha256 %s; nobody has published one to compare with, so it is taken as it is: pin it in %s"
+
+
 class NoFile(UserError):
-    """No place has the file."""
+    """No place has the file, as far as they could be asked."""
+
+
+class Absent(NoFile):
+    """The place where the file would be says that there is none."""
 
 
 def read_entry(kind: str, name: str, listing: Path) -> dict:
@@ -79,20 +85,22 @@ def in_mirror(mirror: str | None, urls: list[str]) -> list[str]:
     return [(root / place.hostname / unquote(place.path).lstrip("/")).as_uri() for place in places]
 
 
-def exists(places: list[str]) -> bool:
-    """Whether one of the places has a file."""
+def size_at(places: list[str]) -> int | None:
+    """The bytes of the file at the first place that has it, 0 where that does not tell them; None where none has it."""
     with session() as web:
         for place in places:
             if place.startswith("file://"):
-                found = local_path(place).is_file()
-            else:
-                try:
-                    found = web.head(place, allow_redirects=True, timeout=TIMEOUT).status_code == 200
-                except (requests.RequestException, NoAnswer):
-                    found = False
-            if found:
-                return True
-    return False
+                if local_path(place).is_file():
+                    return local_path(place).stat().st_size
+                continue
+            try:
+                answer = web.head(place, allow_redirects=True, timeout=TIMEOUT)
+            except (requests.RequestException, NoAnswer):
+                continue
+            if answer.status_code == 200:
+                length = answer.headers.get("Content-Length", "")
+                return int(length) if length.isdecimal() else 0
+    return None
 
 
 def local_path(url: str) -> Path:

@@ -7,13 +7,14 @@ copied out of the cache, which stays the user's, and verified like any download.
 import hashlib
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 from tqdm import tqdm
 
 from scripts.common.files import sha256_of
 from scripts.common.program import UserError, log
-from scripts.fetch.download import SETTING, NoFile, download, exists, in_mirror
+from scripts.fetch.download import SETTING, Absent, NoFile, download, in_mirror, size_at
 from scripts.fetch.web import MOST, TooLarge, check_room, named
 
 HOST = "https://huggingface.co"  # what a mirror has its files under, whatever HF_ENDPOINT is
@@ -77,7 +78,7 @@ def _refusal(called: str, hub: str, revision: str, pin: str, error: Exception, d
     if isinstance(error, errors.RevisionNotFoundError):
         return UserError(f"{called}: {hub} has no revision {revision}: correct it in {pin}")
     if isinstance(error, errors.RemoteEntryNotFoundError):
-        return NoFile(f"{called}: {hub} has no such file at {revision}: name in {pin} the files that it has")
+        return Absent(f"{called}: {hub} has no such file at {revision}: name in {pin} the files that it has")
     status = getattr(getattr(error.__cause__ or error, "response", None), "status_code", None)
     if isinstance(error, errors.LocalEntryNotFoundError) and status is None:
         offline = "is not asked, since HF_HUB_OFFLINE is set,"
@@ -141,19 +142,64 @@ def from_hub(called: str, file: str, hub: str, revision: str, sha256: str | None
     return f"{endpoint()}/{hub}/resolve/{commit}/{file}"
 
 
+def addresses(hub: str, revision: str, file: str, sha256: str | None) -> list[str]:
+    """Where a mirror may have a file: a branch's (resolve/main) stands for the commit's only where the hash is pinned."""
+    return [f"{HOST}/{hub}/resolve/{name}/{file}" for name in dict.fromkeys([revision, *(["main"] if sha256 else [])])]
+
+
 def hub_file(model: str, file: str, hub: str, revision: str, sha256: str | None, pin: str, partial: Path,
              mirror: str | None) -> Path:
-    """A verified file of a hub model; returns its place under `partial`.
-
-    A mirror may hold a branch's files (resolve/main) in place of the commit's: then only where the hash is pinned.
-    """
+    """A verified file of a hub model; returns its place under `partial`. Raises NoFile, and Absent where the hub says that there
+    is none."""
     called = f"{model}/{file}"
-    urls = [f"{HOST}/{hub}/resolve/{name}/{file}" for name in dict.fromkeys([revision, *(["main"] if sha256 else [])])]
-    return download(called, urls, sha256, pin, partial, mirror, most=None if file.endswith(".safetensors") else SMALL,
+    return download(called, addresses(hub, revision, file, sha256), sha256, pin, partial, mirror,
+                    most=None if file.endswith(".safetensors") else SMALL,
                     otherwise=lambda part: from_hub(called, file, hub, revision, sha256, pin, part))
 
 
-def has_pickle(hub: str, revision: str, mirror: str | None) -> bool:
-    """Whether a model of the hub, or its copy in the mirror, has its weights as a pickle."""
-    path = f"{hub}/resolve/{revision}/{PICKLE}"
-    return exists([*in_mirror(mirror, [f"{HOST}/{path}"]), f"{endpoint()}/{path}"])
+def told_of(hub: str, revision: str, file: str):
+    """What huggingface_hub says of a file without bringing it (file_size, is_cached); None where it cannot say."""
+    from huggingface_hub import hf_hub_download
+
+    try:
+        return hf_hub_download(hub, file, revision=revision, endpoint=endpoint(), dry_run=True)
+    except Exception:  # of several kinds; who brings the file tells why
+        return None
+
+
+def hub_has(hub: str, revision: str, file: str, mirror: str | None) -> bool:
+    """Whether a model of the hub, or its copy in the mirror or the cache, has a file."""
+    return size_at(in_mirror(mirror, addresses(hub, revision, file, None))) is not None or told_of(hub, revision, file) is not None
+
+
+def hub_room(files: dict[str, str | None], hub: str, revision: str, partial: Path, mirror: str | None) -> dict[Path, int]:
+    """The bytes that files of a hub model need: in the user's cache where they are not there yet, and here; {folder: bytes}.
+
+    files: {name: sha256}. What nobody tells counts as nothing.
+    """
+    from huggingface_hub import constants
+
+    here = cache = 0
+    for file, sha256 in files.items():
+        mirrored = size_at(in_mirror(mirror, addresses(hub, revision, file, sha256)))
+        told = told_of(hub, revision, file) if mirrored is None else None
+        here += mirrored or (told and told.file_size) or 0
+        cache += told.file_size or 0 if told and not told.is_cached else 0
+    return {partial: here, Path(constants.HF_HUB_CACHE): cache}
+
+
+def headers_from_hub(called: str, hub: str, revision: str, pin: str, check_names: Callable[[set[str]], None]):
+    """The headers of a model's weights on the hub, by range requests, as huggingface_hub tells them.
+
+    check_names: refuses a model by the names of its files. Raises UserError for whatever the hub refuses.
+    """
+    from huggingface_hub import HfApi
+
+    api = HfApi(endpoint=endpoint())
+    try:
+        check_names(set(api.list_repo_files(hub, revision=revision)))
+        return api.get_safetensors_metadata(hub, revision=revision)
+    except UserError:
+        raise
+    except Exception as error:  # of several kinds, which differ between versions of huggingface_hub
+        raise _refusal(called, hub, revision, pin, error, None) from error

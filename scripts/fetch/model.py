@@ -1,9 +1,9 @@
 """Fetch one model: configuration, tokenizer and weights, verified, as training reads them with the hub off.
 
 Reads  the entry NAME of MODELS (resources/models.yaml, whose head explains the keys); a mirror is tried first
-Writes OUTPUT/config.json, tokenizer.json, tokenizer_config.json, model.safetensors (not for a model that is
-       trained from scratch) and whatever else the entry names, all of them or none. For ESIM: config.json, and its word
-       vectors or a copy of its encoder, which must have been fetched beside it
+Writes OUTPUT/config.json, tokenizer.json, tokenizer_config.json, model.safetensors, or its index and shards (not for a model that
+       is trained from scratch), and whatever else the entry names, all of them or none. For ESIM: config.json, and its word
+       vectors or a copy of its encoder, which must have been fetched beside it. MANIFEST names the files
 
     python -m scripts.fetch.model --model tiny_bert --output results/fetch/models/tiny_bert
 """
@@ -14,66 +14,24 @@ import shutil
 import string
 from pathlib import Path
 
-from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-from scripts.common.models import DEFAULT_FILES, check_model, kind_of, wanted_hashes
-from scripts.common.program import UserError, cut, execute, log, parser
-from scripts.fetch.download import (
-    MIRROR_HELP,
-    NoFile,
-    check_mirror,
-    download,
-    exists,
-    hand_over,
-    read_entry,
-)
-from scripts.fetch.hub import PICKLE, has_pickle, hub_file
-from scripts.fetch.model_files import check_architecture, check_files
+from scripts.common.manifest import write_manifest
+from scripts.common.models import DEFAULT_FILES, STAGES, kind_of
+from scripts.common.program import UserError, execute, log, parser
+from scripts.common.special_tokens import is_decoder
+from scripts.common.schemas import check_entry
+from scripts.fetch.download import MIRROR_HELP, check_mirror, download, hand_over, read_entry
+from scripts.fetch.hub import hub_file
+from scripts.fetch.model_files import WrongFiles, check_architecture, check_scratch
+from scripts.fetch.pretrained import bring_pretrained
 
 SENTINEL = "<extra_id_0>"  # what T5 has in a mask's place
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+SPECIAL_OF_DECODERS = ["[PAD]", "[UNK]", "[BOS]"]
 
 
-def only_pickled(name: str, where: str) -> UserError:
-    """What to say of a model without safetensors."""
-    return UserError(f"{name}: {where} has its weights as {PICKLE} only, a pickle, which can run code when "
-                     "read: convert it where you trust it (from_pretrained(…).save_pretrained(FOLDER) writes "
-                     "safetensors) and write `folder: FOLDER` in its entry")
-
-
-def bring_from_hub(name: str, entry: dict, pin: str, partial: Path, mirror: str | None) -> dict[str, Path]:
-    """The files of a hub model, verified by the entry's hashes; {name: place under `partial`}."""
-    hub, revision, files = entry["hub"], entry["revision"], {}
-    for file, sha256 in wanted_hashes(entry).items():
-        try:
-            files[file] = hub_file(name, file, hub, revision, sha256, pin, partial, mirror)
-        except NoFile as error:
-            if file == "model.safetensors" and has_pickle(hub, revision, mirror):
-                raise only_pickled(name, hub) from error
-            raise
-    return files
-
-
-def bring_from_folder(name: str, entry: dict, pin: str, partial: Path) -> dict[str, Path]:
-    """The files of a folder model, verified by the entry's hashes; {name: place under `partial`}."""
-    folder = Path(entry["folder"]).expanduser()
-    try:
-        if not folder.is_dir():
-            raise UserError(f"{name}: folder {cut(str(folder), 200)} is not there; correct it in {pin}")
-    except (OSError, ValueError) as error:  # a name that is too long, or none
-        raise UserError(f"{name}: folder {cut(str(folder), 200)} cannot be one ({cut(str(error))}); correct it in {pin}") from None
-    base, files = folder.resolve().as_uri(), {}
-    for file, sha256 in wanted_hashes(entry).items():
-        try:
-            files[file] = download(f"{name}/{file}", [f"{base}/{file}"], sha256, pin, partial, None)
-        except NoFile as error:
-            if file == "model.safetensors" and exists([f"{base}/{PICKLE}"]):
-                raise only_pickled(name, entry["folder"]) from error
-            raise
-    return files
-
-
-def vocabulary(words: Path) -> list[str]:
+def vocabulary(words: Path, special: list[str] = SPECIAL) -> list[str]:
     """Pieces: special tokens, each printable ASCII character alone and inside a word, and the words of a file.
 
     Capitals are left out, since the tokenizer lower-cases.
@@ -85,22 +43,27 @@ def vocabulary(words: Path) -> list[str]:
     characters = [character for character in string.printable if character.isprintable() and character != " "
                   and not character.isupper()]
     inside = [f"##{character}" for character in characters]
-    return list(dict.fromkeys([*SPECIAL, *characters, *inside, *listed]))
+    return list(dict.fromkeys([*special, *characters, *inside, *listed]))
 
 
-def word_pieces(words: Path, sentinel: bool) -> Tokenizer:
-    """A WordPiece tokenizer that splits and lower-cases as BERT's does: [CLS] a [SEP], [CLS] a [SEP] b [SEP] for a pair."""
-    special = [*SPECIAL, SENTINEL] if sentinel else SPECIAL
-    pieces = {piece: number for number, piece in enumerate(dict.fromkeys([*vocabulary(words), *special]))}
+def word_pieces(words: Path, sentinel: bool = False, decoder: bool = False) -> Tokenizer:
+    """A WordPiece tokenizer that splits and lower-cases as BERT's does: [CLS] a [SEP], [CLS] a [SEP] b [SEP] for a pair.
+
+    A decoder's writes [BOS] a, and keeps newlines. sentinel: it also knows what stands in a mask's place for T5.
+    """
+    special = SPECIAL_OF_DECODERS if decoder else [*SPECIAL, SENTINEL] if sentinel else SPECIAL
+    first = [*special, "\n"] if decoder else SPECIAL
+    pieces = {piece: number for number, piece in enumerate(dict.fromkeys([*vocabulary(words, first), *special]))}
     tokenizer = Tokenizer(models.WordPiece(pieces, unk_token="[UNK]", continuing_subword_prefix="##"))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    single, pair = ("[BOS] $A", "[BOS] $A $B") if decoder else ("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1")
     tokenizer.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1",
-        special_tokens=[("[CLS]", pieces["[CLS]"]), ("[SEP]", pieces["[SEP]"])],
-    )
+        single=single, pair=pair, special_tokens=[(token, pieces[token]) for token in special if token in pair])
     tokenizer.decoder = decoders.WordPiece(prefix="##")
     tokenizer.add_special_tokens(special)
+    if decoder:
+        tokenizer.add_tokens([AddedToken("\n", normalized=False)])
     return tokenizer
 
 
@@ -122,9 +85,10 @@ def released_pieces(name: str, wanted: dict, pin: str, partial: Path, mirror: st
 def write_scratch(name: str, entry: dict, pin: str, folder: Path, mirror: str | None) -> dict[str, Path]:
     """Write configuration and tokenizer of a model that is trained from scratch; {name: place}."""
     init, decodes = entry["init"], check_architecture(name, entry["init"])
+    decoder = is_decoder(init["model_type"])
     if "vocabulary" in entry:
-        tokenizer = word_pieces(Path(entry["vocabulary"]), sentinel=decodes)
-        special = {f"{token[1:-1].lower()}_token": token for token in SPECIAL}
+        tokenizer = word_pieces(Path(entry["vocabulary"]), sentinel=decodes, decoder=decoder)
+        special = {f"{token[1:-1].lower()}_token": token for token in (SPECIAL_OF_DECODERS if decoder else SPECIAL)}
         end = "[SEP]"
     else:
         tokenizer = released_pieces(name, entry["tokenizer"], pin, folder, mirror)
@@ -135,10 +99,11 @@ def write_scratch(name: str, entry: dict, pin: str, folder: Path, mirror: str | 
     contents = {
         # Not through a transformers class, of which a new version would change bytes, and so train anew.
         "config.json": init | {"vocab_size": tokenizer.get_vocab_size(), "pad_token_id": pad} | (
-            {"eos_token_id": tokenizer.token_to_id(end), "decoder_start_token_id": pad} if decodes else {}),
+            {"eos_token_id": tokenizer.token_to_id(end), "decoder_start_token_id": pad} if decodes else {}) | (
+            {"bos_token_id": tokenizer.token_to_id("[BOS]"), "eos_token_id": None} if decoder else {}),
         "tokenizer_config.json": {
             "tokenizer_class": "PreTrainedTokenizerFast",
-            "model_input_names": ["input_ids", *([] if decodes else ["token_type_ids"]), "attention_mask"],
+            "model_input_names": ["input_ids", *([] if decodes or decoder else ["token_type_ids"]), "attention_mask"],
             **({"do_lower_case": True} if "vocabulary" in entry else {}),
             **({"model_max_length": init["max_position_embeddings"]} if "max_position_embeddings" in init else {}),
             **special,
@@ -173,29 +138,28 @@ def write_esim(name: str, entry: dict, pin: str, folder: Path, fetched: Path, mi
 def main(given: argparse.Namespace) -> None:
     mirror = check_mirror(given.mirror)
     entry = read_entry("model", given.model, given.models)
-    check_model(given.model, entry)
+    check_entry("models", given.model, {given.model: entry})
     partial = given.partial / "models" / given.model
-    kind, pin = kind_of(entry), f"{given.models} ({given.model})"
-    if kind == "mlm":
-        raise UserError(f"{given.model}: is made by an MLM stage, not fetched; `snakemake train` makes it")
+    kind, pin = kind_of(entry), given.place or f"{given.models} ({given.model})"
+    if kind in STAGES:
+        raise UserError(f"{given.model}: is made by {'an' if kind == 'mlm' else 'a'} {kind.upper()} stage, not fetched; `snakemake train` makes it")
     partial.mkdir(parents=True, exist_ok=True)
-    if kind == "init":
-        files = write_scratch(given.model, entry, pin, partial, mirror)
-    elif kind == "esim":
-        files = write_esim(given.model, entry, pin, partial, given.output.parent, mirror)
-    elif kind == "hub":
-        files = bring_from_hub(given.model, entry, pin, partial, mirror)
-    else:
-        files = bring_from_folder(given.model, entry, pin, partial)
     try:
-        if kind != "esim":
-            check_files(given.model, files, partial / "check")
-    except UserError:
+        if kind == "init":
+            files = write_scratch(given.model, entry, pin, partial, mirror)
+            check_scratch(given.model, files, partial / "check")
+        elif kind == "esim":
+            files = write_esim(given.model, entry, pin, partial, given.output.parent, mirror)
+        else:
+            files = bring_pretrained(given.model, entry, pin, partial, mirror)
+    except WrongFiles:
         shutil.rmtree(partial, ignore_errors=True)  # so that the next fetch brings the files anew
         raise
     hand_over({place: given.output / name for name, place in files.items()})
-    size = sum((given.output / name).stat().st_size for name in files)
     shutil.rmtree(partial, ignore_errors=True)
+    size = sum((given.output / name).stat().st_size for name in files)
+    if given.manifest:
+        write_manifest(given.output, list(files), given.manifest)
     log.info("%s: %s files, %s bytes, in %s", given.model, len(files), f"{size:,}", given.output)
 
 
@@ -204,7 +168,9 @@ def arguments() -> argparse.ArgumentParser:
     program.add_argument("--model", required=True, metavar="NAME", help="an entry of MODELS")
     program.add_argument("--models", type=Path, default=Path("resources/models.yaml"), metavar="FILE",
                          help="default: %(default)s")
+    program.add_argument("--place", metavar="TEXT", help="what to call the place of the entry in messages; default: MODELS (NAME)")
     program.add_argument("--output", type=Path, required=True, help="the folder, results/fetch/models/NAME")
+    program.add_argument("--manifest", type=Path, metavar="FILE", help="also write down there which files came, as scripts.common.manifest does")
     program.add_argument("--mirror", default="", metavar="PLACE", help=MIRROR_HELP)
     program.add_argument("--partial", type=Path, default=Path("results/fetch/.partial"), metavar="DIR",
                          help="where unfinished downloads are kept; default: %(default)s")

@@ -1,6 +1,6 @@
 """A model's files, checked as a whole: what could fail in training only fails here, in one sentence.
 
-Weights are judged by the header of their file, which tells names, types and shapes; none is read.
+Weights are judged by the headers of their files, which tell names, types and shapes; none is read.
 """
 
 import difflib
@@ -9,15 +9,21 @@ import re
 import shutil
 from pathlib import Path
 
+from scripts.common.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG
 from scripts.common.program import UserError
+from scripts.common.special_tokens import give_padding, reads_text, token_beyond
 
 INSTEAD = "get the right file, or take another model"
-LAYER = re.compile(r"^(.*?)\.(?:layer|layers|h|block)\.(\d+)\.")  # in a tensor's name: the stack and the number of its layer
 NUMBERS = ("vocab_size", "hidden_size", "num_hidden_layers")  # which every model of text has
 MORE_NUMBERS = ("num_attention_heads", "intermediate_size")  # which many have
-WIDTHS = ("hidden_size", "embedding_size", "word_embed_proj_dim")  # of the table of tokens, by architecture
+OF_OTHER_MEDIA = ("text_config", "vision_config", "audio_config")  # parts of a model that reads more than text
+WHOLE = ("F64", "F32", "F16", "BF16", "I64", "BOOL")  # types of weights and of fixed tables; others are quantised
 HIGHEST = 100_000_000  # of any of them
 PROBE = "A man washes a pan, then it's dried: 1 → 2 \u2603 \u4e16\u754c \U0001f9ff"  # rare characters too
+
+
+class WrongFiles(UserError):
+    """What came is no model that training can load."""
 
 
 def short(error: Exception) -> str:
@@ -25,7 +31,7 @@ def short(error: Exception) -> str:
 
 
 def read_object(name: str, file: str, place: Path) -> dict:
-    """A JSON object, whose keys stand once each. Raises UserError for anything else."""
+    """A JSON object, whose keys stand once each. Raises WrongFiles for anything else."""
 
     def once(pairs: list[tuple]) -> dict:
         keys = [key for key, _ in pairs]
@@ -36,17 +42,17 @@ def read_object(name: str, file: str, place: Path) -> dict:
     try:
         content = json.loads(place.read_text(encoding="utf-8"), object_pairs_hook=once)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"{name}: {file} is not JSON ({short(error)}); {INSTEAD}") from error
+        raise WrongFiles(f"{name}: {file} is not JSON ({short(error)}); {INSTEAD}") from error
     if not isinstance(content, dict):
-        raise UserError(f"{name}: {file} is not a JSON object; {INSTEAD}")
+        raise WrongFiles(f"{name}: {file} is not a JSON object; {INSTEAD}")
     return content
 
 
 def refuse_code(name: str, file: str, content) -> None:
-    """Raise UserError where a configuration, or one inside it, asks for code of its own repository."""
+    """Raise WrongFiles where a configuration, or one inside it, asks for code of its own repository."""
     inner = content.values() if isinstance(content, dict) else content if isinstance(content, list) else []
     if isinstance(content, dict) and "auto_map" in content:
-        raise UserError(f"{name}: {file} has auto_map, so the model needs code from its own repository, which is never "
+        raise WrongFiles(f"{name}: {file} has auto_map, so the model needs code from its own repository, which is never "
                         "run here: take a model that transformers knows")
     for value in inner:
         refuse_code(name, file, value)
@@ -61,7 +67,7 @@ def check_architecture(name: str, init: dict) -> bool:
     known = set(type(config)().to_dict())
     if unknown := sorted(set(init) - known):
         near = difflib.get_close_matches(unknown[0], known, 1)
-        raise UserError(f"{name}: a {init['model_type']} configuration has no {unknown[0]}"
+        raise WrongFiles(f"{name}: a {init['model_type']} configuration has no {unknown[0]}"
                         + (f"; did you mean {near[0]}?" if near else "; take it out"))
     return bool(config.is_encoder_decoder)
 
@@ -75,108 +81,151 @@ def number_of(config, key: str) -> int | None:
 
 
 def read_config(name: str, where: str, content: dict):
-    """The transformers configuration that a JSON object is, with what it leaves out. Raises UserError for no such one."""
+    """The transformers configuration that a JSON object is, with what it leaves out. Raises WrongFiles for no such one."""
     from transformers import AutoConfig  # takes a second, and corpora do not need it
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
 
     if "model_type" not in content:
-        raise UserError(f"{name}: {where} lacks model_type, so nothing tells what it is; write `model_type: bert`, or "
+        raise WrongFiles(f"{name}: {where} lacks model_type, so nothing tells what it is; write `model_type: bert`, or "
                         "another one")
     kind = content["model_type"]
     if not isinstance(kind, str) or kind not in CONFIG_MAPPING_NAMES:
         near = difflib.get_close_matches(str(kind), CONFIG_MAPPING_NAMES, 1)
-        raise UserError(f"{name}: {where} has model_type {str(kind)[:100]}, which is no configuration that transformers "
+        raise WrongFiles(f"{name}: {where} has model_type {str(kind)[:100]}, which is no configuration that transformers "
                         "knows" + (f"; did you mean {near[0]}?" if near else "; take another model"))
     try:
         config = AutoConfig.for_model(**content)
     except Exception as error:  # of several kinds, which differ between versions of transformers
-        raise UserError(f"{name}: {where} is no configuration that transformers knows ({short(error)}); correct it") from error
+        raise WrongFiles(f"{name}: {where} is no configuration that transformers knows ({short(error)}); correct it") from error
     for key in (*NUMBERS, *MORE_NUMBERS):
         value = number_of(config, key)
         if not (1 <= value <= HIGHEST if type(value) is int else key in MORE_NUMBERS):
-            raise UserError(f"{name}: {where} has {key} {str(value)[:100]}, so it is no model of text, or none that can be "
+            raise WrongFiles(f"{name}: {where} has {key} {str(value)[:100]}, so it is no model of text, or none that can be "
                             "built; take another model")
     return config
 
 
-def read_header(name: str, file: str, place: Path) -> dict[str, list[int]]:
-    """The shape of each tensor of a safetensors file, by name. Raises UserError for one that is not whole."""
+def own_config(name: str, content: dict):
+    """The transformers configuration that a model's config.json is. Raises WrongFiles for one that needs foreign code, or of weights
+    or a kind that nothing here reads."""
+    refuse_code(name, CONFIG, content)
+    if quantised := content.get("quantization_config") or content.get("quantization"):
+        told = quantised if isinstance(quantised, dict) else {}
+        method, base = str(told.get("quant_method") or "some way")[:50], str(content.get("_name_or_path") or "")
+        base = f", {base}" if re.fullmatch(r"[\w.-]{1,100}/[\w.-]{1,100}", base) else ""
+        raise WrongFiles(f"{name}: {CONFIG} says that its weights are quantised ({method}), which only a library of their own reads: take the "
+                        f"model that they were made from{base} (`base_model` on its page)")
+    if inside := [key for key in OF_OTHER_MEDIA if key in content]:
+        kind = str(content.get("model_type"))[:100]
+        raise WrongFiles(f"{name}: {CONFIG} has {inside[0]}, so it is a model of images or sounds beside text ({kind}), "
+                        "which is not read here: take a model of text alone")
+    config = read_config(name, CONFIG, content)
+    if not reads_text(config.model_type):
+        raise WrongFiles(f"{name}: a {config.model_type} model is neither an encoder that fills masks, an encoder-decoder nor a decoder of "
+                         "text, so no method can ask it; take another model")
+    return config
+
+
+def read_headers(name: str, files: dict[str, Path]) -> dict[str, list[int]]:
+    """The shape of each tensor of safetensors files, by name. Raises WrongFiles for a file that is not whole, and for quantised weights."""
     from safetensors import SafetensorError, safe_open
 
+    shapes = {}
+    for file, place in files.items():
+        try:
+            with safe_open(place, framework="np") as tensors:
+                for key in tensors.keys():
+                    tensor = tensors.get_slice(key)
+                    shapes[key] = tensor.get_shape()
+                    if len(shapes[key]) > 1 and not (kind := str(tensor.get_dtype())).startswith(WHOLE):
+                        raise WrongFiles(f"{name}: {key[:100]} in {file} is of type {kind[:20]}, so the weights are quantised, which only a "
+                                        "library of their own reads: take the model that they were made from (`base_model` on its page)")
+        except (SafetensorError, OSError) as error:  # header too short or long, types and sizes that do not add up to the file
+            raise WrongFiles(f"{name}: {file} is no whole safetensors ({short(error)}); {INSTEAD}") from error
+    return shapes
+
+
+def check_index(name: str, files: dict[str, Path], shapes: dict[str, list[int]]) -> None:
+    """Raise WrongFiles where the index of weights in shards names a tensor that they do not have."""
+    if INDEX in files:
+        named = read_object(name, INDEX, files[INDEX])["weight_map"]
+        if lost := sorted(set(named) - set(shapes)):
+            raise WrongFiles(f"{name}: {INDEX} names {lost[0][:100]} in {named[lost[0]]}, but that has no such tensor; {INSTEAD}")
+
+
+def network_of(name: str, config):
+    """The class of transformers that a configuration describes. Raises WrongFiles for one that reads no text."""
+    import transformers
+
     try:
-        with safe_open(place, framework="np") as tensors:
-            return {key: tensors.get_slice(key).get_shape() for key in tensors.keys()}
-    except (SafetensorError, OSError) as error:  # header too short or long, types and sizes that do not add up to the file
-        raise UserError(f"{name}: {file} is no whole safetensors ({short(error)}); {INSTEAD}") from error
+        kinds = transformers.MODEL_MAPPING[type(config)]
+    except KeyError:
+        raise WrongFiles(f"{name}: transformers has no network of model_type {config.model_type}; take another model") from None
+    kind = kinds[0] if isinstance(kinds, tuple) else kinds
+    if kind.main_input_name != "input_ids":
+        raise WrongFiles(f"{name}: is a {config.model_type}, which reads {kind.main_input_name}, not text; take a model of text")
+    return kind
 
 
-def check_weights(name: str, file: str, shapes: dict[str, list[int]], config) -> None:
-    """Raise UserError unless there are the embeddings and the layers that the configuration promises."""
-    tables = [shape for shape in shapes.values() if len(shape) == 2]
-    widths = {getattr(config, key, None) for key in WIDTHS}
-    if not any(rows == config.vocab_size and width in widths for rows, width in tables):
-        most = max((rows for rows, width in tables if width in widths), default=0)
-        raise UserError(f"{name}: config.json promises {config.vocab_size:,} tokens of {config.hidden_size} numbers, but "
-                        f"{file} has no table of them (its longest of that width has {most:,} rows); {INSTEAD}")
-    stacks: dict[str, set[int]] = {}
-    for match in filter(None, map(LAYER.match, shapes)):
-        stacks.setdefault(match[1], set()).add(int(match[2]))
-    for stack, there in stacks.items():
-        decodes = config.is_encoder_decoder and "decoder" in stack
-        promised = next((value for key in ("num_decoder_layers", "decoder_layers") if decodes
-                         and isinstance(value := getattr(config, key, None), int)), config.num_hidden_layers)
-        if missing := sorted(set(range(promised)) - there):
-            raise UserError(f"{name}: config.json promises {promised} layers, but {file} has no weights of layer "
-                            f"{missing[0]} of {stack[:100]}; {INSTEAD}")
+def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
+    """Raise WrongFiles unless the weights are those of the network that the configuration describes, by name and shape.
+
+    files: {name: place}, safetensors and their index; network: its class, which is made and loaded as in training, but without any
+    numbers.
+    """
+    shapes = read_headers(name, {file: place for file, place in files.items() if file.endswith(".safetensors")})
+    check_index(name, files, shapes)
+    import torch
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    empty = {key: torch.empty(shape, device="meta") for key, shape in shapes.items()}
+    try:
+        _, report = network.from_pretrained(None, config=config, state_dict=empty, device_map={"": "meta"}, dtype=torch.float32,
+                                            output_loading_info=True, ignore_mismatched_sizes=True)
+    except Exception as error:  # of several kinds, which differ between versions of transformers
+        raise WrongFiles(f"{name}: transformers makes no network of {CONFIG} and the names of the weights ({short(error)}); {INSTEAD}") from error
+    for key, there, promised in sorted(report["mismatched_keys"]):
+        raise WrongFiles(f"{name}: {key[:100]} is {list(there)} numbers in the weights, but {list(promised)} by {CONFIG}; {INSTEAD}")
+    if lost := sorted(key for key in report["missing_keys"] if "pooler" not in key):  # a fresh head has its own
+        raise WrongFiles(f"{name}: the weights lack {len(lost)} of those that {CONFIG} promises, {lost[0][:100]} first; {INSTEAD}")
 
 
 def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> None:
-    """Raise UserError unless the tokenizer loads as in training, pads where it must, and makes the model's tokens only."""
+    """Raise WrongFiles unless the tokenizer loads as in training, pads where it must, and makes the model's tokens only."""
     from tokenizers import Tokenizer
     from transformers import AutoTokenizer
-    from transformers.models.auto.modeling_auto import (
-        MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-        MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
-    )
 
+    if TOKENIZER_CONFIG in files:
+        refuse_code(name, TOKENIZER_CONFIG, read_object(name, TOKENIZER_CONFIG, files[TOKENIZER_CONFIG]))
     try:
-        Tokenizer.from_file(str(files["tokenizer.json"]))
+        Tokenizer.from_file(str(files[TOKENIZER]))
     except Exception as error:  # tokenizers raises nothing narrower
-        raise UserError(f"{name}: tokenizer.json is no tokenizer ({short(error)}); get the right file, or write it "
+        raise WrongFiles(f"{name}: tokenizer.json is no tokenizer ({short(error)}); get the right file, or write it "
                         "with AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)") from error
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for file, place in files.items():
-        if not file.endswith(".safetensors"):
-            shutil.copyfile(place, folder / file)
+        shutil.copyfile(place, folder / file)
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
         tokenizer(PROBE, PROBE)
     except Exception as error:  # of several kinds, a tokenizer without an unknown token among them
-        raise UserError(f"{name}: its tokenizer (tokenizer.json, tokenizer_config.json) cannot read every text ({short(error)}); {INSTEAD}") from error
+        raise WrongFiles(f"{name}: its tokenizer (tokenizer.json, tokenizer_config.json) cannot read every text ({short(error)}); {INSTEAD}") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    pads = config.model_type in {*MODEL_FOR_MASKED_LM_MAPPING_NAMES, *MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES}
-    if pads and tokenizer.pad_token_id is None:  # a decoder alone may have none
-        raise UserError(f"{name}: its tokenizer has no padding token (pad_token in tokenizer_config.json); {INSTEAD}")
-    token, number = max(tokenizer.get_vocab().items(), key=lambda pair: pair[1], default=("", -1))
-    if number >= config.vocab_size:
-        raise UserError(f"{name}: its tokenizer makes token {number:,} ({token[:50]}), but the model has "
+    if tokenizer.pad_token_id is None and not give_padding(tokenizer, config.model_type):
+        raise WrongFiles(f"{name}: its tokenizer has no padding token (pad_token in tokenizer_config.json); {INSTEAD}")
+    if beyond := token_beyond(tokenizer, config.vocab_size, config.model_type):
+        token, number = beyond
+        raise WrongFiles(f"{name}: its tokenizer makes token {number:,} ({token[:50]}), but the model has "
                         f"{config.vocab_size:,} (vocab_size in config.json, counted from 0): {INSTEAD}")
 
 
-def check_files(name: str, files: dict[str, Path], folder: Path) -> None:
-    """Raise UserError unless the files are a model that training can load, without foreign code.
+def check_scratch(name: str, files: dict[str, Path], folder: Path) -> None:
+    """Raise WrongFiles unless the configuration and tokenizer of a model without weights are such that training can load them.
 
     files: {name: place}; folder: one that may be written to, and is gone afterwards.
     """
-    for file in ("config.json", "tokenizer_config.json"):
-        if file in files:
-            refuse_code(name, file, read_object(name, file, files[file]))
-    config = read_config(name, "config.json", read_object(name, "config.json", files["config.json"]))
-    for file, place in files.items():
-        if file.endswith(".safetensors"):
-            shapes = read_header(name, file, place)
-            if file == "model.safetensors":
-                check_weights(name, file, shapes, config)
-    check_tokenizer(name, files, folder, config)
+    check_tokenizer(name, files, folder, own_config(name, read_object(name, CONFIG, files[CONFIG])))

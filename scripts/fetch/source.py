@@ -182,9 +182,8 @@ def weight(members: dict) -> int | None:
     return None if None in sizes else REPACKED * sum(sizes) + 1_000_000
 
 
-def fetch(name: str, entry: dict, pins: Path, partial: Path, mirror: str | None) -> dict[str, Path]:
-    """Bring and verify all files of a source; returns {file name: its place under `partial`}."""
-    pin = f"{pins} ({name})"
+def fetch(entry: dict, pin: str, partial: Path, mirror: str | None) -> dict[str, Path]:
+    """Bring and verify all files of a source; returns {file name: its place under `partial`}. pin: where its hashes are declared."""
     files: dict[str, Path] = {}
     for item in entry["downloads"]:
         called = name_of(item)
@@ -206,7 +205,7 @@ def main(given: argparse.Namespace) -> None:
     check_source(given.source, entry, given.sources)
     partial = given.partial / given.source
     try:
-        files = fetch(given.source, entry, given.sources, partial, mirror)
+        files = fetch(entry, given.place or f"{given.sources} ({given.source})", partial, mirror)
         hand_over({place: given.output / name for name, place in files.items()})
     finally:
         shutil.rmtree(partial / "opened", ignore_errors=True)
@@ -220,6 +219,7 @@ def arguments() -> argparse.ArgumentParser:
     program.add_argument("--source", required=True, metavar="NAME", help="an entry of SOURCES")
     program.add_argument("--sources", type=Path, default=Path("resources/sources.yaml"), metavar="FILE",
                          help="default: %(default)s")
+    program.add_argument("--place", metavar="TEXT", help="what to call the place of the entry in messages; default: SOURCES (NAME)")
     program.add_argument("--output", type=Path, required=True, help="the folder to write to, results/fetch/NAME")
     program.add_argument("--mirror", default="", metavar="PLACE", help=MIRROR_HELP)
     program.add_argument("--partial", type=Path, default=Path("results/fetch/.partial"), metavar="DIR",

@@ -29,15 +29,16 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.common.program import UserError
-from scripts.publish.names import details_of, model_title
+from scripts.publish.marks import marks_of
+from scripts.publish.names import details_of, method_title, model_title
 from scripts.publish.verdicts import COMPARED, beside, share, trend
 
 # Where a paper reports the best of what it measured on, the honest number stands beside it.
 HONEST = {"peak_accuracy": "accuracy"}
 # What sets two lines of one plot apart; a study has some of these columns.
-SERIES = ["source", "split", "model", "method", "challenge_set", "scoring", "size_matched", "same_videos", "hard", "experiment"]
+SERIES = ["source", "split", "model", "method", "challenge_set", "scoring", "size_matched", "same_videos", "hard", "limit", "experiment"]
 # The columns that are measured or tell of an example's part; all others are settings.
-MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "slice"]
+MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "slice"]
 DIFFERENCE = "points over "
 
 
@@ -121,9 +122,9 @@ def who(row: pd.Series, facts: Facts, paper: dict[str, list[str]]) -> tuple[str,
     matched = (", same videos" * pd.notna(row.get("same_videos")) + ", size-matched" * pd.notna(row.get("size_matched"))
                + ", hard pairs" * bool(pd.notna(row.get("hard")) and row["hard"]))
     method = row.get("method")
-    method = "" if pd.isna(method) or method == row["model"] else f", {method.replace('_', ' ')}"
+    method = "" if pd.isna(method) or method == row["model"] else f", {method_title(method)}"
     data = title_of(row["source"], facts) + details_of(row["dataset"], list(row.index))
-    tags = ["sample data"] if row["sample"] else []
+    tags = marks_of(row)
     return (f"{data}, {row['split']}, {model_title(row['model'], facts.models)}{method}{matched}",
             tags + warnings(row, paper, facts))
 

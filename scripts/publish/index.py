@@ -15,6 +15,7 @@ import pandas as pd
 from scripts.common.files import whole
 from scripts.common.program import execute, log, parser
 from scripts.common.tables import read_metrics
+from scripts.publish.marks import at_most
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -41,8 +42,9 @@ def listed(values: pd.Series) -> str:
 
 
 def row_of(name: str, metrics: pd.DataFrame) -> str:
-    """The row of a study; metrics: columns study, source, experiment, sample."""
-    note = " (sample data)" if metrics["sample"].all() else ""
+    """The row of a study; metrics: columns study, source, experiment, sample, limit."""
+    marks = ["sample data"] * bool(metrics["sample"].all()) + [at_most(limit) for limit in sorted(metrics["limit"].dropna().unique())]
+    note = f" ({', '.join(marks)})" if marks else ""
     cells = [f'<a href="{escape(name)}/index.html">{escape(name)}</a>{note}', listed(metrics["study"]), listed(metrics["source"]),
              str(metrics["experiment"].nunique())]
     return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"

@@ -11,6 +11,19 @@ from scripts.common.tables import read_metrics
 from scripts.common.yaml_files import entries_of
 
 
+METHODS = {  # how a model met the data, in words; any other method is told by its name
+    "train": "fine-tuned", "train_symmetric": "both orders", "classify": "classification", "fill": "mask filling",
+    "fill_zero_shot": "mask filling, zero-shot", "generate": "generation", "generate_zero_shot": "generation, zero-shot",
+    "pseudo_log_likelihood": "pseudo-log-likelihood", "direct": "direct evaluation", "likelihood_pmi": "likelihood, PMI",
+    "likelihood_token": "likelihood per token", "likelihood_candidate": "likelihood of the candidate", "verbalizer": "yes or no",
+    "external": "from elsewhere", "released": "released predictions"}
+
+
+def method_title(name: str) -> str:
+    """A method's name in figures, tables and on the page."""
+    return METHODS.get(name, name.replace("_", " "))
+
+
 def load(path: Path) -> dict:
     """The entries of a YAML file of resources/, by name."""
     return entries_of(path)

@@ -26,6 +26,7 @@ from scripts.common.runs import facts_of
 from scripts.common.tables import read_metrics, read_sample
 from scripts.evaluate.timedial_ranking import outranked_by_chance
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import notes_by_dataset
 from scripts.publish.names import load
 from scripts.publish.shortcut_cues import of_answers, of_candidates, of_hypotheses, of_order
 from scripts.publish.table import percent, write
@@ -108,15 +109,15 @@ def audit(study: str, train: pd.DataFrame, evaluated: pd.DataFrame) -> pd.DataFr
     return table.sort_values("train", key=lambda values: -(values - table["train_average"]).abs(), kind="stable") if rows else table
 
 
-def tabulate(study: str, names: list[str], train: Path, build: Path, sources: dict, samples: set[str]) -> pd.DataFrame:
-    """A row of text for each dataset and cue."""
+def tabulate(study: str, names: list[str], train: Path, build: Path, sources: dict, notes: dict[tuple, str]) -> pd.DataFrame:
+    """A row of text for each dataset and cue; notes: of notes_by_dataset()."""
     facts = {(fact["source"], fact["dataset"]): fact for fact in (facts_of(train / name / "run.json") for name in names)}
     rows = []
     for (source, dataset), fact in sorted(facts.items()):
         first, second = fact["splits"][:2]
         folder = build / source / dataset
         found = audit(study, read_split(folder / f"{first}.parquet", study), read_split(folder / f"{second}.parquet", study))
-        title = sources[source]["title"] + (" [sample data]" if source in samples else "")
+        title = sources[source]["title"] + notes.get((source, dataset), "")
         for _, row in found.iterrows():
             says = f" ({fact['labels'][row['label']].replace('_', ' ')})" if study == "temporal_nli" else ""
             rows.append({"Corpus": title, "Dataset": dataset, "Split": second, "Cue": row["cue"] + says,
@@ -132,7 +133,7 @@ def tabulate(study: str, names: list[str], train: Path, build: Path, sources: di
 def main(given: argparse.Namespace) -> None:
     study = given.output.name.removesuffix("_shortcuts")
     metrics = read_metrics(given.metrics).to_pandas()
-    table = tabulate(study, given.runs, given.train, given.build, load(given.sources), set(metrics.loc[metrics["sample"], "source"]))
+    table = tabulate(study, given.runs, given.train, given.build, load(given.sources), notes_by_dataset(metrics))
     write(table, CAPTION.format(score=SCORES[study]), [name for name in table if "%" in name or name.startswith("Average") or name == "n"],
           given.output)
     log.info("%s: %d cues, of which the evaluation punishes %d", given.output, len(table), (table["The evaluation"] == "punished").sum())

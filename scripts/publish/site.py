@@ -4,7 +4,7 @@ The page loads nothing: styles and figures (SVG) stand inside it; PDF, PNG and C
 follows resources/figures.yaml, study by study; every text from a corpus, a resource or a caption is escaped.
 
 Reads  metrics.parquet, resources/{figures,studies,sources,models}.yaml, resources/published.csv, the captions that
-       figures.yaml names (beside resources/), <publish>/figures/<name>.svg, <publish>/tables/<name>.csv,
+       figures.yaml names (beside resources/), resources/left_out.yaml where anything was left out, <publish>/figures/<name>.svg, <publish>/tables/<name>.csv,
        cleaning.csv of each source, run.json of each run
 Writes the page
 
@@ -29,14 +29,17 @@ import yaml
 from scripts.common.csv_files import read_csv
 from scripts.common.files import sha256_of, whole
 from scripts.common.handed import has_options
+from scripts.common.models import stage_of
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.runs import facts_of
 from scripts.common.tables import read_metrics
 from scripts.common.yaml_files import read_yaml
 from scripts.publish.comparison import DIFFERENCE, Facts, findings, paper_of, published_claims, settings_of, trends
 from scripts.publish.machines import machine_of, mixture
-from scripts.publish.names import load, model_title
+from scripts.publish.names import load, method_title, model_title
+from scripts.publish.scorecard.layout import read_left_out
 
+ALL = "all"  # the study of what is about all of them
 TEMPLATES = Path(__file__).parent / "templates"
 OTHERS = {"figure": ["pdf", "png", "svg", "csv"], "table": ["csv", "md", "tex"]}
 FOLDERS = {"figure": "figures", "table": "tables"}
@@ -80,9 +83,14 @@ def example_groups(file: Path) -> list[dict]:
     return [{"title": title, "examples": records} for title, records in groups.items()]
 
 
-def is_made(item: dict, runs: list[dict]) -> bool:
-    """Whether one of the study's runs has the options that a figure or table needs (the rules make no other)."""
+def is_made(item: dict, runs: list[dict], is_probe: bool = False) -> bool:
+    """Whether one of the study's runs is what a figure or table needs (the rules make no other); what is about all studies is made
+    where several studies or models ran, and in a probe."""
     runs = [fact for fact in runs if fact["method"] != "control" or not item.get("needs_model")]
+    if item["study"] == ALL and not is_probe and max(len({fact["study"] for fact in runs}), len({fact["model"] for fact in runs})) < 2:
+        return False
+    if item.get("needs_wordings"):
+        runs = [fact for fact in runs if fact.get("wording")]
     return any(has_options(fact["data_options"], item.get("needs", {})) for fact in runs)
 
 
@@ -190,16 +198,29 @@ def model_facts(names: list[str], models: dict, published: set[str]) -> list[dic
         entry = models.get(name, {})
         places = [str(entry[key]) for key in ("hub", "revision", "folder") if key in entry]
         none = "a control: no weights" if "control" in entry else ""
-        stage = f"an MLM stage of {model_title(entry['mlm']['model'], models)}" if "mlm" in entry else ""
+        made = stage_of(entry)
+        stage = f"{'an' if made[0] == 'mlm' else 'a'} {made[0].upper()} stage of {model_title(made[1]['model'], models)}" if made else ""
         rows.append({"title": model_title(name, models), "licence": entry.get("licence", ""), "published": name in published,
                      "origin": " ".join(places) or none or stage or "weights drawn here from the run's seed"})
     return rows
 
 
+def left_out_groups(left_out: list[dict], models: dict, studies: dict) -> list[dict]:
+    """What was not asked: of each model and reason, in which studies and by which methods."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for entry in left_out:
+        study = studies.get(entry["study"], {}).get("title", entry["study"])
+        told = groups.setdefault((entry["model"], entry["reason"]), [])
+        told += [text] if (text := f"{study}: {method_title(entry['method'])}") not in told else []
+    return [{"model": model_title(model, models), "reason": reason, "what": told} for (model, reason), told in groups.items()]
+
+
 def run_title(fact: dict, models: dict) -> str:
     """A run's model, and its method where it has one that is not plain training."""
     method = fact.get("method", "train")
-    return model_title(fact["model"], models) + ("" if method == "train" else f", {method.replace('_', ' ')}")
+    wording = fact.get("wording")
+    return (model_title(fact["model"], models) + ("" if method == "train" else f", {method_title(method)}")
+            + ("" if wording is None else f", wording {wording}"))
 
 
 def page(context: dict) -> str:
@@ -219,14 +240,17 @@ def main(given: argparse.Namespace) -> None:
     cleaning = pd.concat([pd.read_csv(file, keep_default_na=False) for file in given.cleaning], ignore_index=True)
     configuration, provenance = json.loads(given.configuration), json.loads(given.provenance)
 
+    def published_items(study: str, own: list[dict]) -> list[dict]:
+        return [published_item(item, given.publish, root, given.output, provenance) for item in read_yaml(resources / "figures.yaml")
+                if item["study"] == study and is_made(item, own, bool(configuration.get("model")))]
+
     sections = []
     for study in [name for name in studies if name in set(metrics["study"])]:
         own = [fact for fact in runs if fact["study"] == study]
-        items = [published_item(item, given.publish, root, given.output, provenance)
-                 for item in read_yaml(resources / "figures.yaml") if item["study"] == study and is_made(item, own)]
         facts = Facts(means[means["study"] == study], own, cleaning, sources, models)
         sections.append({"name": study, "title": studies[study]["title"], "paper": studies[study]["paper"],
-                         "question": paragraphs(root / "report" / f"{study}.rst"), "items": items, "machines": mixture(own),
+                         "question": paragraphs(root / "report" / f"{study}.rst"),
+                         "items": published_items(study, own), "machines": mixture(own),
                          "compared": compared(study, published, facts)})
     reported = {model for _, claim in published.iterrows() for model in paper_of(claim).get("model", [])}
     experiments = [{"name": name, "title": configuration["experiments"][name].get("title", name)}
@@ -234,8 +258,12 @@ def main(given: argparse.Namespace) -> None:
     datasets = {(fact["source"], fact["dataset"], split): digest
                 for fact in runs for split, digest in fact["data"].items()}
     html = page({
-        "about": paragraphs(root / "report" / "workflow.rst"), "studies": sections, "experiments": experiments,
+        "about": paragraphs(root / "report" / "workflow.rst"), "about_all": paragraphs(root / "report" / f"{ALL}.rst"), "studies": sections, "experiments": experiments,
+        "all_items": published_items(ALL, [fact for fact in runs if fact["study"] in studies]),
+        "left_out": left_out_groups(read_left_out(resources / "left_out.yaml"), models, studies),
         "sample": bool(metrics["sample"].any()), "all_sample": bool(metrics["sample"].all()),
+        "wordings": bool(metrics["wording"].notna().any()),
+        "limits": [f"{limit:,.0f}" for limit in sorted(metrics["limit"].dropna().unique())],
         "cleaning": cleaned(given.cleaning, sources),
         "sources": source_facts(sorted(set(cleaning["source"])), sources, root),
         "models": model_facts(sorted({fact["model"] for fact in runs}), models, reported),

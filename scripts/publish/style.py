@@ -6,6 +6,8 @@ or a line style says as well, for print in grey. The font comes with matplotlib,
 
 import logging
 import math
+import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import matplotlib
@@ -16,6 +18,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.common.files import whole
+from scripts.common.fingerprint import fingerprint
+from scripts.common.project_version import version
 
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 MARKERS = ["o", "s", "D", "^", "v", "P"]
@@ -24,7 +28,6 @@ CONTROL, CONTROL_MARKERS = "#9a9a9a", ["x", "+", "1", "2", "3", "4"]  # what no 
 CONTROLS, BEST_CONTROL = "controls (no understanding of time)", "best control (no understanding of time)"
 LEGEND_LINE = 0.145  # inches
 WIDTH = 7.0  # inches: the text width of a two-column page
-SAMPLE = "SAMPLE DATA"
 
 SETTINGS = {
     "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8,
@@ -54,10 +57,28 @@ def panel_title(axes: Axes, lines: list[str], detail: str) -> None:
     axes.annotate(detail, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", color=GREY, va="bottom")
 
 
-def mark_sample(axes: Axes, size: float = 17) -> None:
-    """Say on the face of a panel that its numbers come from sample data."""
-    axes.text(0.5, 0.5, SAMPLE, transform=axes.transAxes, ha="center", va="center", rotation=24, fontsize=size,
-              fontweight="bold", color=PALE, zorder=0.6)
+def mark(axes: Axes, text: str, size: float = 17) -> None:
+    """Say on the face of a panel what marks its numbers: of face_of() (scripts/publish/marks.py), nothing where that is empty."""
+    if text:
+        longest = max(map(len, text.split("\n")))
+        axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", rotation=24, linespacing=1.1,
+                  fontsize=size * min(1, 12 / longest), fontweight="bold", color=PALE, zorder=0.6)
+
+
+def told_apart(systems: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
+    """Of each system (its name, model and method) a colour and a marker, no two of 36 alike.
+
+    The model has the colour and the method the marker; with one method, the model has both. What would look like another system
+    takes the next marker.
+    """
+    systems = list(systems)
+    models, methods = (list(dict.fromkeys(names)) for names in ([model for _, model, _ in systems], [method for *_, method in systems]))
+    found: dict[str, tuple[str, str]] = {}
+    for name, model, method in systems:
+        colour, marker = models.index(model), methods.index(method) if len(methods) > 1 else models.index(model)
+        looks = [(COLOURS[(colour + step // 6) % 6], MARKERS[(marker + step) % 6]) for step in range(36)]
+        found.setdefault(name, next((look for look in looks if look not in found.values()), looks[0]))
+    return found
 
 
 def with_ends(points: pd.DataFrame) -> pd.DataFrame:
@@ -111,9 +132,17 @@ def nothing(text: str) -> Figure:
     return figure
 
 
+def maker() -> str:
+    """What a figure's files say of who made them: version, program and the fingerprint of its code, as the page tells it. Not the commit:
+    with it equal figures would be unequal files."""
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    program = spec.name if spec and spec.name.startswith("scripts.publish.") else None
+    return f"timestride {version()}" + (f", {fingerprint(program)}" if program else "")
+
+
 def save(figure: Figure, output: Path) -> None:
-    """Write <output>.svg, .png and .pdf, without dates, so that equal figures are equal files."""
-    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
-    for suffix, metadata in undated.items():
+    """Write <output>.svg, .png and .pdf, with what made them and without dates, so that equal figures are equal files."""
+    told = {"svg": {"Date": None, "Source": maker()}, "pdf": {"CreationDate": None, "Keywords": maker()}, "png": {"Source": maker()}}
+    for suffix, metadata in told.items():
         with whole(output.with_name(f"{output.name}.{suffix}")) as place:
             figure.savefig(place, format=suffix, metadata=metadata)

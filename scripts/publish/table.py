@@ -7,12 +7,7 @@ import pandas as pd
 
 from scripts.common.csv_files import write_csv
 from scripts.common.files import whole
-
-LATEX = str.maketrans({
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}", "–": "--",
-    "−": "$-$", "±": r"$\pm$", "·": r"$\cdot$", "×": r"$\times$",
-})
+from scripts.publish.latex import latex_table
 
 ABOVE = "Above the best control (points)"
 
@@ -27,19 +22,20 @@ def interval(row: Mapping, decimals: int = 1) -> str:
     return "one group" if pd.isna(row["ci_low"]) else f"{percent(row['ci_low'], decimals)}–{percent(row['ci_high'], decimals)}"
 
 
+def signed(difference: float) -> str:
+    """A difference of shares in points with its sign: `+2.1`, `−0.3`, `0.0`."""
+    told = f"{difference * 100:+.1f}"
+    return "0.0" if told in ("+0.0", "-0.0") else told.replace("-", "−")
+
+
 def above_control(row: pd.Series | None, models: dict) -> str:
     """How far a model lies above the best control, in points: `bag of words: +2.1 (−0.3 to +4.5)`; row: of `…_above_control`."""
     if row is None:
         return ""
-    signed = [f"{value * 100:+.1f}".replace("-", "−") for value in (row["value"], row["ci_low"], row["ci_high"]) if pd.notna(value)]
-    span = f" ({signed[1]} to {signed[2]})" if len(signed) == 3 else ""
+    told = [signed(value) for value in (row["value"], row["ci_low"], row["ci_high"]) if pd.notna(value)]
+    span = f" ({told[1]} to {told[2]})" if len(told) == 3 else ""
     # The name first: a spreadsheet would take a text that begins with + for a formula.
-    return f"{models.get(row['control'], {}).get('title', row['control'].replace('_', ' '))}: {signed[0]}{span}"
-
-
-def latex(text: str) -> str:
-    """Text as LaTeX shows it."""
-    return text.translate(LATEX)
+    return f"{models.get(row['control'], {}).get('title', row['control'].replace('_', ' '))}: {told[0]}{span}"
 
 
 def markdown(text: str) -> str:
@@ -55,24 +51,13 @@ def write_points(points: pd.DataFrame, output: Path) -> None:
 
 
 def write(table: pd.DataFrame, caption: str, numbers: list[str], output: Path) -> None:
-    """Write a table of text cells to <output>.csv, .md and .tex; the columns `numbers` are set flush right.
-
-    The LaTeX needs the package booktabs.
-    """
-    right = [column in numbers for column in table]
-    head = [markdown(column) for column in table]
-    lines = [head, ["---:" if flush else "---" for flush in right],
+    """Write a table of text cells to <output>.csv, .md and .tex; the columns `numbers` are set flush right."""
+    lines = [[markdown(column) for column in table], ["---:" if column in numbers else "---" for column in table],
              *([markdown(cell) for cell in row] for row in table.to_numpy())]
-    body = [" & ".join(latex(cell) for cell in row) + r" \\" for row in [list(table), *table.to_numpy()]]
     write_csv(table, output.with_name(f"{output.name}.csv"))
     files = {
         "md": "\n".join(f"| {' | '.join(line)} |" for line in lines) + f"\n\n{markdown(caption)}\n",
-        "tex": "\n".join([
-            "% \\usepackage{booktabs}", r"\begin{table*}", r"\centering\scriptsize\setlength{\tabcolsep}{3pt}",
-            rf"\begin{{tabular}}{{@{{}}{''.join('r' if flush else 'l' for flush in right)}@{{}}}}", r"\toprule",
-            body[0], r"\midrule", *body[1:], r"\bottomrule", r"\end{tabular}", rf"\caption{{{latex(caption)}}}",
-            rf"\label{{tab:{output.name}}}", r"\end{table*}", "",
-        ]),
+        "tex": latex_table(table, caption, numbers, output.name),
     }
     for suffix, text in files.items():
         with whole(output.with_name(f"{output.name}.{suffix}")) as place:

@@ -26,6 +26,7 @@ from scripts.common.program import UserError, execute, log
 from scripts.common.tables import provenance_of, read_table
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of
 from scripts.publish.names import load, model_title
 from scripts.publish.table import write_points
 from scripts.train.choice import chosen_epoch
@@ -39,7 +40,7 @@ def read_history(file: Path) -> pd.DataFrame:
         raise UserError(f"{file}: does not tell its run's settings; make it again with `snakemake {file}`")
     return read_table(file).to_pandas().assign(
         **{name: settings[name] for name in ("source", "dataset", "model", "seed")},
-        stride=settings["data"]["stride"],
+        stride=settings["data"]["stride"], limit=settings["data"].get("limit"),
         variant=json.dumps({name: value for name, value in ({"method": settings["method"]} | settings["data"] | settings["training"]).items()
                             if name != "stride"}, sort_keys=True),
     )
@@ -90,8 +91,8 @@ def row_titles(history: pd.DataFrame, sources: dict, models: dict) -> dict[tuple
     return titles
 
 
-def draw(history: pd.DataFrame, samples: set[str], sources: dict, models: dict) -> Figure:
-    """The figure of concatenated histories (read_history)."""
+def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
+    """The figure of concatenated histories (read_history), with the column sample."""
     style.apply()
     strides = sorted(set(history["stride"]))
     splits = sorted(set(history["split"]), key=lambda name: (name != "train", name != "held_out", name))
@@ -115,8 +116,7 @@ def draw(history: pd.DataFrame, samples: set[str], sources: dict, models: dict) 
                     axes.set_axis_off()
                     continue
                 draw_panel(axes, lines, measure, splits)
-                if key[0] in samples:
-                    style.mark_sample(axes, 10)
+                style.mark(axes, face_of(lines), 10)
                 axes.set_xlim(0.7, history["epoch"].max() + 0.3)
                 axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
                 axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
@@ -141,7 +141,8 @@ def main(given: argparse.Namespace) -> None:
     metrics = read_table(given.metrics, ["source", "sample"]).to_pandas()
     history = pd.concat([read_history(given.train / name / "history.parquet") for name in given.runs])
     history = history.sort_values(["source", "model", "variant", "stride", "seed", "split", "epoch"], ignore_index=True)
-    figure = draw(history, set(metrics.loc[metrics["sample"], "source"]), load(given.sources), load(given.models))
+    history["sample"] = history["source"].isin(metrics.loc[metrics["sample"], "source"])
+    figure = draw(history, load(given.sources), load(given.models))
     style.save(figure, given.output)
     write_points(history.drop(columns="variant"), given.output)
     log.info("%s: %d runs", given.output, history["run"].nunique())

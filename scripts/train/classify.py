@@ -1,4 +1,9 @@
-"""The `classify` paradigm: a sequence classification head over any encoder, for single texts and pairs of texts."""
+"""The `classify` paradigm: a sequence classification head over any model, for single texts and pairs of texts.
+
+An encoder's head reads its first token, an encoder-decoder's and a decoder's the last one that is no padding (a decoder sees
+what stands before). Texts are padded at the end. Where a tokenizer has no separator for pairs it is a newline, where it has
+no mask for TimeDial's contexts a blank of underscores (separate_pairs and blank in scripts/train/paradigm.py).
+"""
 
 from pathlib import Path
 
@@ -11,7 +16,7 @@ from scripts.common.program import UserError
 from scripts.train.batches import Examples, joined, repeated, tokenize
 from scripts.train.labels import Head
 from scripts.train.paradigm import (
-    contexts_and_candidates, fields_of, mask_token, read_config, read_network, read_tokenizer, window)
+    blank, contexts_and_candidates, fields_of, read_config, read_network, read_tokenizer, separate_pairs, window)
 
 FIELDS = ("input_ids", "token_type_ids", "attention_mask")
 
@@ -19,19 +24,20 @@ FIELDS = ("input_ids", "token_type_ids", "attention_mask")
 def load(model: Path, head: Head, training: dict):
     """The tokenizer and the model, with its own head or a fresh one; a model without weights starts from scratch.
 
-    The caller seeds torch. Raises UserError when weights of the encoder, or of its own head, are missing or max_length
-    is too long.
+    The caller seeds torch. Raises UserError when weights of the model, or of its own head, are missing or max_length is
+    too long.
     """
     tokenizer = read_tokenizer(model)
+    separate_pairs(tokenizer, model)
     fresh = {} if head.order else {"num_labels": len(head.labels), "id2label": dict(enumerate(head.labels)),
                                    "label2id": {name: number for number, name in enumerate(head.labels)}}
-    config = read_config(model, tokenizer, training, problem_type="single_label_classification", **fresh)
+    config = read_config(model, tokenizer, training, problem_type="single_label_classification", use_cache=False, **fresh)
     network, missing = read_network(AutoModelForSequenceClassification, model, config)
     prefix = f"{network.base_model_prefix}."
     lost = [key for key in missing if head.order or key.startswith(prefix) and "pooler" not in key]
     if lost:
-        raise UserError(f"{model}/model.safetensors: {len(lost)} weights of the {'model' if head.order else 'encoder'} are "
-                        f"missing, {lost[0]} first; fetch the model again or choose another")
+        raise UserError(f"{model}/model.safetensors: {len(lost)} weights of the model are missing, "
+                        f"{lost[0]} first; fetch the model again or choose another")
     return tokenizer, network
 
 
@@ -60,9 +66,9 @@ def tokenize_cloze(tokenizer, model: Path, table: pa.Table, labels: np.ndarray, 
     """Contexts and candidates as pairs; a context is cut around its mask."""
     left, right, candidate = contexts_and_candidates(tokenizer, table, model)
     (before, between, after), types = pair_frame(tokenizer, model)
-    n, mask = len(table), mask_token(tokenizer, model)
-    left, right, truncated = window(left, right, max_length - 1 - len(before + between + after) - candidate.lengths, table)
-    parts = [repeated(before, n), left, repeated([mask], n), right, repeated(between, n), candidate, repeated(after, n)]
+    n, place = len(table), blank(tokenizer)
+    left, right, truncated = window(left, right, max_length - len(before + place + between + after) - candidate.lengths, table)
+    parts = [repeated(before, n), left, repeated(place, n), right, repeated(between, n), candidate, repeated(after, n)]
     fields = {"input_ids": joined(*parts)}
     if "token_type_ids" in tokenizer.model_input_names:
         of_first, of_second = types[3], types[4]

@@ -31,6 +31,7 @@ from scripts.common.bag_of_words import REGULARIZATION
 from scripts.common.devices import processor
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import UserError, execute, json_object, log, parser
+from scripts.common.project_version import project_version
 from scripts.common.tables import HISTORY, PREDICTIONS, content_digest, read_sample, read_table, write_table
 from scripts.common.text_features import FEATURES, frequency, in_context, shared_numbers
 from scripts.train.work import write_json
@@ -171,9 +172,10 @@ def main(given: argparse.Namespace) -> None:
         "label_columns": [], "data_options": settings["data"], "training": settings["training"],
         "train_examples": len(train) if learns else 0, "held_out_examples": 0, "truncated_examples": 0, "truncated": {},
         "epochs": 0, "best_epoch": 0, "seconds": round(time.time() - started, 1), "tokens": 0, "tokens_per_second": 0.0,
-        "model_files": {}, "micro_batch_tokens": None,
+        "model_files": {}, "micro_batch_tokens": None, "kind": "control", "parameters": 0, "wording": None, "shots": 0, "threshold": None,
         "hardware": {"device": processor(), "processes": 1, "threads": 1, "precision": "fp64", "deterministic": True},
         "versions": {"python": platform.python_version(), "scikit-learn": version("scikit-learn")},
+        "timestride": project_version(),
     }, given.output / "run.json")
     log.info("%s: %s", given.run, ", ".join(shares))
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 import torch
 from transformers import AutoModelForMaskedLM
 
+from scripts.common.models import has_weights
 from scripts.common.program import UserError
 from scripts.train.batches import IGNORED, Examples, joined, repeated
 from scripts.train.paradigm import (
@@ -27,7 +28,7 @@ def load(model: Path, training: dict, learns: bool, new_head: bool = False):
     """
     tokenizer = read_tokenizer(model)
     config = read_config(model, tokenizer, training)
-    if not learns and not (model / "model.safetensors").exists():
+    if not learns and not has_weights(model):
         raise UserError(f"{model}: has no weights, so it knows nothing before it learns; leave the zero-shot method out, or "
                         "name a trained model")
     network, missing = read_network(AutoModelForMaskedLM, model, config)

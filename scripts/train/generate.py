@@ -13,6 +13,7 @@ import torch
 from transformers import AutoModelForSeq2SeqLM
 from transformers.modeling_outputs import BaseModelOutput
 
+from scripts.common.models import has_weights
 from scripts.common.program import UserError
 from scripts.train import fill
 from scripts.train.batches import IGNORED, Examples, joined, repeated
@@ -33,7 +34,7 @@ def load(model: Path, training: dict, learns: bool):
     config = read_config(model, tokenizer, training)
     if not config.is_encoder_decoder:
         raise UserError(f"{model}: a {config.model_type} model has no decoder; the method generate needs a model like T5")
-    if not learns and not (model / "model.safetensors").exists():
+    if not learns and not has_weights(model):
         raise UserError(f"{model}: has no weights, so it knows nothing before it learns; leave the zero-shot method out, or "
                         "name a trained model")
     network, lost = read_network(AutoModelForSeq2SeqLM, model, config)

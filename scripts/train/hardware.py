@@ -89,8 +89,11 @@ def set_up(job: dict, launch: Launch) -> tuple[Accelerator, Hardware]:
         named = {} if tracker == "tensorboard" else {tracker: {"name": job["run"]}}
         accelerator.init_trackers("timestride", job["settings"]["training"], named)
     cuda = accelerator.device.type == "cuda"
+    precision = job["settings"]["training"]["precision"]
+    if precision == "auto" and "prompt" in job:  # nothing is learnt: rounding must decide no rank unless that is asked for
+        precision = "fp32"
     memory = torch.cuda.get_device_properties(accelerator.device).total_memory // launch.runs_per_gpu if cuda else 0
     return accelerator, Hardware(
         device=torch.cuda.get_device_name() if cuda else processor(), processes=accelerator.num_processes, threads=launch.threads,
-        precision=precision_for(job["settings"]["training"]["precision"], not cuda), deterministic=launch.deterministic, cuda=cuda,
+        precision=precision_for(precision, not cuda), deterministic=launch.deterministic, cuda=cuda,
         memory=memory)

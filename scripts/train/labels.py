@@ -1,10 +1,11 @@
-"""Which column of a model's head is which label of the study. Standard library only: asked before torch is imported."""
+"""Which column of a model's head is which label of the study. Nothing of torch: asked before it is imported."""
 
 import argparse
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from scripts.common.models import has_weights
 from scripts.common.program import UserError, json_object
 
 # Other words for a label, once it is lower case with underscores (UDS-NLI of Vashishtha et al. 2020 has these).
@@ -48,7 +49,7 @@ def head_of(model: Path, labels: list[str], merged_labels: dict[str, list[str]] 
     Raises UserError, with the reason, for a model whose labels are others, and for a model without labels that does
     not learn.
     """
-    named = own_labels(model) if (model / "model.safetensors").exists() else []
+    named = own_labels(model) if has_weights(model) else []
     wanted = [(labels, list(range(len(labels))))]
     if merged_labels:
         merged = list(merged_labels)

@@ -6,7 +6,7 @@ Nothing of the user's own Accelerate configuration or environment reaches the lo
 import json
 import os
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -39,6 +39,11 @@ class Launch:
     runs_per_gpu: int = 1
     report_to: str = "none"
     tokens: str | None = None  # where tokenized splits are kept
+    keep: str = "none"  # best, last: the epoch whose weights are kept
+    merge_adapter: bool = False  # whether kept weights hold what an adapter has learnt, and no adapter
+    kept: str | None = None  # the folder of the kept weights of this very run
+    is_kept: bool = False  # they are there: it is scored by them
+    card: dict = field(default_factory=dict)  # what their model card says of the model and the data
     log: str | None = None
 
     @property

@@ -20,7 +20,6 @@ import json
 import os
 import sys
 import time
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -29,34 +28,21 @@ from accelerate import Accelerator
 
 from scripts.common.locks import flock
 from scripts.common.program import UserError, execute, log, log_to, parser
-from scripts.train import checkpoint
+from scripts.train import adapter, checkpoint, keep
 from scripts.train.batches import Examples, epoch_batches
 from scripts.train.choice import chosen_epoch, held_out_losses, is_last
 from scripts.train.hardware import Hardware, set_up
 from scripts.train.launch import Launch, read_launch
+from scripts.train.measure import measure, score_kept
+from scripts.train.memory import TooLarge, ran_out, remedies
 from scripts.train.progress import Progress
 from scripts.train.result import write_result
 from scripts.train.scoring import Scorer
 from scripts.train.splits import read_examples, read_tables
+from scripts.train.state import State
 from scripts.train.step import Learner, parameter_groups, seed_everything, tokens_that_fit
 from scripts.train.stop import Stop, Stopped
 from scripts.train.work import fail, finish
-
-
-@dataclass
-class State:
-    """How far a run is; what a checkpoint keeps beside the weights and the optimizer."""
-
-    epoch: int = 0  # that are done
-    step: int = 0  # of the next one that are done
-    loss: float = 0.0  # summed over its examples so far
-    right: float = 0.0  # of them
-    history: list = field(default_factory=list)  # rows of the schema history
-    kept: dict = field(default_factory=dict)  # by selection and split: epoch, accuracy, scores
-    weights: dict | None = None  # of the chosen epoch, for a method that makes a model
-    seconds: float = 0.0
-    tokens: int = 0
-    micro_batch_tokens: int | None = None  # of its forward passes, which decide dropout
 
 
 # ---- one epoch
@@ -95,7 +81,7 @@ def train_epoch(state: State, learner: Learner, examples: Examples, job: dict, s
                         f"({training['learning_rate']}) or set precision: fp32")
 
 
-def score_epoch(state: State, scorer: Scorer, examples: dict[str, Examples], job: dict) -> list[dict]:
+def score_epoch(state: State, scorer: Scorer, examples: dict[str, Examples], job: dict, keeps: bool = False) -> list[dict]:
     """Score the epoch whose steps are taken, and end it: its rows of the history, also added to the state.
 
     Keeps the scores that are reported: of the chosen epoch so far (selection held_out; last where nothing is held out), and
@@ -122,8 +108,8 @@ def score_epoch(state: State, scorer: Scorer, examples: dict[str, Examples], job
     # Nothing of the state changes before all is scored: the run may be told to end while it scores.
     if better:
         state.kept[selection] = reported
-        if job["makes_model"]:
-            weights = scorer.accelerator.unwrap_model(scorer.network).state_dict()
+        if job["makes_model"] or keeps:
+            weights = adapter.trained_state(scorer.accelerator.unwrap_model(scorer.network))
             state.weights = {name: values.detach().cpu().clone() for name, values in weights.items()}
     if job["peak"]:
         peaks = state.kept.setdefault("peak", {})
@@ -141,6 +127,7 @@ class Saver:
     def __init__(self, launch: Launch, job: dict, hardware: Hardware, stop: Stop):
         self.path, self.every = Path(launch.work) / "checkpoint.pt", launch.checkpoint_seconds
         self.digest, self.hardware, self.stop, self.learner = job["digest"], hardware, stop, None
+        self.keeps_best = launch.keep == "best"
         self.last, self.took, self.started, self.before = time.time(), 0.0, time.time(), 0.0
 
     def load(self, network) -> tuple[State, dict | None]:
@@ -148,8 +135,11 @@ class Saver:
         saved = checkpoint.load(self.path, self.digest, self.hardware.maker())
         if saved is None:
             return State(), None
+        if self.keeps_best and saved["epoch"] and saved["weights"] is None:
+            log.warning("%s does not hold the weights of the epoch to keep; the run starts anew", self.path)
+            return State(), None
         self.hardware.use_threads(saved.pop("threads"))
-        network.load_state_dict(saved.pop("network"))
+        adapter.load_trained_state(network, saved.pop("network"))
         optimizer = saved.pop("optimizer")
         self.before = saved["seconds"]
         return State(**saved), optimizer
@@ -174,7 +164,7 @@ class Saver:
         if accelerator.is_main_process:
             network = accelerator.unwrap_model(self.learner.network)
             checkpoint.save(self.path, self.digest, self.hardware.maker(), vars(state) | {
-                "threads": self.hardware.threads, "network": network.state_dict(), "optimizer": self.learner.optimizer.state_dict()})
+                "threads": self.hardware.threads, "network": adapter.trained_state(network), "optimizer": self.learner.optimizer.state_dict()})
         self.last = time.time()
         self.took = self.last - begun
 
@@ -206,30 +196,15 @@ def learn(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardwar
         train_epoch(state, learner, examples["learned"], job, saver, progress)
         seconds = time.time() - started
         try:
-            rows = score_epoch(state, scorer, examples, job)
+            rows = score_epoch(state, scorer, examples, job, launch.keep == "best")
         except Stopped:
             saver.save(state)
             raise
         progress.epoch(state.epoch, training["epochs"], rows, (state.tokens - tokens_before) / max(seconds, 1e-9))
         saver.save(state)
     progress.close()
-    if state.weights:
-        accelerator.unwrap_model(network).load_state_dict(state.weights)
-    return state
-
-
-def measure(job: dict, accelerator: Accelerator, paradigm, examples: dict[str, Examples], stop: Stop) -> State:
-    """Score the evaluation splits with the model as it is."""
-    state, started = State(), time.time()
-    scorer = Scorer(accelerator, accelerator.prepare(paradigm.network), paradigm, stop)
-    state.kept["direct"] = {}
-    for split in examples:
-        scores = scorer.scores(examples[split])
-        loss, accuracy, n = paradigm.measure(scores, examples[split])
-        state.history.append({"run": job["run"], "epoch": 0, "split": split, "loss": loss, "accuracy": accuracy, "n": n})
-        state.kept["direct"][split] = {"epoch": 0, "accuracy": accuracy, "scores": scores}
-        log.info("%s: %s loss %.3f accuracy %.3f", job["run"], split, loss, accuracy)
-    state.seconds = time.time() - started
+    if job["makes_model"]:
+        adapter.load_trained_state(accelerator.unwrap_model(network), state.weights)
     return state
 
 
@@ -237,19 +212,31 @@ def train(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardwar
     """Learn, or measure, and hand the result out."""
     seed_everything(job["settings"]["seed"])
     tables = read_tables(job, Path(launch.data))
+    model = keep.model_folder(Path(launch.kept), Path(launch.model)) if launch.is_kept else Path(launch.model)
     # By name, so that a change of one paradigm trains none of the others anew.
-    paradigm = importlib.import_module(f"scripts.train.{job['paradigm']}").Paradigm(Path(launch.model), job, tables)
+    paradigm = importlib.import_module(f"scripts.train.{job['paradigm']}").Paradigm(model, job, tables)
     if job["learns"]:
         tables["learned"] = paradigm.learnable(tables["learned"])
-    examples = read_examples(job, tables, paradigm, launch)
+    measured_only = not job["learns"] and not (job.get("prompt") or {}).get("threshold")  # of what is learnt from, shots at most are read
+    examples = read_examples(job, {split: table for split, table in tables.items() if split != "learned" or not measured_only}, paradigm, launch)
     stop.check()
+    if launch.is_kept:
+        keep.take_up(paradigm.network, job["settings"]["training"], hardware, Path(launch.kept))
+    elif job["learns"]:
+        adapter.prepare(paradigm.network, job["settings"]["training"], hardware)
     hardware.prepare(paradigm.network, job["settings"]["training"])
-    if job["learns"]:
+    kept = keep.read_facts(Path(launch.kept)) if launch.is_kept else None
+    if kept:
+        state = score_kept(job, accelerator, paradigm, examples, kept, stop)
+    elif job["learns"]:
         state = learn(job, launch, accelerator, hardware, paradigm, examples, stop)
     else:
-        state = measure(job, accelerator, paradigm, examples, stop)
+        state = measure(job, accelerator, paradigm, tables, examples, stop)
     if accelerator.is_main_process:
-        facts = write_result(job, state, tables, examples, paradigm, hardware, accelerator, Path(launch.work), Path(launch.model))
+        facts = write_result(job, state, tables, examples, paradigm, hardware, accelerator, Path(launch.work), Path(launch.model), kept)
+        if launch.keep != "none" and not kept:
+            keep.write(job, facts, state, paradigm, accelerator.unwrap_model(paradigm.network), Path(launch.kept), launch.keep,
+                       launch.merge_adapter, launch.card | {"merged": launch.merge_adapter})
         finish(Path(launch.work), job, Path(launch.output))
         log.info("%s: epoch %d of %d is reported, %.0f s", job["run"], facts["best_epoch"], facts["epochs"], facts["seconds"])
 
@@ -265,14 +252,19 @@ def train_job(launch: Launch) -> None:
              hardware.threads, hardware.precision)
     try:
         train(job, launch, accelerator, hardware, stop)
-    except RuntimeError as error:
-        if "deterministic" not in str(error):
-            raise
-        raise UserError(f"{job['run']}: {str(error).splitlines()[0]}; set `deterministic: false` in the configuration, which lets "
-                        "the numbers vary from run to run") from None
     except Stopped as stopped:
         log.error("%s: %s; what was learnt is saved, and the same command goes on from there", job["run"], stopped)
         sys.exit(stopped.exit_code)
+    except UserError:
+        raise
+    except Exception as error:  # libraries tell of too little memory in many ways
+        if ran_out(error):
+            raise TooLarge(f"{job['run']}: the memory is too small for the model and what it computes; "
+                           f"{remedies(job['settings']['training'], job['learns'])}") from None
+        if not isinstance(error, RuntimeError) or "deterministic" not in str(error):
+            raise
+        raise UserError(f"{job['run']}: {str(error).splitlines()[0]}; set `deterministic: false` in the configuration, which lets "
+                        "the numbers vary from run to run") from None
     accelerator.end_training()
 
 
@@ -288,6 +280,8 @@ def main(given: argparse.Namespace) -> None:
     try:
         train_job(launch)
     except UserError as error:
+        if isinstance(error, TooLarge):
+            raise
         fail(Path(launch.work), json.loads((Path(launch.work) / "job.json").read_text(encoding="utf-8")), str(error))
         raise
 

@@ -1,7 +1,7 @@
 """What the training loop asks of a paradigm, and what paradigms share.
 
 A paradigm is a module scripts/train/<name>.py with a class Paradigm: classify, symmetric, esim, fill, generate,
-pseudo_log_likelihood, mlm. It is made from the model's folder, the job and the tables, after the caller has seeded torch,
+pseudo_log_likelihood, likelihood, mlm. It is made from the model's folder, the job and the tables, after the caller has seeded torch,
 and holds
 
   tokenizer, network   what is trained or asked
@@ -18,13 +18,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import torch
 import transformers
+from tokenizers.processors import TemplateProcessing
 from transformers import AutoConfig, AutoTokenizer
 
+from scripts.common.models import has_weights
 from scripts.common.program import UserError, cut
+from scripts.common.special_tokens import give_padding, token_beyond
 from scripts.train.batches import Examples, Ragged, pieces
+from scripts.train.labels import read_config as config_of
+from scripts.train.memory import ran_out
 
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "classifier_dropout_prob",
-            "dropout_rate")
+            "dropout_rate", "attention_dropout", "attn_pdrop", "embd_pdrop", "resid_pdrop")
+BLANK = " ___"  # in a mask's place where a tokenizer has none
 
 
 @contextmanager
@@ -32,31 +38,32 @@ def loading(model: Path, files: str) -> Iterator[None]:
     """Every way in which transformers, tokenizers and safetensors tell of files that are no model, as a UserError."""
     try:
         yield
-    except (UserError, MemoryError, torch.OutOfMemoryError):
+    except UserError:
         raise
     except Exception as error:  # of many kinds, which differ between versions of these libraries
-        if isinstance(error, OSError) and error.errno:  # permission, a failing disk: no fault of the files
+        if ran_out(error) or isinstance(error, OSError) and error.errno:  # permission, a failing disk: no fault of the files
             raise
         raise UserError(f"{model}: {files} cannot be loaded ({cut(str(error) or type(error).__name__, 200)}); get the right files, or "
                         "take another model") from error
 
 
 def read_tokenizer(model: Path):
-    """The tokenizer of a model's folder. Raises UserError when it cannot be loaded, or cannot pad."""
+    """The tokenizer of a model's folder. Raises UserError when it cannot be loaded, or cannot pad (a decoder's always can,
+    if it has any special token: scripts/common/special_tokens.py)."""
     transformers.logging.set_verbosity_error()
     transformers.logging.disable_progress_bar()
     with loading(model, "its tokenizer (config.json, tokenizer.json, tokenizer_config.json)"):
         tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
         tokenizer("a", "b")
-    if tokenizer.pad_token_id is None:
+    if tokenizer.pad_token_id is None and not give_padding(tokenizer, config_of(model).get("model_type")):
         raise UserError(f"{model}: the tokenizer has no padding token (pad_token in tokenizer_config.json); choose a model that has one")
     return tokenizer
 
 
 def check_vocabulary(model: Path, tokenizer, config) -> None:
     """Raises UserError for a tokenizer that makes tokens which the model does not have."""
-    token, number = max(tokenizer.get_vocab().items(), key=lambda pair: pair[1], default=("", -1))
-    if number >= config.vocab_size:
+    if beyond := token_beyond(tokenizer, config.vocab_size, config.model_type):
+        token, number = beyond
         raise UserError(f"{model}: its tokenizer.json makes token {number:,} ({cut(token)}), but the model has {config.vocab_size:,} "
                         "(vocab_size in config.json, counted from 0); get the right files, or take another model")
 
@@ -77,16 +84,22 @@ def read_config(model: Path, tokenizer, training: dict, **options):
     return config
 
 
-def read_network(kind, model: Path, config) -> tuple[torch.nn.Module, list[str]]:
-    """The network of an Auto class, and the names of weights that its file lacks; without a file, from scratch."""
+def read_network(kind, model: Path, config, dtype: torch.dtype = torch.float32) -> tuple[torch.nn.Module, list[str]]:
+    """The network of an Auto class, its weights in `dtype`, and the names of weights that its file lacks; without a file, from scratch.
+
+    The names stay with the network, as `lacked` (None where there is no file): they learn beside an adapter.
+    """
     with loading(model, "config.json and model.safetensors"):
-        if not (model / "model.safetensors").exists():
-            return kind.from_config(config), []
+        if not has_weights(model):
+            network = kind.from_config(config)
+            network.lacked = None
+            return network, []
         network, report = kind.from_pretrained(
             model, config=config, use_safetensors=True, trust_remote_code=False, ignore_mismatched_sizes=True,
-            output_loading_info=True, dtype=torch.float32,
+            output_loading_info=True, dtype=dtype,
         )
-        return network, sorted(report["missing_keys"])
+        network.lacked = sorted(report["missing_keys"])
+        return network, network.lacked
 
 
 def fields_of(batch: dict[str, torch.Tensor], *names: str) -> dict[str, torch.Tensor]:
@@ -160,6 +173,35 @@ def window(left: Ragged, right: Ragged, room: np.ndarray, table: pa.Table) -> tu
     is_cut = keep_left + keep_right < left.lengths + right.lengths
     truncated = int(is_cut.sum()), len(np.unique(table["choice"].to_numpy()[is_cut]))
     return left.cut(left.lengths - keep_left, keep_left), right.cut(np.zeros_like(keep_right), keep_right), truncated
+
+
+def separate_pairs(tokenizer, model: Path) -> None:
+    """Let a tokenizer that writes no separator between the texts of a pair (GPT-2 and Qwen write nothing, Llama and Gemma
+    their start token once more) write a newline there: `<start> a <newline> b <end>`.
+
+    Raises UserError for a tokenizer that reads no newline.
+    """
+    before, after = frame_of(tokenizer, model)
+    first, second = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in "ab")
+    both = tokenizer("a", "b")["input_ids"][len(before) + len(first) :]
+    if both not in [[*start, *second, *after] for start in ([], before)]:
+        return  # BERT's, RoBERTa's and T5's
+    newline = tokenizer("\n", add_special_tokens=False)["input_ids"]
+    if not newline:
+        raise UserError(f"{model}: its tokenizer writes nothing between two texts, not even a newline; choose another model")
+    special = {name: ids for name, ids in (("before", before), ("newline", newline), ("after", after)) if ids}
+    template = [name for name in ("before", "$A", "newline", "$B", "after") if name[0] == "$" or name in special]
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single=[name for name in template if name not in ("newline", "$B")], pair=template,
+        special_tokens=[{"id": name, "ids": ids, "tokens": tokenizer.convert_ids_to_tokens(ids)} for name, ids in special.items()])
+    tokenizer.model_input_names = [name for name in tokenizer.model_input_names if name != "token_type_ids"]  # it has no two kinds
+
+
+def blank(tokenizer) -> list[int]:
+    """What stands in the place that candidates are for: the mask; three underscores where a tokenizer has none."""
+    if tokenizer.mask_token_id is not None:
+        return [tokenizer.mask_token_id]
+    return tokenizer(BLANK, add_special_tokens=False)["input_ids"]
 
 
 def mask_token(tokenizer, model: Path) -> int:

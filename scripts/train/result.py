@@ -6,9 +6,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from scripts.common.project_version import project_version
 from scripts.common.tables import HISTORY, PREDICTIONS, write_table
+from scripts.train import adapter
 from scripts.train.batches import Examples
 from scripts.train.hardware import Hardware, versions
+from scripts.train.kinds import kind_of
 from scripts.train.work import write_json
 
 
@@ -35,13 +38,30 @@ def reported_epoch(state) -> int:
     return max((scored["epoch"] for scored in state.kept[selection].values()), default=state.epoch)
 
 
+def label_columns(job: dict, paradigm) -> list[int]:
+    """For each label of the dataset the score column that stands for it; none where candidates are scored."""
+    if job["head"]:
+        return job["head"]["columns"]
+    return list(range(len(job["labels"]))) if paradigm.score_names == job["labels"] else []
+
+
+def train_examples(job: dict, tables: dict[str, pa.Table], examples: dict[str, Examples]) -> int:
+    """How many examples were learnt from, or chose a threshold, or stand in the prompt."""
+    if "prompt" not in job:
+        return len(examples.get("learned", []))
+    return len(tables["learned"]) if job["prompt"]["threshold"] else job["settings"]["training"].get("shots", 0)
+
+
 def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[str, Examples], paradigm, hardware: Hardware,
-                 accelerator, work: Path, model: Path) -> dict:
-    """Write work/result/; returns what run.json says."""
-    result = work / "result"
+                 accelerator, work: Path, model: Path, kept: dict | None = None) -> dict:
+    """Write work/result/; returns what run.json says. kept: of weights that were not learnt now, what it took to learn them."""
+    result, network = work / "result", accelerator.unwrap_model(paradigm.network)
+    parameters, trained = adapter.sizes(network)
     provenance = {"run": job["run"], "digest": job["digest"], "settings": job["settings"]}
     if job["makes_model"]:
-        accelerator.unwrap_model(paradigm.network).save_pretrained(result / "model")
+        if job["settings"]["training"].get("adapter"):
+            adapter.merge(network)
+        network.save_pretrained(result / "model")
         for name in ("tokenizer.json", "tokenizer_config.json"):
             shutil.copyfile(model / name, result / "model" / name)
     else:
@@ -52,9 +72,14 @@ def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[s
         **{key: job[key] for key in ("run", "digest", "data", "model_files", "code", "splits")},
         **{key: job["settings"][key] for key in ("study", "source", "dataset", "model", "method", "seed")},
         # The names of the score columns, and which of them stands for each label of the dataset.
-        "labels": paradigm.score_names, "label_columns": job["head"]["columns"] if job["head"] else [],
+        "labels": paradigm.score_names, "label_columns": label_columns(job, paradigm),
         "data_options": job["settings"]["data"], "training": job["settings"]["training"],
-        "train_examples": len(examples.get("learned", [])), "held_out_examples": len(examples.get("held_out", [])),
+        "kind": "esim" if job["paradigm"] == "esim" else kind_of(paradigm.network.config) or "encoder",
+        "parameters": parameters, "trained_parameters": trained if job["learns"] else 0,
+        # Of a method that puts its examples into words: how, after how many examples, and what its scores are compared with.
+        "wording": job["settings"].get("wording"), "shots": job["settings"]["training"].get("shots", 0),
+        "threshold": getattr(paradigm, "threshold", None),
+        "train_examples": train_examples(job, tables, examples), "held_out_examples": len(examples.get("held_out", [])),
         # What was longer than max_length: of the examples learnt from, then of each split the examples, and the instances that
         # these are candidates of.
         "truncated_examples": examples["learned"].truncated if job["learns"] else 0,
@@ -63,6 +88,9 @@ def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[s
         "epochs": state.epoch, "best_epoch": reported_epoch(state),
         "seconds": round(seconds, 1), "tokens": state.tokens, "tokens_per_second": round(state.tokens / seconds, 1),
         "micro_batch_tokens": state.micro_batch_tokens, "hardware": hardware.facts(), "versions": versions(),
+        "timestride": project_version(),
     }
+    if kept:
+        facts |= kept["run"] | {"scored_by": {"learnt": kept["learnt"], "hardware": hardware.facts(), "versions": versions()}}
     write_json(facts, result / "run.json")
     return facts

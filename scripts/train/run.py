@@ -19,10 +19,12 @@ import os
 from pathlib import Path
 
 from scripts.common.locks import flock
-from scripts.common.manifest import changed_file
+from scripts.common.manifest import changed_file, listed_files
 from scripts.common.models import DEFAULT_FILES
-from scripts.common.program import UserError, execute, json_object_with, log, log_to, number, parser, whole_number
+from scripts.common.program import UserError, execute, json_object, json_object_with, log, log_to, number, parser, whole_number
+from scripts.train.kept import are_asked_for, can_score, kept_facts, place_of
 from scripts.train.launch import Launch, check_tracker, devices, start
+from scripts.train.memory import TooLarge
 from scripts.train.work import describe, fail, finished, forget, hand_out, model_view, refuse_again, sweep, write_json
 
 SETTINGS = ("study", "source", "dataset", "data", "model", "method", "training", "seed")
@@ -58,6 +60,12 @@ def wait_for_orphans(work: Path) -> None:
             flock(opened, fcntl.LOCK_EX)
 
 
+def files_of(model: Path) -> list[str]:
+    """The files of a model's folder: those that its manifest lists or, where it has none, those that a model usually has."""
+    manifest = model / "manifest.json"
+    return listed_files(manifest) if manifest.exists() else [file for file in DEFAULT_FILES if (model / file).exists()]
+
+
 def main(given: argparse.Namespace) -> None:
     work = given.output / "work"
     work.mkdir(parents=True, exist_ok=True)
@@ -66,13 +74,17 @@ def main(given: argparse.Namespace) -> None:
         log_to(given.log)  # only now: the one that we waited for was writing it
     wait_for_orphans(work)
     sweep(work, given.output, work / "result")
-    files = given.model_files or [file for file in DEFAULT_FILES if (given.model / file).exists()]
+    files = given.model_files or files_of(given.model)
     model = model_view(given.model, files, work)
     job = describe(given.run, given.settings, given.method, given.splits, given.data, model)
     if changed := changed_file(given.model / "manifest.json", job["model_files"]):
         raise UserError(f"{given.model / changed} has changed since it was fetched; remove {given.model / 'manifest.json'}, and the same "
                         "command fetches it again")
-    if finished(work, job):
+    keeps = given.keep != "none" and job["learns"] and not job["makes_model"] and job["paradigm"] != "esim"
+    place = place_of(given.kept, job) if keeps else None
+    facts = kept_facts(place, job) if keeps else None
+    are_kept = are_asked_for(facts, job, given.keep, given.merge_adapter)
+    if finished(work, job) and (are_kept or not keeps):
         hand_out(work, job, given.output)
         log.info("%s: already trained from the same data, model, settings and code; no step taken", given.run)
         return
@@ -86,12 +98,14 @@ def main(given: argparse.Namespace) -> None:
         work=str(work), data=str(given.data), model=str(model), output=str(given.output), processes=processes,
         threads=max(1, given.threads // processes), cpu=not gpus, checkpoint_seconds=given.checkpoint_seconds,
         deterministic=not given.not_deterministic, micro_batch_tokens=given.micro_batch_tokens,
-        runs_per_gpu=given.runs_per_gpu, report_to=given.report_to,
+        runs_per_gpu=given.runs_per_gpu, report_to=given.report_to, keep=given.keep if keeps else "none",
+        merge_adapter=given.merge_adapter, kept=place and str(place), is_kept=are_kept and can_score(facts), card=given.card,
         tokens=given.tokens and str(given.tokens), log=given.log and str(given.log))
     try:
         start(launch, gpus)
     except UserError as error:
-        fail(work, job, str(error))
+        if not isinstance(error, TooLarge):
+            fail(work, job, str(error))
         raise
 
 
@@ -104,7 +118,8 @@ def arguments() -> argparse.ArgumentParser:
     training.add_argument("--splits", nargs="+", required=True, help="the split to learn from, then those to measure on")
     training.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
     training.add_argument("--model", type=Path, required=True, help="the folder of the model")
-    training.add_argument("--model-files", nargs="*", help="the files of it to read; default: those that a model usually has")
+    training.add_argument("--model-files", nargs="*", help="the files of it to read; default: those that its manifest.json lists, or else "
+                          "that a model usually has")
     training.add_argument("--device", choices=["auto", "cpu", "gpu"], default="auto", help="default: %(default)s")
     training.add_argument("--devices", type=whole_number(1, 64), default=1, help="GPUs, or CPU processes; default: %(default)s")
     training.add_argument("--runs-per-gpu", type=whole_number(1, 64), default=1, help="runs that may share a GPU; default: %(default)s")
@@ -116,6 +131,11 @@ def arguments() -> argparse.ArgumentParser:
     training.add_argument("--report-to", choices=["none", "tensorboard", "trackio", "wandb"], default="none",
                           help="also follow the training there; default: %(default)s")
     training.add_argument("--tokens", type=Path, help="keep tokenized splits in this folder, for other runs")
+    training.add_argument("--keep", choices=["none", "best", "last"], default="none", help="keep the trained weights, of the reported epoch "
+                          "or of the last one; a run that differs in its evaluation only is scored by them; default: %(default)s")
+    training.add_argument("--kept", type=Path, default=Path("results/train/kept"), help="the folder for them; default: %(default)s")
+    training.add_argument("--merge-adapter", action="store_true", help="keep what an adapter has learnt as a part of the model's weights")
+    training.add_argument("--card", type=json_object, default={}, help="JSON for their model card: title, licence, hub, revision, sources")
     training.add_argument("--attempt", type=whole_number(1, 1000), default=1, help="which attempt of the workflow this is; "
                           "default: %(default)s")
     training.add_argument("--output", type=Path, required=True, help="the run's folder")

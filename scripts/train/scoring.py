@@ -7,6 +7,7 @@ import torch
 from accelerate import Accelerator
 
 from scripts.common.program import UserError, log
+from scripts.train.adapter import in_fp32
 from scripts.train.batches import Examples, collate, sorted_batches
 from scripts.train.stop import Stop
 
@@ -24,6 +25,11 @@ class Scorer:
     def scores(self, examples: Examples) -> torch.Tensor:
         """(n, width) scores on the CPU, in the order of the examples. Raises Stopped when the run is told to end."""
         network = self.accelerator.unwrap_model(self.network)
+        with in_fp32(network):
+            return self._in_eval_mode(network, examples)
+
+    def _in_eval_mode(self, network, examples: Examples) -> torch.Tensor:
+        """The scores by a network whose weights are in 32 bit."""
         network.eval()
         scores = torch.zeros(len(examples), self.paradigm.width, device=self.accelerator.device)
         batches = sorted_batches(examples.lengths, examples.choices, ROWS, self.tokens)

@@ -11,6 +11,7 @@ from scripts.common.tables import check_complete, read_table
 from scripts.train import tokens
 from scripts.train.batches import Examples
 from scripts.train.launch import Launch
+from scripts.train.work import reads_training
 
 HELD_OUT = 17  # marks the draw of held-out groups: the same for every seed, stride and model
 
@@ -43,12 +44,14 @@ def read_split(data: Path, split: str, job: dict) -> pa.Table:
 def read_tables(job: dict, data: Path) -> dict[str, pa.Table]:
     """The splits by name: learned, held_out (unless the share to hold out is 0) and each evaluation split.
 
-    The training split is `learned` without its held-out groups; a method that does not learn has evaluation splits only.
+    The training split is `learned` without its held-out groups; a method that does not learn has evaluation splits only, but for
+    one whose prompt needs the training split, which is then `learned` as a whole.
     """
     training, (train_split, *evaluation) = job["settings"]["training"], job["splits"]
     tables = {split: read_split(data, split, job) for split in evaluation}
     if not job["learns"]:
-        return tables
+        needed = reads_training(job.get("prompt"), training)
+        return tables | ({"learned": read_split(data, train_split, job)} if needed else {})
     table = read_split(data, train_split, job)
     if job["held_out"]:
         return tables | {"learned": table, "held_out": read_split(data, job["held_out"], job)}

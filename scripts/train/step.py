@@ -6,12 +6,14 @@ import numpy as np
 import torch
 from accelerate import Accelerator
 
-from scripts.common.program import UserError, log
+from scripts.common.program import log
 from scripts.train.batches import Examples, collate, parts_of
 from scripts.train.hardware import Hardware
+from scripts.train.memory import TooLarge, remedies
 
 SHARE = 0.7  # of the memory that a GPU has beside the weights, that activations may take
-WEIGHT_BYTES = 18  # of a weight, its gradient and its two moments in 32 bit, and its copy in 16 bit
+WEIGHT_BYTES = 18  # of a weight that learns, its gradient and its two moments in 32 bit, and its copy in 16 bit
+FROZEN_BYTES = {torch.bfloat16: 2, torch.float32: 6}  # of one that does not, and its copy
 
 
 def learning_rate(step: int, steps: int, training: dict) -> float:
@@ -37,7 +39,8 @@ def tokens_that_fit(network, hardware: Hardware, width: int) -> int | None:
     """How many tokens, in texts of `width`, one pass may read and keep for the gradient; None on a CPU or for an unknown shape.
 
     A layer keeps (34 + 5 · heads · width / hidden) · hidden bytes a token in 16 bit (Korthikanti et al. 2022, Reducing
-    Activation Recomputation in Large Transformer Models, equation 2). Counted from the memory that the GPU has, not from what
+    Activation Recomputation in Large Transformer Models, equation 2); with checkpointing what it was given, 2 · hidden, and
+    one layer at a time all. Counted from the memory that the GPU has, not from what
     is free now: the parts of a batch decide dropout, and must be the same in every run on such a GPU.
     """
     config = getattr(network, "config", None)
@@ -45,8 +48,11 @@ def tokens_that_fit(network, hardware: Hardware, width: int) -> int | None:
     if not hardware.cuda or not all(sizes):
         return None
     layers, hidden, heads = sizes
-    a_token = layers * (34 * hidden + 5 * heads * width) * (1 if hardware.precision == "bf16" else 2)
-    beside_weights = hardware.memory - WEIGHT_BYTES * sum(weight.numel() for weight in network.parameters())
+    a_layer = 34 * hidden + 5 * heads * width
+    a_token = layers * a_layer if not getattr(network, "is_activation_checkpointing", False) else layers * 2 * hidden + a_layer
+    a_token *= 1 if hardware.precision == "bf16" else 2
+    beside_weights = hardware.memory - sum(
+        weight.numel() * (WEIGHT_BYTES if weight.requires_grad else FROZEN_BYTES[weight.dtype]) for weight in network.parameters())
     return max(width, int(SHARE * beside_weights / a_token))
 
 
@@ -67,7 +73,7 @@ class Learner:
         """Learn from a batch; returns the sum of its losses and how many are right, of this process's share: (2,) float64.
 
         epoch, step: the place of the batch, which with the seed and the parts it is taken in decides dropout; number: the step's
-        over all epochs. Raises UserError where the memory is too small even so.
+        over all epochs. Raises TooLarge where the memory is too small even so.
         """
         for group in self.optimizer.param_groups:
             group["lr"] = learning_rate(number, self.steps, self.training)
@@ -81,8 +87,7 @@ class Learner:
         try:
             self.optimizer.step()
         except torch.OutOfMemoryError:
-            raise UserError("the optimizer does not fit into the GPU's memory beside the model; take a GPU with more, or a smaller "
-                            "model") from None
+            raise TooLarge(f"the optimizer does not fit into the GPU's memory beside the model; {remedies(self.training)}") from None
         return sums
 
     def _gradient(self, examples: Examples, rows: np.ndarray, seeds: tuple[int, ...]) -> torch.Tensor:
@@ -108,14 +113,13 @@ class Learner:
         return sums
 
     def _less_at_once(self, lengths: np.ndarray) -> None:
-        """Halve the parts after the memory ran out. Raises UserError where that cannot help."""
+        """Halve the parts after the memory ran out. Raises TooLarge where that cannot help."""
         widest = int(lengths.max())
         now = min(self.micro_batch_tokens or widest * len(lengths), widest * len(lengths))
-        remedy = "set micro_batch_tokens lower, lower max_length, or take a GPU with more memory"
         if self.accelerator.num_processes > 1:  # the others wait for this one's gradient
-            raise UserError(f"a step of {now} tokens does not fit into the GPU's memory; {remedy}")
+            raise TooLarge(f"a step of {now} tokens does not fit into the GPU's memory; {remedies(self.training)}")
         if now <= widest:
-            raise UserError(f"one text of {widest} tokens does not fit into the GPU's memory; {remedy}")
+            raise TooLarge(f"one text of {widest} tokens does not fit into the GPU's memory; {remedies(self.training)}")
         self.micro_batch_tokens = max(widest, now // 2)
         self.optimizer.zero_grad(set_to_none=not self.compiled)
         torch.cuda.empty_cache()

@@ -28,7 +28,8 @@ def key_of(paradigm, job: dict, table: pa.Table) -> str:
     head = job["head"] and job["head"]["columns"]
     described = json.dumps([digest_of(table, table.schema.names), tokenizer.model_input_names, special, start, head, job["inputs"],
                             job["settings"]["training"]["max_length"],
-                            fingerprint(f"scripts.train.{job['paradigm']}", leave_out=REPORTING)])
+                            fingerprint(f"scripts.train.{job['paradigm']}", leave_out=REPORTING),
+                            *([job["prompt"], paradigm.shots] if "prompt" in job else [])])
     # What it was last asked to cut or pad stands in the tokenizer as well, and is no property of it.
     written = json.loads(tokenizer.backend_tokenizer.to_str()) | {"truncation": None, "padding": None}
     return hashlib.sha256((described + json.dumps(written, sort_keys=True)).encode()).hexdigest()

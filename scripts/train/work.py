@@ -21,15 +21,20 @@ from scripts.train.labels import head_of
 
 # What can change a number. Reporting, files and the way of starting cannot.
 REPORTING = frozenset({"scripts.train.progress", "scripts.train.work", "scripts.train.checkpoint", "scripts.train.tokens",
-                       "scripts.train.stop", "scripts.train.launch", "scripts.common.devices", "scripts.common.program",
+                       "scripts.train.stop", "scripts.train.launch", "scripts.train.memory", "scripts.train.keep", "scripts.train.kept", "scripts.train.card", "scripts.common.devices", "scripts.common.program",
                        "scripts.common.owner", "scripts.common.files", "scripts.common.tables", "scripts.common.locks"})
+
+
+def reads_training(prompt: dict | None, training: dict) -> bool:
+    """Whether a method that does not learn reads the training split: for a threshold, or for examples in its prompt."""
+    return bool(prompt and (prompt["threshold"] or training.get("shots", 0)))
 
 
 def describe(run: str, settings: dict, method: dict, splits: list[str], data: Path, model: Path) -> dict:
     """The job: everything that decides a run's numbers but the hardware, and the digest over it.
 
     method: columns, labels, merged_labels, held_out and peak of the study, paradigm, learns, fresh_head, inputs and makes_model of the
-    method (resources/studies.yaml). Raises UserError for a model whose labels are not those of the study.
+    method (resources/studies.yaml), prompt of the run's wording (scripts/common/prompts.py). Raises UserError for a model whose labels are not those of the study.
     """
     head = None
     if method["paradigm"] in ("classify", "symmetric", "esim"):
@@ -40,9 +45,13 @@ def describe(run: str, settings: dict, method: dict, splits: list[str], data: Pa
     if method["makes_model"]:
         splits = splits[:1]
     read = [splits[0], *held_out, *splits[1:]] if method["learns"] else splits[1:]
+    prompt = method.get("prompt")  # of a method that puts its examples into words
+    if reads_training(prompt, settings["training"]):
+        read = splits
     job = {
         "run": run, "settings": settings, "splits": splits, "head": head,
         **{key: method[key] for key in ("columns", "labels", "held_out", "peak", "paradigm", "learns", "inputs", "makes_model")},
+        **({"prompt": prompt} if prompt else {}),
         "data": {split: content_digest(data / f"{split}.parquet", columns) for split in read},
         "model_files": {str(file.relative_to(model)): sha256_of(file) for file in sorted(model.rglob("*")) if file.is_file()},
         "code": fingerprint("scripts.train.loop", f"scripts.train.{method['paradigm']}", leave_out=REPORTING),

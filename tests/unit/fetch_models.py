@@ -11,6 +11,7 @@ from safetensors.numpy import save_file
 from scripts.common.program import UserError
 from scripts.fetch import model, web
 from tests.conftest import ROOT
+from tests.tiny_weights import bert_weights
 
 MODELS = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
 TINY = MODELS["tiny_bert"]
@@ -27,12 +28,12 @@ def fetch_fixture(tmp_path, caplog):
     """Fetch a model with the given entry, as the program does; returns its folder."""
     caplog.set_level("INFO")
 
-    def call(entry: dict, mirror: Path | str = "") -> Path:
+    def call(entry: dict, mirror: Path | str = "", manifest: Path | None = None) -> Path:
         (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": entry}))
         output = tmp_path / "out/mine"
         model.main(model.arguments().parse_args([
             "--model", "mine", "--models", str(tmp_path / "models.yaml"), "--output", str(output),
-            "--mirror", str(mirror), "--partial", str(tmp_path / "partial"),
+            "--mirror", str(mirror), "--partial", str(tmp_path / "partial"), *(["--manifest", str(manifest)] if manifest else []),
         ]))
         return output
 
@@ -64,10 +65,8 @@ def folder_fixture(tmp_path) -> Path:
 
 
 def weights(rows: int = len(model.vocabulary(WORDS)), layers: int = 2) -> dict[str, numpy.ndarray]:
-    """The tensors by which the small model's file is judged."""
-    names = [f"bert.encoder.layer.{layer}.output.dense.bias" for layer in range(layers)]
-    return {"bert.embeddings.word_embeddings.weight": numpy.zeros((rows, 128), "float32")} | {
-        name: numpy.zeros(128, "float32") for name in names}
+    """The tensors of the small model."""
+    return bert_weights(rows, layers, width=128, inner=256, positions=128)
 
 
 @pytest.fixture(name="hub")

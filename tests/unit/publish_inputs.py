@@ -181,12 +181,12 @@ class Study:
         every = yaml.safe_load((self.folder / "resources/figures.yaml").read_text())
         return [item for item in every if item["study"] == "strided_sop"]
 
-    def make_page(self):
-        """Run every program, then the page's."""
+    def make_page(self, **settings):
+        """Run every program, then the page's; settings: of the configuration, besides."""
         for item in self.items():
             done = self.call(item)
             assert done.returncode == 0, done.stderr
-        configuration = {"run": ["tried"], "experiments": {"tried": {"title": HOSTILE}}}
+        configuration = {"run": ["tried"], "experiments": {"tried": {"title": HOSTILE}}} | settings
         return self.program(
             "scripts.publish.site", "--metrics", self.metrics, "--resources", self.folder / "resources",
             "--publish", self.publish, "--cleaning", *sorted(self.results.glob("clean/*/cleaning.csv")),

@@ -83,7 +83,8 @@ def build(program, cleaned, output, *, ok=True, **changed):
     return done
 
 
-@pytest.mark.parametrize("changed", [{}, {"stride": 3}, {"size_matched": 3}, {"max_videos": 3}, {"same_videos": 4}, {"hard": True}])
+@pytest.mark.parametrize("changed", [{}, {"stride": 3}, {"size_matched": 3}, {"max_videos": 3}, {"same_videos": 4}, {"hard": True}, {"limit": 7},
+                                     {"limit": 3, "hard": True}])
 def test_shards_give_the_same_dataset(program, cleaned, changed):
     build(program, cleaned / "whole", cleaned / "a", **changed)
     build(program, cleaned / "sharded", cleaned / "b", **changed)
@@ -101,6 +102,30 @@ def test_size_matched_cuts_training_only(program, cleaned):
         assert len(matched) == smallest
         assert set(matched["pair_id"].to_pylist()) <= set(plain["pair_id"].to_pylist())
         assert read_table(cleaned / f"matched-{stride}/val.parquet") == read_table(cleaned / f"plain-{stride}/val.parquet")
+
+
+def test_a_limit_cuts_what_is_measured_and_nothing_else(program, cleaned):
+    """A smaller limit keeps a part of a larger one, and the next stride the pairs that begin at the same places, where it has them."""
+    for stride, limit in ((0, None), (0, 5), (0, 9), (0, 10_000), (1, 9)):
+        build(program, cleaned / "whole", cleaned / f"{stride}-{limit}", stride=stride, limit=limit)
+    whole, five, nine, many, next_stride = (
+        read_table(cleaned / f"{name}/val.parquet").to_pandas() for name in ("0-None", "0-5", "0-9", "0-10000", "1-9"))
+    assert (len(five), len(nine), len(next_stride)) == (5, 9, 9) and len(whole) > 30
+    assert set(five["pair_id"]) < set(nine["pair_id"]) and many.equals(whole)
+    assert nine.equals(whole[whole["pair_id"].isin(nine["pair_id"])].reset_index(drop=True)), "the same rows, in their order"
+    places = [set(zip(table["video_id"], table["first_position"])) for table in (nine, next_stride)]
+    assert len(places[0] & places[1]) >= 6
+    trained = [read_table(cleaned / f"{name}/train.parquet") for name in ("0-None", "0-5")]
+    assert trained[0].equals(trained[1])
+    assert provenance_of(cleaned / "0-5/val.parquet")["limited"] == {"items": "pairs", "kept": 5, "of": len(whole)}
+    assert not any("limited" in provenance_of(cleaned / name) for name in ("0-5/train.parquet", "0-None/val.parquet"))
+
+
+def test_a_limit_is_of_the_hard_pairs(program, cleaned):
+    hard, limited = (build(program, cleaned / "whole", cleaned / f"hard-{limit}", hard=True, limit=limit) for limit in (None, 2))
+    whole, two = (set(read_table(cleaned / f"hard-{limit}/val.parquet")["pair_id"].to_pylist()) for limit in (None, 2))
+    assert len(two) == 2 and two < whole and f"cut to 2 of {len(whole)} pairs by the option limit" in limited.stderr
+    assert "option limit" not in hard.stderr
 
 
 def test_provenance_and_max_videos(program, cleaned):

@@ -182,6 +182,15 @@ def test_sizes_are_settings(generated, generate):
     assert len(one["test"]) * 5 == whole["group_id"].isin(one["test"]["group_id"]).sum()
 
 
+@pytest.mark.parametrize("held_out", ["template", "list"])
+def test_a_limit_cuts_what_is_measured_and_nothing_else(generate, held_out):
+    whole, fifty, ninety = (generate("temp_order", iterations=1, held_out=held_out, limit=limit) for limit in (None, 50, 90))
+    assert whole["train"].equals(fifty["train"]) and whole["dev"].equals(fifty["dev"])
+    assert len(fifty["test"]) == 50 and len(ninety["test"]) == 90
+    assert set(fifty["test"]["example_id"]) < set(ninety["test"]["example_id"])
+    assert fifty["test"].equals(whole["test"][whole["test"]["example_id"].isin(fifty["test"]["example_id"])].reset_index(drop=True))
+
+
 @pytest.mark.slow
 def test_more_draws_than_there_are_pairs_is_an_error(generate):
     said = generate("temp_duration", lambda table: table[::10], ok=False, iterations=100)

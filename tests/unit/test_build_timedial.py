@@ -404,6 +404,15 @@ def test_an_instance_that_a_dialog_to_learn_from_still_shares_words_with_is_near
     assert fewer["leak"].equals(built["test"]["leak"]), "a property of both corpora, not of how much is learnt from"
 
 
+def test_a_limit_keeps_whole_instances_and_changes_nothing_of_what_is_learnt(corpus):
+    whole, one = corpus.build("whole"), corpus.build("one", limit=1)
+    assert one["test"]["instance_id"].nunique() == 1 and len(one["test"]) == 4
+    assert one["test"].equals(whole["test"][whole["test"]["instance_id"].isin(one["test"]["instance_id"])].reset_index(drop=True))
+    assert whole["train"].equals(one["train"]) and whole["validation"].equals(one["validation"])
+    assert (corpus.folder / "whole/leakage.csv").read_bytes() == (corpus.folder / "one/leakage.csv").read_bytes()
+    assert provenance_of(corpus.folder / "one/test.parquet")["limited"] == {"items": "instances", "kept": 1, "of": 2}
+
+
 @pytest.mark.parametrize(("spans", "kind", "numeral"), [
     ([], "other", True),                                                   # "two weeks": a number word
     ([(31, 36, "duration", False)], "other", True),                        # a span elsewhere in the turn

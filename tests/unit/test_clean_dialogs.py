@@ -419,12 +419,12 @@ def test_the_file_must_be_named(program, tmp_path, names):
 def test_the_documentation_holds(program, tmp_path):
     """docs/add.md, followed: its example lines are read, and its entry has what the rules and the study need."""
     text = (ROOT / "docs/add.md").read_text()
-    [entry] = [value["my_dialogs"] for piece in re.findall(r"```yaml\n(.*?)```", text, re.S)
-               if "my_dialogs" in (value := yaml.safe_load(piece))]
+    [entry] = [sources["my_dialogs"] for piece in re.findall(r"```yaml\n(.*?)```", text, re.S)
+               if "my_dialogs" in (sources := yaml.safe_load(piece).get("sources", {}))]
     real = yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["dailydialog"]
     assert set(real) - {"homepage", "downloads"} | {"local", "cleaner"} == set(entry)
     assert entry["splits"] == list(dialogs.SPLITS) and entry["domain"] == "out" and entry["cleaner"] == "dialogs"
-    [lines] = re.findall(r"```json\n(.*?)```", text, re.S)
+    lines = re.findall(r"```json\n(.*?)```", text, re.S)[0]
     more = "".join(json.dumps({"dialog": turns}) + "\n" for turns in SAID)
     (tmp_path / "dialogs.jsonl").write_text(lines + more)
     [provenance] = re.findall(r"--provenance '(\{\"sha256\".*)'", text)

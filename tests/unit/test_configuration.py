@@ -82,7 +82,7 @@ def test_default_and_presets_are_valid(preset):
     ({"experiments": {"sample_sop": {"data": {"stride": [0, -1]}}}}, "stride: -1 is less than the minimum of 0"),
     ({"experiments": {"sample_sop": {"data": {"stride": "1e0"}}}}, "is the text '1e0', not a number"),
     ({"experiments": {"sample_sop": {"traning": {}}}}, "did you mean training?"),
-    ({"experiments": {"sample_sop": {"methods": ["direct"]}}}, "strided_sop has no method direct; known: train"),
+    ({"experiments": {"sample_sop": {"methods": ["direct"]}}}, "strided_sop has no method direct; known: likelihood, train, train_symmetric"),
     ({"experiments": {"sample_nli": {"methods": ["hypothesis"]}}}, "did you mean hypothesis_only?"),
     ({"experiments": {"sample_nli": {"data": {"source": "generate"}}}}, "did you mean generated?"),
     ({"experiments": {"sample_nli": {"data": {"source": "activitynet"}}}}, "temporal_nli reads event_templates or nli"),
@@ -125,7 +125,7 @@ def test_a_wrong_configuration_is_refused(change, said):
         ({"source": [["activitynet"]]}, "source: ['activitynet'] is not of type 'string'"),
         ({"label_seed": 10**30}, "is greater than the maximum"),
         ({"max_videos": list(range(1, 60_000))}, "data: max_videos has 59,999 levels, and 1,000 is the most"),
-        ({"max_videos": list(range(1, 900)), "label_seed": list(range(9))}, "asks for 97,092 runs, and 50,000 is the most"),
+        ({"max_videos": list(range(1, 900)), "label_seed": list(range(10))}, "asks for 53,940 runs, and 50,000 is the most"),
     ]),
     ({"experiments": {"sample_nli": {"data": {"source": ["generated", "event_templates"]}}}},
      "source names event_templates twice"),
@@ -299,3 +299,36 @@ def test_methods_differ_and_short_names_of_sources_stand_for_sources():
         f"results/build/temporal_nli/event_templates/{name}-train_templates-6-test_templates-4"
         for name in ("temp_order", "temp_duration", "cross_unit")}
     assert len({run.name for run in runs}) == 3 * 2
+
+
+def test_an_adapter_makes_other_runs_and_what_it_would_be_does_not():
+    """Rank, alpha and target name no run that has no adapter; a list of targets is told as one text."""
+    config = without_controls("sample_sop")
+    names = set(plan(config).runs)
+
+    def with_training(**training):
+        return plan(overlaid(config, {"experiments": {"sample_sop": {"training": training}}})).runs
+
+    assert set(with_training(rank=4, alpha=1.0, target=["query"], adapter=None, gradient_checkpointing=False)) == names
+    lora = with_training(adapter="lora", target=["query", "value"])
+    assert not set(lora) & names and not set(with_training(gradient_checkpointing=True)) & names
+    settings = json.loads(next(iter(lora.values())).settings)["training"]
+    assert {key: settings[key] for key in ("adapter", "rank", "alpha", "target")} == {
+        "adapter": "lora", "rank": 16, "alpha": 32.0, "target": "query,value"} and "gradient_checkpointing" not in settings
+    assert not {"adapter", "rank", "alpha", "target"} & set(json.loads(next(iter(plan(config).runs.values())).settings)["training"])
+    assert "training.adapter: 'qlora' is not one of [None, 'lora']" in refused(
+        overlaid(config, {"experiments": {"sample_sop": {"training": {"adapter": "qlora"}}}}))
+
+
+def test_a_decoder_is_made_by_its_stage_and_asked_by_the_wordings_that_are_named():
+    made = plan(without_controls("sample_sop_likelihood"))
+    [maker] = made.maker_of.values()
+    assert made.runs[maker].method == "clm" and made.runs[maker].model == "tiny_gpt"
+    asked = [run for run in made.runs.values() if run.name != maker]
+    assert [run.wording for run in asked] == ["plain", "then"] and {run.method for run in asked} == {"likelihood"}
+    change = {"experiments": {"sample_sop_likelihood": {"wordings": ["plane"]}}}
+    assert "wordings: the method likelihood has no wording plane; did you mean plain?" in refused(overlaid(only("sample_sop_likelihood"), change))
+    assert "made by the experiment sample_dialogs_clm, which this configuration does not have; add it under experiments, with `methods: [clm]`" in (
+        refused({**only("sample_sop_likelihood"), "experiments": {
+            name: entry for name, entry in default()["experiments"].items() if name != "sample_dialogs_clm"}}))
+    assert "makes models and measures nothing" in refused(only("sample_dialogs_clm"))

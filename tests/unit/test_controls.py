@@ -12,6 +12,7 @@ from scripts.common.bag_of_words import REGULARIZATION
 from scripts.common.configuration import resolve
 from scripts.common.intervals import difference
 from scripts.common.program import UserError
+from scripts.common.project_version import project_version
 from scripts.common.runs import facts_of
 from scripts.common.tables import PREDICTIONS, read_table
 from scripts.evaluate.experiment import above_controls
@@ -73,6 +74,7 @@ def test_a_bag_of_words_is_that_of_scikit_learn(program, tmp_path, exchangeable)
     found, wanted = scores_of(tmp_path), by_scikit_learn(train, test, exchangeable)
     np.testing.assert_allclose(np.exp(found), np.exp(wanted), atol=0.01)
     facts = facts_of(tmp_path / "run/run.json")
+    assert facts["timestride"] == project_version(), "version and commit of the tree that made it"
     assert facts["train_examples"] == 400 and facts["method"] == "control" and facts["labels"] == ["swapped", "in_order"]
     assert facts["data_options"] == facts["training"] == {} and facts["label_columns"] == [], "what every evaluation and the page read"
 

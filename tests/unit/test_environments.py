@@ -1,4 +1,4 @@
-"""One set of pins: the conda environments agree with envs/requirements.txt."""
+"""One set of pins: the conda environments, the lock file and the image agree with envs/requirements.txt."""
 
 import re
 
@@ -8,6 +8,7 @@ import yaml
 from tests.conftest import ROOT
 
 PINS = dict(re.findall(r"^([\w.-]+)==([\w.]+)", (ROOT / "envs/requirements.txt").read_text(), re.M))
+LOCK = (ROOT / "envs/requirements.lock").read_text()
 
 
 @pytest.mark.parametrize("name", ["data", "train"])
@@ -23,3 +24,26 @@ def test_every_pin_is_installed():
 
     found = {name: version(name).split("+")[0] for name in PINS}
     assert found == PINS
+
+
+def test_the_lock_file_holds_every_pin_and_the_hashes_of_its_files():
+    entries = re.findall(r"^([\w.-]+)==([\w.+]+)( ;[^\\]*)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)$", LOCK, re.M)
+    assert len(entries) == len(re.findall(r"^[\w.-]+==", LOCK, re.M)) > 2 * len(PINS)
+    locked = {name: version for name, version, *_ in entries}
+    assert {name.lower().replace("_", "-"): version for name, version in PINS.items()}.items() <= locked.items()
+    assert "://" not in LOCK and "--index" not in LOCK, "it names no index"
+
+
+def test_the_image_is_built_from_the_lock_file():
+    text = (ROOT / "Dockerfile").read_text()
+    assert "--require-hashes" in text and "envs/requirements.lock" in text and re.search(r"^FROM python:3\.11", text, re.M)
+    assert all((ROOT / source).exists() for source in re.findall(r"^COPY (\S+) ", text, re.M))
+    ignored = (ROOT / ".dockerignore").read_text().split()
+    assert {".git", ".venv", "results"} <= set(ignored)
+
+
+def test_the_catalog_is_told_how_the_workflow_is_used():
+    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())["usage"]
+    assert usage["report"] is True and usage["software-stack-deployment"]["conda"] is True and not usage["mandatory-flags"]["flags"]
+    rules = "".join(file.read_text() for file in (ROOT / "rules").glob("*.smk"))
+    assert all((ROOT / "envs" / name).exists() for name in re.findall(r'conda: "\.\./envs/(\w+\.yaml)"', rules))

@@ -89,6 +89,47 @@ def test_every_number(program, trained):
         assert row["n"] == 120 and row["seeds"] == 2 and len(row["draws"]) == 300
 
 
+def change_facts(folder, run: str, **changed) -> None:
+    facts = json.loads((folder / run / "run.json").read_text())
+    (folder / run / "run.json").write_text(json.dumps(facts | changed))
+
+
+def test_wordings_are_replicates_as_seeds_are(program, trained):
+    folder, right = trained
+    for run, wording in (("run-1", "plain"), ("run-2", "then")):
+        change_facts(folder, run, seed=0, wording=wording, train_examples=0, method="likelihood")
+    metrics = evaluate(program, folder)
+    rows = metrics[(metrics["slice"] == "all") & (metrics["metric"] == "accuracy")]
+    assert rows["method"].eq("likelihood").all() and rows["limit"].isna().all()
+    values = {wording: np.mean(right[seed, "held_out"]) for seed, wording in ((1, "plain"), (2, "then"))}
+    for wording, value in values.items():
+        row = rows[rows["wording"] == wording].iloc[0]
+        assert (row["seed"], row["seeds"]) == (0, 1) and row["value"] == pytest.approx(value)
+    mean = rows[rows["seed"].isna()].iloc[0]
+    assert pd.isna(mean["wording"]) and mean["seeds"] == 2 and mean["value"] == pytest.approx(np.mean(list(values.values())))
+    assert mean["sd"] == pytest.approx(np.std(list(values.values()), ddof=1)) and len(rows) == 3
+    # Few-shot examples by seed, in two wordings: as many replicates as there are runs.
+    for run, wording in (("run-1", "plain"), ("run-2", "then")):
+        change_facts(folder, run, seed=7, wording=wording, shots=4)
+    rows = evaluate(program, folder).query("slice == 'all' and metric == 'accuracy'")
+    assert set(zip(rows["seed"].fillna(-1), rows["wording"].fillna(""))) == {(7, "plain"), (7, "then"), (-1, "")}
+
+
+def test_one_wording_is_told_too(program, trained):
+    folder, _ = trained
+    change_facts(folder, "run-1", seed=0, wording="plain", train_examples=0, model="asked")
+    metrics = evaluate(program, folder).query("slice == 'all' and metric == 'accuracy' and model == 'asked'")
+    assert metrics["wording"].fillna("").tolist() == ["plain", ""] and metrics["seeds"].tolist() == [1, 1] and metrics["sd"].isna().all()
+
+
+@pytest.mark.parametrize("wording", [5, ["plain"], "a/b", ""])
+def test_a_wording_that_is_no_name_is_refused(program, trained, wording):
+    folder, _ = trained
+    change_facts(folder, "run-1", wording=wording)
+    said = evaluate(program, folder, ok=False)
+    assert "run-1/run.json: wording is " in said and len(said.splitlines()) == 1
+
+
 def test_every_slice_and_their_n_add_up_to_all(program, trained):
     folder, right = trained
     metrics = evaluate(program, folder)
@@ -150,6 +191,28 @@ def test_human_answers(program, trained):
     pd.concat([sheet, sheet.assign(dataset="stride-7")]).to_csv(folder / "human.csv", index=False)
     shared = evaluate(program, folder, "--human", folder / "human.csv", "--others", "sample_howto100m/stride-7")
     pd.testing.assert_frame_equal(shared.query("metric == 'human_accuracy'"), human)
+
+
+def test_human_answers_count_within_the_limit(program, trained):
+    """The sheet is of the whole dataset; half of its pairs are in the cut one."""
+    folder, _ = trained
+    pairs = [told(pair) for pair in range(10, 120)]
+    write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), folder / "build/sample_howto100m/stride-0-limit-110/val.parquet",
+                STRIDED_PAIRS, {})
+    for run in ("run-1", "run-2"):
+        table = read_table(folder / run / "predictions.parquet").to_pylist()
+        rows = [row for row in table if int(row["example_id"].rpartition(":")[2]) >= 10]
+        write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS), folder / run / "predictions.parquet", PREDICTIONS, {})
+        change_facts(folder, run, dataset="stride-0-limit-110",
+                     data_options={"stride": 0, "size_matched": None, "same_videos": None, "hard": False, "limit": 110})
+    sheet = pd.DataFrame({"source": "sample_howto100m", "dataset": "stride-0", "split": "val",
+                          "pair_id": [f"v{pair // 4}:0:{pair}" for pair in range(20)],
+                          "answer": ["swapped", "in_order"] * 9 + ["in_order", "swapped"]})
+    sheet.to_csv(folder / "human.csv", index=False)
+    metrics = evaluate(program, folder, "--human", folder / "human.csv")
+    human = metrics.query("metric == 'human_accuracy'")
+    assert len(human) == 1 and human["value"].item() == pytest.approx(0.8) and human["n"].item() == 10
+    assert set(metrics["limit"]) == {110}
 
 
 @pytest.fixture

@@ -89,8 +89,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@pytest.fixture
-def server(folder, tmp_path, monkeypatch):
+@pytest.fixture(name="server")
+def server_fixture(folder, tmp_path, monkeypatch):
     """A hub that has the small model, and an empty cache of the user's."""
     hub = Hub(folder)
     thread = threading.Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.01})

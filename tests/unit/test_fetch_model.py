@@ -13,7 +13,8 @@ import pytest
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer
 
-from scripts.common.models import DEFAULT_FILES, SCRATCH_FILES, check_model, kind_of, model_files
+from scripts.common.models import DEFAULT_FILES, SCRATCH_FILES
+from scripts.common.schemas import check_entry
 from scripts.fetch import model
 from tests.conftest import ROOT
 from tests.rows import each_row
@@ -35,32 +36,33 @@ from tests.unit.fetch_models import (
 
 @each_row("name", MODELS)
 def test_every_model_of_the_project(name):
-    check_model(name, MODELS[name])
-    if kind_of(MODELS[name]) not in ("esim", "mlm", "control"):
-        assert {"config.json", "tokenizer.json"} < set(model_files(MODELS[name]))
-        assert ("model.safetensors" in model_files(MODELS[name])) == ("init" not in MODELS[name])
+    check_entry("models", name, {name: MODELS[name]})
     for place in (MODELS[name], MODELS[name].get("tokenizer", {})):
         assert "hub" not in place or re.fullmatch("[0-9a-f]{40}", place["revision"]), "a commit"
 
 
+ROWS = len(model.vocabulary(WORDS))
 HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
 
 
 @pytest.mark.parametrize(("entry", "said"), [
-    ({"licence": "MIT"}, "exactly one of hub, folder, init, esim, mlm, control"),
-    (HUB | {"folder": "there"}, "exactly one of hub, folder, init, esim, mlm, control"),
+    ({"licence": "MIT"}, "exactly one of hub, folder, init, esim, mlm, clm, control"),
+    (HUB | {"folder": "there"}, "exactly one of hub, folder, init, esim, mlm, clm, control"),
     (TINY | {"tokenizer": {}}, "has one of vocabulary and tokenizer"),
     ({"esim": {"hidden_size": 3}, "licence": "MIT"}, "has one of vectors and encoder"),
     ({"esim": {"hidden_size": 3}, "encoder": "nowhere", "licence": "MIT"}, "fetch the model nowhere first"),
     ({"esim": {"hidden_size": 3}, "vectors": {"file": "glove.txt"}, "licence": "MIT"}, "key urls is missing at mine.vectors"),
     ({"mlm": {"model": "minilm"}, "licence": "MIT"}, "key experiment is missing at mine.mlm"),
     ({"mlm": {"model": "minilm", "experiment": "mine"}, "licence": "MIT"}, "made by an MLM stage, not fetched"),
+    ({"clm": {"model": "minilm"}, "licence": "MIT"}, "key experiment is missing at mine.clm"),
+    ({"clm": {"model": "minilm", "experiment": "mine"}, "licence": "MIT"}, "made by a CLM stage, not fetched"),
     ({"hub": "me/mine", "licence": "MIT"}, "revision is missing"),
     (HUB | {"revison": "main"}, "unknown key revison"),
     ({"init": {"model_type": "bert"}, "vocabulary": "no/words.txt", "licence": "MIT"}, "no/words.txt: no such file"),
     (HUB | {"files": dict.fromkeys([*SCRATCH_FILES, "pytorch_model.bin"])}, "safetensors only"),
     (HUB | {"files": dict.fromkeys([*DEFAULT_FILES, "modeling_mine.py"])}, "no code is taken"),
-    (HUB | {"files": dict.fromkeys(SCRATCH_FILES)}, "key model.safetensors is missing at mine.files"),
+    (HUB | {"files": dict.fromkeys(SCRATCH_FILES)}, "key model.safetensors is missing (weights come as safetensors only), or model.safetensors.index.json"),
+    (HUB | {"files": dict.fromkeys(["config.json", "model.safetensors", "merges.txt"])}, "no tokenizer is named: tokenizer.json, or"),
     (HUB | {"files": dict.fromkeys([*DEFAULT_FILES, "../vocab.txt"])}, "has a folder in its name"),
 ])
 def test_entries_that_are_refused(refused, entry, said):
@@ -84,7 +86,7 @@ def test_the_snakefile_reads_entries_without_heavy_imports():
 
 def test_a_model_from_scratch(fetch, tmp_path):
     fetched = fetch(TINY)
-    assert sorted(file.name for file in fetched.iterdir()) == sorted(model_files(TINY))
+    assert sorted(file.name for file in fetched.iterdir()) == sorted(SCRATCH_FILES)
     config = json.loads((fetched / "config.json").read_text())
     assert config["num_hidden_layers"] == 2 and config["vocab_size"] == len(model.vocabulary(WORDS))
     first = {file.name: file.read_bytes() for file in fetched.iterdir()}
@@ -116,7 +118,7 @@ def test_a_misspelt_architecture(refused):
 def test_a_hub_model_through_the_mirror(fetch, hub, caplog):
     entry, mirror, place = hub
     fetched = fetch(entry, mirror)
-    assert sorted(file.name for file in fetched.iterdir()) == sorted(model_files(entry))
+    assert sorted(file.name for file in fetched.iterdir()) == sorted(DEFAULT_FILES)
     found = hashlib.sha256((place / "model.safetensors").read_bytes()).hexdigest()
     assert f"sha256 {found}" in caplog.text and "models.yaml (mine)" in caplog.text
 
@@ -210,10 +212,17 @@ def test_weights_that_are_not_whole(refused, folder, spoil):
     assert "no whole safetensors" in refused({"folder": str(folder), "licence": "MIT"})
 
 
+def without(tensors: dict, part: str) -> dict:
+    return {name: tensor for name, tensor in tensors.items() if part not in name}
+
+
 @pytest.mark.parametrize(("tensors", "said"), [
-    ({"bert.pooler.dense.bias": numpy.zeros(128, "float32")}, "has no table of them (its longest of that width has 0 rows)"),
-    (weights(rows=1000), "its longest of that width has 1,000 rows"),
-    (weights(layers=1), "config.json promises 2 layers, but model.safetensors has no weights of layer 1 of bert.encoder"),
+    ({"bert.pooler.dense.bias": numpy.zeros(128, "float32")}, "the weights lack 37 of those that config.json promises, embeddings."),
+    (weights(rows=1000), f"embeddings.word_embeddings.weight is [1000, 128] numbers in the weights, but [{ROWS}, 128] by config.json"),
+    (weights(layers=1), "the weights lack 16 of those that config.json promises, encoder.layer.1.attention.output.LayerNorm.bias first"),
+    (without(weights(), "layer.0.output.dense.weight"), "the weights lack 1 of those that config.json promises, encoder.layer.0.output.dense.weight"),
+    (weights() | {"bert.encoder.layer.0.intermediate.dense.bias": numpy.zeros(9, "float32")}, "is [9] numbers in the weights, but [256]"),
+    (weights() | {"bert.encoder.layer.0.output.dense.weight": numpy.zeros((128, 64), "uint8")}, "is of type U8, so the weights are quantised"),
 ])
 def test_weights_that_lack_what_the_configuration_promises(refused, folder, tensors, said):
     save_file(tensors, folder / "model.safetensors")

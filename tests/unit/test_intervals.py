@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.intervals import World, comparisons, coverage
 from scripts.common.intervals import difference, mean_of, over_groups, share_interval, slope, student_t, wilson
 from scripts.evaluate.bootstrap import BLOCKS, by_block, resampling
-from scripts.evaluate.tally import Tally, draws_of, effective_groups, metric_rows, share, sums_by_group
+from scripts.evaluate.tally import Replicate, Tally, draws_of, effective_groups, metric_rows, share, sums_by_group
 from scripts.evaluate.temporal_nli import METRICS, confusions, weighted_f1
 from tests.rows import each_row
 
@@ -21,7 +21,7 @@ MASK = 2**64 - 1
 def rows_of(values: list[np.ndarray], groups: np.ndarray, seeds: list[int] = (), resamples: int = 400) -> list[dict]:
     """The rows of one metric, a mean of (n,) values of each seed; groups: (n,) integers from 0."""
     tally = Tally("all", {"accuracy": share}, sums_by_group(values, groups, groups.max() + 1), np.bincount(groups))
-    return metric_rows([tally], seeds, resampling([f"g{group}" for group in range(groups.max() + 1)], resamples))
+    return metric_rows([tally], [Replicate(seed) for seed in seeds], resampling([f"g{group}" for group in range(groups.max() + 1)], resamples))
 
 
 def slow_weight(block: int, draw: int) -> float:
@@ -131,11 +131,11 @@ def test_groups_beyond_the_blocks_share_weights(monkeypatch):
 
 def test_groups_without_examples_take_no_part():
     sums, counts = np.array([[1.0, np.nan, 2.0]]), np.array([2, 0, 3])
-    with_empty, without = (metric_rows([Tally("kind=date", {"accuracy": share}, *parts)], [1], resampling(ids, 100))
+    with_empty, without = (metric_rows([Tally("kind=date", {"accuracy": share}, *parts)], [Replicate(1)], resampling(ids, 100))
                            for parts, ids in (((sums, counts), "abc"), ((sums[:, [0, 2]], counts[[0, 2]]), "ac")))
     assert with_empty == without and with_empty[0]["groups"] == 2 and with_empty[0]["value"] == 0.6
     none = Tally("none", {"accuracy": share}, sums, np.zeros(3, int))
-    assert metric_rows([none], [1], resampling("abc", 100)) == []
+    assert metric_rows([none], [Replicate(1)], resampling("abc", 100)) == []
 
 
 def test_uneven_groups_count_as_fewer():

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.common.tables import PREDICTIONS, read_table, write_table
+from scripts.common.tables import PREDICTIONS, provenance_of, read_table, write_table
 from scripts.evaluate.mctaco import by_question, consistency, expected_at_random
 from scripts.evaluate.mctaco_ranges import one_range
 from tests.conftest import ROOT
@@ -95,13 +95,21 @@ def test_the_real_files_are_counted(cleaned):
     assert test["answer"].str.contains("\u00ad").any() or test["sentence"].str.contains("\u00ad").any()
 
 
+def printed(done) -> dict[str, list[str]]:
+    """What a program printed of predictions: by metric and slice the words behind."""
+    return {line[:52].strip(): line[52:].split() for line in done.stdout.splitlines() if len(line) > 52}
+
+
 def test_the_released_predictions_score_as_published(mirror, program):
     done = program("scripts.evaluate.mctaco", "--gold", mirror / AT / "dataset/test_9442.tsv",
                    "--predictions", mirror / AT / "experiments/bert/bert.norm.output.txt")
     assert done.returncode == 0, done.stderr
-    table = [line.split() for line in done.stdout.splitlines()]
-    assert table[1] == ["overall", "42.72", "69.93", "1,332"]
-    assert [line[0] for line in table[2:]] == ["duration", "ordering", "typical_time", "frequency", "stationarity", "one"]
+    exact, low, _, high, count = printed(done)["exact match"]
+    assert (exact, count, printed(done)["f1"][0], printed(done)["exact match range"][0]) == ("42.72", "1,332", "69.93", "43.62")
+    spread = 1.96 * np.sqrt(0.4272 * 0.5728 / 1332) * 100
+    assert [float(low), float(high)] == pytest.approx([42.72 - spread, 42.72 + spread], abs=0.1)
+    assert {line for line in printed(done) if line.startswith("exact match, ")} == {f"exact match, category={name}" for name in (
+        "duration", "ordering", "typical_time", "frequency", "stationarity")}
 
 
 def test_baselines_are_the_published_ones(cleaned):
@@ -153,7 +161,7 @@ def test_a_byte_order_mark_is_left_out_and_told_of(program, mirror, tmp_path):
     (tmp_path / "gold.tsv").write_bytes(b"\xef\xbb\xbf" + (folder / "dataset/test_9442.tsv").read_bytes())
     done = program("scripts.evaluate.mctaco", "--gold", tmp_path / "gold.tsv",
                    "--predictions", folder / "experiments/bert/bert.norm.output.txt")
-    assert done.stdout.splitlines()[1].split() == ["overall", "42.72", "69.93", "1,332"]
+    assert (printed(done)["exact match"][0], printed(done)["f1"][0]) == ("42.72", "69.93")
     assert "1 byte order mark" in done.stderr
 
 
@@ -190,18 +198,14 @@ def test_one_range_of_the_papers_example():
     assert one_range(np.array([2, -5.0, 1, 3, -3]), hours, np.zeros(5, int)).tolist() == [1, 0, 0, 1, 0]
 
 
-def test_a_folder_of_predictions_is_scored_file_by_file(program, mirror, tmp_path):
+def test_files_of_predictions_are_scored_one_by_one(program, mirror, tmp_path):
     folder = mirror / "raw.githubusercontent.com/CogComp/MCTACO/master"
-    shutil.copy(folder / "experiments/bert/bert.norm.output.txt", tmp_path / "b.txt")
     (tmp_path / "a.txt").write_text("yes\n" * 9442)
-    done = program("scripts.evaluate.mctaco", "--gold", folder / "dataset/test_9442.tsv", "--predictions", tmp_path)
-    told = [line.split() for line in done.stdout.splitlines()]
-    assert [line[0] for line in told if len(line) == 1] == ["a.txt", "b.txt"]
-    assert [line[1:3] for line in told if line[0] == "overall"] == [["12.16", "49.84"], ["42.72", "69.93"]]
-    assert [line[2:4] for line in told if line[0] == "one"] == [["12.16", "49.84"], ["43.62", "69.62"]]
-    (tmp_path / "empty").mkdir()
-    done = program("scripts.evaluate.mctaco", "--gold", folder / "dataset/test_9442.tsv", "--predictions", tmp_path / "empty")
-    assert done.returncode == 1 and "no file of predictions in it" in done.stderr
+    done = program("scripts.evaluate.mctaco", "--gold", folder / "dataset/test_9442.tsv", "--resamples", 10, "--predictions",
+                   tmp_path / "a.txt", folder / "experiments/bert/bert.norm.output.txt")
+    values = [line[52:].split()[0] for line in done.stdout.splitlines() for name in ("exact match", "f1", "exact match range", "f1 range")
+              if line[:52].strip() == name]
+    assert values == ["12.16", "49.84", "12.16", "49.84", "42.72", "69.93", "43.62", "69.62"], done.stderr
 
 
 def test_half_of_the_arguments_is_not_enough(program, tmp_path):
@@ -231,6 +235,15 @@ def test_sub_samples_are_of_whole_questions_and_grow(build):
     other = read_table(build(train_questions=50, draw=1) / "train.parquet").to_pandas()
     assert len(set(other["group_id"]) & set(tables[50]["group_id"])) < 20
     assert "train_questions is 999, but there are 561 questions" in build(ok=False, train_questions=999)
+
+
+def test_a_limit_keeps_whole_questions_of_the_test_split(build):
+    whole, ten, forty = (build(limit=limit) for limit in (None, 10, 40))
+    assert read_table(whole / "train.parquet").equals(read_table(ten / "train.parquet"))
+    test, few, more = (read_table(folder / "test.parquet").to_pandas() for folder in (whole, ten, forty))
+    assert few["group_id"].nunique() == 10 and more["group_id"].nunique() == 40 and set(few["group_id"]) < set(more["group_id"])
+    assert few.equals(test[test["group_id"].isin(few["group_id"])].reset_index(drop=True))
+    assert provenance_of(ten / "test.parquet")["limited"] == {"items": "questions", "kept": 10, "of": 1332}
 
 
 def test_an_experiment_is_measured(program, build, mirror, tmp_path):

@@ -53,6 +53,19 @@ def test_without_an_interval_or_a_control_the_line_says_so(tmp_path, rows, said)
     assert said in line
 
 
+def test_the_method_is_told_where_it_is_not_plain_training(tmp_path):
+    [line] = told(tmp_path, [row(0.7, method="likelihood_pmi")], ["small"])
+    assert "small, likelihood pmi, on made d test" in line
+
+
+def test_where_the_scorecard_lies_is_told_with_the_page(tmp_path):
+    (tmp_path / "index.html").write_text("")
+    write_table(pa.Table.from_pylist(ROWS[:1], schema=SCHEMA), tmp_path / "metrics.parquet", SCHEMA, {})
+    lines = summary(tmp_path / "metrics.parquet", tmp_path / "index.html", tmp_path / "benchmarks", STUDIES, ["small"], 0,
+                    ["scorecard.svg", "scorecard_table.csv"]).split("\n")
+    assert lines[1:] == ["All models and studies: scorecard.svg, scorecard_table.csv", f"Page: {tmp_path / 'index.html'}"]
+
+
 def test_what_was_not_measured_has_no_line(tmp_path):
     assert told(tmp_path, ROWS[:1], ["other"]) == []
     assert summary(tmp_path / "metrics.parquet", tmp_path / "index.html", tmp_path / "benchmarks", STUDIES, ["small"], 0) == "", "no page, no numbers"

@@ -243,7 +243,7 @@ def test_the_table_joins_those_of_the_other_studies(experiment, tmp_path, progra
     for study in (mctaco, strided_sop, temporal_nli):
         files.append(tmp_path / f"{study.__name__}.parquet")
         row = pa.Table.from_pylist([dict.fromkeys(METRICS.names, "x") | {
-            "study": study.__name__, "seed": 1, "value": 0.5, "sd": 0.0, "ci_low": 0.4, "ci_high": 0.6, "n": 1, "sample": False}],
+            "study": study.__name__, "limit": 200, "seed": 1, "value": 0.5, "sd": 0.0, "ci_low": 0.4, "ci_high": 0.6, "n": 1, "sample": False}],
             schema=study.SCHEMA)
         write_table(row, files[-1], study.SCHEMA, {})
     done = program("scripts.evaluate.metrics", *files, "--output", tmp_path / "union.parquet")
@@ -299,7 +299,7 @@ def scored(tmp_path, program):
     def call(lines: str, gold=GOLD):
         (tmp_path / "test.json").write_text(gold if isinstance(gold, str) else json.dumps(gold))
         (tmp_path / "scores.jsonl").write_text(lines)
-        return program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json", "--scores", tmp_path / "scores.jsonl")
+        return program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json", "--predictions", tmp_path / "scores.jsonl")
 
     return call
 
@@ -307,12 +307,16 @@ def scored(tmp_path, program):
 def test_a_file_of_scores(scored):
     done = scored(f"{SECOND}\n{FIRST}\n")
     assert done.returncode == 0, done.stderr
-    told = {line[:48].strip(): line[48:].split() for line in done.stdout.splitlines()[1:]}
-    assert told["test: 2-best accuracy"][0] == "0.00" and told["extras: 1-best accuracy"][0] == "100.00", "a tie is wrong"
-    assert told["test: phrase options above a right one"][0] == "100.00"
-    assert told["test: numeral options above a right one"][0] == "0.00"
-    assert told["test: wrong options above a right one"] == ["50.00", "none", "of", "1", "2"], "of one, nothing is told"
-    assert "test: open-ended options above a right one" not in told, "there is none"
+    lines, told = done.stdout.splitlines(), {}
+    for line in lines:
+        if line.endswith((": test", ": extras")):
+            split = line.rpartition(" ")[2]
+        told[f"{split}: {line[:52].strip()}"] = line[52:].split()
+    assert told["test: two best accuracy"][0] == "0.00" and told["extras: one best accuracy"][0] == "100.00", "a tie is wrong"
+    assert told["test: wrong above right, rule=phrase"][0] == "100.00"
+    assert told["test: wrong above right, rule=numeral"][0] == "0.00"
+    assert told["test: wrong above right"] == ["50.00", "none", "of", "1", "2"], "of one, nothing is told"
+    assert "test: wrong above right, rule=open_ended" not in told, "there is none"
 
 
 @pytest.mark.parametrize(("lines", "said"), [
@@ -352,19 +356,19 @@ def test_a_wrong_gold_file_is_refused(scored, gold, said):
 def test_scores_that_are_no_text_are_refused(scored, tmp_path, program):
     scored(FIRST)
     (tmp_path / "scores.jsonl").write_bytes(b"\xff\xfe{")
-    done = program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json", "--scores", tmp_path / "scores.jsonl")
+    done = program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json", "--predictions", tmp_path / "scores.jsonl")
     assert done.returncode == 1 and "UTF-8" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "1.5", "1e3", "9" * 400, "many"])
 def test_the_number_of_resamples_has_its_bounds(program, tmp_path, number):
-    done = program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json", "--scores", tmp_path, f"--resamples={number}")
+    done = program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json", "--predictions", tmp_path, f"--resamples={number}")
     assert done.returncode == 2 and "is not a whole number from 1 to 1000000" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_half_of_the_arguments_is_not_enough(program, tmp_path):
     done = program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json")
-    assert done.returncode == 2 and "--scores is missing" in done.stderr
+    assert done.returncode == 2 and "--predictions is missing" in done.stderr
 
 
 def test_the_released_file(mirror, program, tmp_path):
@@ -378,7 +382,7 @@ def test_the_released_file(mirror, program, tmp_path):
             for name, options in gold.groupby("instance_id"):
                 scores = dict(zip(options["option"], (sign * options["label"]).tolist()))
                 file.write(json.dumps({"id": name, "scores": scores}) + "\n")
-        done = program("scripts.evaluate.timedial", "--gold", mirror / AT, "--scores", tmp_path / "scores.jsonl")
+        done = program("scripts.evaluate.timedial", "--gold", mirror / AT, "--predictions", tmp_path / "scores.jsonl")
         assert done.returncode == 0, done.stderr
         lines = [line.split() for line in done.stdout.splitlines() if "best accuracy" in line]
         assert [line[3] for line in lines] == [wanted] * 2 and [line[-1] for line in lines] == ["1,104", "342"]

@@ -10,12 +10,13 @@ NOTHING: set[str] = set()
 REFUSED = None
 PAGE = {"publish_page"}
 FIGURE, TABLE, SHOWN = PAGE | {"publish_figure"}, PAGE | {"publish_table"}, PAGE | {"publish_figure", "publish_table"}
-MEASURED = SHOWN | {"evaluate_experiment", "evaluate_metrics", "publish_index"}
+MEASURED = SHOWN | {"evaluate_experiment", "evaluate_metrics", "publish_index", "publish_leaderboard"}
 TRAINED = MEASURED | {"train_run"}
 FETCHED = TRAINED | {"fetch_model"}
 CONTROLLED = MEASURED | {"train_control"}
 OF_DATA = TRAINED | {"train_control"}
-BUILT = OF_DATA | {"build_dataset"}
+CARD = {"build_card"}
+BUILT = OF_DATA | CARD | {"build_dataset"}
 CLEANED = BUILT | {"clean_corpus"}
 # Of TimeDial: a model of an MLM stage is a run, and expressions of time are looked for in what was cleaned.
 ALL_RUNS = TRAINED | {"train_model"}
@@ -68,9 +69,11 @@ EXPERIMENTS = {
 RUN = {"timedial": ["one", "written"]}
 
 
-def words(study: str) -> list[tuple]:
-    """What follows where a study is named or described otherwise; the same in every study."""
-    return [(study, "title", "Order", PAGE), (study, "paper", "Us 2026", PAGE), (study, "headline", "n", NOTHING),
+def words(study: str, several: bool = True) -> list[tuple]:
+    """What follows where a study is named or described otherwise; the same in every study. several: it has several models, so that
+    there is a scorecard."""
+    return [(study, "title", "Order", CARD | (SHOWN if several else PAGE)), (study, "paper", "Us 2026", PAGE | CARD),
+            (study, "headline", "n", {"publish_leaderboard"} | (SHOWN if several else NOTHING)),
             (study, "controls", ["length_and_overlap" if study != "timedial" else "random"], MEASURED)]
 
 
@@ -101,10 +104,11 @@ FIELDS = {
             ("strided_sop_examples", "needs_model", False, PAGE),
         ],
         "studies": [
-            *words("strided_sop"), ("strided_sop", "reads", ["captions", "dialogs"], NOTHING),
-            ("strided_sop", "data.stride.description", "how far", NOTHING), ("strided_sop", "labels", ["in_order", "swapped"], OF_DATA),
+            *words("strided_sop", several=False), ("strided_sop", "reads", ["captions", "dialogs"], NOTHING),
+            ("strided_sop", "data.stride.description", "how far", NOTHING), ("strided_sop", "labels", ["in_order", "swapped"], OF_DATA | CARD),
             ("strided_sop", "peak", False, TRAINED), ("strided_sop", "columns.group_id", "pair_id", OF_DATA),
-            ("strided_sop", "methods.train.inputs", ["text_a"], TRAINED), ("strided_sop", "held_out", "dev", BUILT),
+            ("strided_sop", "methods.train.inputs", ["text_a"], TRAINED), ("strided_sop", "methods.train.fits", ["decoder"], NOTHING),
+            ("strided_sop", "methods.train.probe", ["decoder"], NOTHING), ("strided_sop", "held_out", "dev", BUILT),
             ("strided_sop", "evaluation_reads", [], MEASURED), ("strided_sop", "exchangeable", False, CONTROLLED),
         ],
     },
@@ -132,11 +136,13 @@ FIELDS = {
             ("temporal_nli_confusion", "name", "taken", FIGURE), ("temporal_nli_confusion", "kind", "table", TABLE),
             ("temporal_nli_confusion", "study", "mctaco", PAGE), ("temporal_nli_confusion", "reads", ["metrics", "datasets"], FIGURE),
             ("temporal_nli_table", "heads", ["Source"], PAGE), ("temporal_nli_errors", "reads", ["metrics"], TABLE),
+            ("scorecard", "reads", ["metrics"], FIGURE), ("scorecard", "study", "mctaco", PAGE), ("scorecard_table", "heads", ["Model"], PAGE),
+            ("wordings", "needs_wordings", False, FIGURE),
         ],
         "studies": [
             *words("temporal_nli"), ("temporal_nli", "reads", ["event_templates", "nli", "dialogs"], NOTHING),
             ("temporal_nli", "source_names", {}, NOTHING), ("temporal_nli", "columns.group_id", "example_id", OF_DATA),
-            ("temporal_nli", "labels", ["neutral", "entailment", "contradiction"], OF_DATA),
+            ("temporal_nli", "labels", ["neutral", "entailment", "contradiction"], OF_DATA | CARD),
             ("temporal_nli", "merged_labels.entailment", ["entailment", "neutral"], TRAINED),
             ("temporal_nli", "held_out", "validation", BUILT), ("temporal_nli", "methods.direct.inputs", ["text_a"], TRAINED),
             ("temporal_nli", "evaluation_reads", [], MEASURED), ("temporal_nli", "data.iterations.default", 4, BUILT),
@@ -172,7 +178,7 @@ FIELDS = {
         ],
         "studies": [
             *words("mctaco"), ("mctaco", "reads", ["questions", "nli"], NOTHING), ("mctaco", "columns.group_id", "example_id", OF_DATA),
-            ("mctaco", "labels", ["likely", "unlikely"], OF_DATA), ("mctaco", "methods.train.inputs", ["text_b"], TRAINED),
+            ("mctaco", "labels", ["likely", "unlikely"], OF_DATA | CARD), ("mctaco", "methods.train.inputs", ["text_b"], TRAINED),
             ("mctaco", "evaluation_reads", [], MEASURED), ("mctaco", "data.draw.default", 1, BUILT),
             ("mctaco", "data.draw.description", "which", NOTHING),
         ],
@@ -209,7 +215,7 @@ FIELDS = {
         ],
         "studies": [
             *words("timedial"), ("timedial", "reads", ["dialogs", "nli"], NOTHING), ("timedial", "columns.choice_id", "dialog_id", OF_DATA | ALL_RUNS),
-            ("timedial", "labels", ["right", "wrong"], OF_DATA | ALL_RUNS), ("timedial", "held_out", "test", BUILT | ALL_RUNS),
+            ("timedial", "labels", ["right", "wrong"], OF_DATA | CARD | ALL_RUNS), ("timedial", "held_out", "test", BUILT | ALL_RUNS),
             ("timedial", "methods.fill.inputs", ["candidate"], TRAINED), ("timedial", "methods.mlm.inputs", ["context"], ALL_RUNS),
             ("timedial", "evaluation_reads", [], MEASURED), ("timedial", "data.negatives.default", 4, BUILT | ALL_RUNS),
             ("timedial", "data.negatives.description", "wrong ones", NOTHING),
@@ -221,7 +227,8 @@ USED = {
     "strided_sop": {"sources": ["mini", "sample_howto100m"], "models": ["tiny_bert", "bag_of_words"], "studies": ["strided_sop"],
                     "figures": ["accuracy_by_stride", "strided_sop_table", "strided_sop_training_curves", "strided_sop_examples"]},
     "temporal_nli": {"sources": ["event_templates", "of_others"], "models": ["of_hub", "of_folder"], "studies": ["temporal_nli"],
-                     "figures": ["temporal_nli_temp_order", "temporal_nli_confusion", "temporal_nli_table", "temporal_nli_errors"]},
+                     "figures": ["temporal_nli_temp_order", "temporal_nli_confusion", "temporal_nli_table", "temporal_nli_errors",
+                                 "scorecard", "scorecard_table", "wordings"]},
     "mctaco": {"sources": ["questions"], "models": ["of_vectors", "of_encoder", "below"], "studies": ["mctaco"],
                "figures": ["mctaco_em_against_f1", "mctaco_training_size", "mctaco_table", "mctaco_errors"]},
     "timedial": {"sources": ["dialogs", "challenge"], "models": ["of_stage", "base", "small_t5_scratch", "random"], "studies": ["timedial"],

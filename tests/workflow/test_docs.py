@@ -11,7 +11,7 @@ from scripts.common.tables import read_table
 from tests.conftest import ROOT
 
 PIECES = re.findall(r"```(yaml|python)\n(.*?)```", (ROOT / "docs/add.md").read_text(), re.S)
-EXPERIMENT, MODEL, SOURCE, DIALOGS, EVENTS = (yaml.safe_load(text) for kind, text in PIECES if kind == "yaml")
+EXPERIMENT, MODEL, WORDING, SOURCE, DIALOGS, EVENTS = (yaml.safe_load(text) for kind, text in PIECES if kind == "yaml")
 [CLEANER] = (text for kind, text in PIECES if kind == "python")
 
 
@@ -35,17 +35,17 @@ def test_a_model(study, tmp_path):
     import torch
     from transformers import AutoConfig, AutoModelForSequenceClassification
 
-    [(name, entry)] = MODEL.items()
+    [(name, entry)] = MODEL["models"].items()
     place = tmp_path / f"mirror/huggingface.co/{entry['hub']}/resolve/{entry['revision']}"
     shutil.copytree(study / "results/fetch/models/tiny_bert", place)
     torch.manual_seed(1)
     AutoModelForSequenceClassification.from_config(AutoConfig.from_pretrained(place)).save_pretrained(place)
-    study.change("resources/models.yaml", lambda models: models.update(MODEL))
-    study.change("config.yaml", lambda config: config["experiments"]["other_sop"].update(models=["tiny_bert", name]))
-    jobs = study.jobs()
+    preset = MODEL | {"experiments": {"other_sop": {"models": ["tiny_bert", name]}}}
+    (study / "presets/mine.yaml").write_text(yaml.safe_dump(preset))
+    jobs = study.jobs("--configfile", "presets/mine.yaml")
     assert jobs["fetch_model"] == [f"Fetching the model {name}"] and len(jobs["train_run"]) == 1
-    study.run(TIMESTRIDE_MIRROR=str(tmp_path / "mirror"))
-    assert name in (study / study.page).read_text() and study.jobs() == {}
+    study.run("--configfile", "presets/mine.yaml", TIMESTRIDE_MIRROR=str(tmp_path / "mirror"))
+    assert name in (study / study.page).read_text() and study.jobs("--configfile", "presets/mine.yaml") == {}
 
 
 def test_a_corpus(study):
@@ -55,33 +55,41 @@ def test_a_corpus(study):
              for video in range(80) for place in (2, 1, 0, 3, 4, 5)]
     file = study / "captions.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    [name] = SOURCE
-    entry = SOURCE[name]
+    [(name, entry)] = SOURCE["sources"].items()
     entry["downloads"][0] |= {"urls": [file.as_uri()], "bytes": file.stat().st_size,
                               "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
-    study.change("resources/sources.yaml", lambda sources: sources.update({name: entry}))
     (study / f"scripts/clean/{name}.py").write_text(CLEANER)
-    assert study.jobs() == {}, "a corpus that no experiment uses changes nothing"
-    study.change("config.yaml", lambda config: (config["experiments"]["other_sop"].update(data={"source": name, "stride": 0}),
-                                               config.update(run=["other_sop"])))
-    study.run()
+    preset = {"sources": {name: entry}}
+    (study / "presets/mine.yaml").write_text(yaml.safe_dump(preset))
+    assert study.jobs("--configfile", "presets/mine.yaml") == {}, "a corpus that no experiment uses changes nothing"
+    preset |= {"run": ["other_sop"], "experiments": {"other_sop": {"data": {"source": name, "stride": 0}}}}
+    (study / "presets/mine.yaml").write_text(yaml.safe_dump(preset))
+    study.run("--configfile", "presets/mine.yaml")
     page = (study / study.page).read_text()
     assert entry["title"] in page and entry["citation"] in page
     counts = (study / f"results/clean/{name}/cleaning.csv").read_text()
     assert f"{name},train,sentences,dropped,text is empty,6" in counts
-    assert study.jobs() == {}
+    assert study.jobs("--configfile", "presets/mine.yaml") == {}
 
 
 def test_a_list_of_event_templates(study):
     file = study / "templates.csv"
     file.write_text((study / "resources/templates.csv").read_text())
-    [name] = EVENTS
-    entry = EVENTS[name]
+    [(name, entry)] = EVENTS["sources"].items()
     entry["downloads"][0] |= {"urls": [file.as_uri()], "bytes": file.stat().st_size,
                               "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
-    study.change("resources/sources.yaml", lambda sources: sources.update({name: entry}))
     experiment = {"study": "temporal_nli", "data": {"source": name, "challenge_set": "temp_order"}, "models": ["tiny_bert"]}
-    study.change("config.yaml", lambda config: (config["experiments"].update(mine=experiment), config.update(run=["mine"])))
-    study.run("build")
+    (study / "presets/mine.yaml").write_text(yaml.safe_dump({"sources": {name: entry}, "run": ["mine"], "experiments": {"mine": experiment}}))
+    study.run("build", "--configfile", "presets/mine.yaml")
     pairs = read_table(study / f"results/build/temporal_nli/{name}/temp_order/test.parquet", ["text_a", "text_b"])
     assert len(pairs) == 6140
+
+
+def test_a_wording(study):
+    """The prompts as they stand are checked and run, one run a wording."""
+    known = yaml.safe_load((study / "resources/prompts/strided_sop.yaml").read_text())
+    (study / "resources/prompts/strided_sop.yaml").write_text(yaml.safe_dump(known | WORDING))
+    asked = {"models": ["minilm"], "methods": ["likelihood"], "controls": False}
+    (study / "presets/mine.yaml").write_text(yaml.safe_dump({"run": ["other_sop"], "experiments": {"other_sop": asked}}))
+    jobs = study.jobs("train", "--configfile", "presets/mine.yaml")
+    assert {job.split("-likelihood-")[1].split("-")[0] for job in jobs["train_run"]} == set(WORDING["likelihood"]["wordings"])

@@ -3,7 +3,11 @@
 import os
 import shutil
 import subprocess
+import sys
 
+import pandas as pd
+
+from scripts.common.tables import read_table
 from tests.workflow.conftest import Study
 
 
@@ -131,6 +135,19 @@ def test_another_study_and_back(study):
     assert 'href="default/index.html"' in listed and 'href="other-1/index.html"' in listed
 
 
+def test_the_card_tells_the_datasets_that_another_configuration_left(study):
+    """Written anew when one comes or goes; a configuration that plans fewer of them rewrites nothing."""
+    place = study / "results/build/strided_sop/mini"
+    shutil.copytree(place / "stride-0", place / "stride-90")
+    assert study.jobs() == {"build_card": ["Describing the datasets of strided_sop"]}
+    study.run()
+    card = (study / "results/build/strided_sop/README.md").read_text()
+    assert "config_name: mini-stride-90" in card and study.jobs() == {}
+    assert "build_card" not in study.jobs("--config", "run=[other_sop]")
+    shutil.rmtree(place / "stride-90")
+    assert set(study.jobs()) == {"build_card"}
+
+
 def test_lost_files_come_back(study):
     """A table that is gone or was cut is written again where it is asked for, although its rule's output is a manifest."""
     lost, short = study / "results/build/strided_sop/mini/stride-0/val_1.parquet", study / "results/clean/sample_howto100m/videos.parquet"
@@ -166,3 +183,24 @@ def test_other_environment_changes_nothing(study):
     shutil.copytree(study / "results/fetch", study / "mirror")
     study.change("config.yaml", lambda config: config.update(mirror=str(study / "mirror"), checkpoint_seconds=7))
     assert study.jobs("--cores", "1") == {}
+
+
+def test_predictions_made_elsewhere_join_their_experiment_and_leave_it(study):
+    """By their presence: no file of the project and no configuration changes."""
+    dataset = "results/build/strided_sop/mini/stride-0"
+    pairs = read_table(study / dataset / "val_1.parquet").to_pandas()
+    told = pairs["label"].map({0: "swapped", 1: "in_order"})
+    pd.DataFrame({"example_id": pairs["pair_id"], "label": told}).to_csv(study / "answers.csv", index=False)
+    done = subprocess.run([sys.executable, "-m", "scripts.evaluate.strided_sop", "--predictions", "answers.csv", "--dataset", dataset,
+                           "--split", "val_1", "--name", "oracle"], cwd=study.folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    jobs = study.jobs()
+    assert jobs["evaluate_experiment"] == ["Evaluating sample_sop"] and not {"train_run", "build_dataset"} & set(jobs)
+    study.run()
+    metrics = read_table(study / study.metrics).to_pandas()
+    rows = metrics[(metrics["model"] == "oracle") & (metrics["slice"] == "all")].set_index("metric")
+    assert set(rows["method"]) == {"external"} and rows.loc["accuracy", "value"] == 1 and set(rows["dataset"]) == {"stride-0"}
+    assert rows.loc["accuracy_above_control", "value"] > 0
+    assert "oracle" in (study / study.page).read_text() and study.jobs() == {}
+    shutil.rmtree(study / "results/external")
+    assert study.jobs()["evaluate_experiment"] == ["Evaluating sample_sop"]

@@ -131,6 +131,33 @@ def test_a_killed_run_resumes_to_the_same_numbers(prepared, undisturbed, train, 
         assert (tmp_path / name).read_bytes() == (undisturbed / name).read_bytes(), name
 
 
+@pytest.mark.models
+def test_a_killed_run_with_an_adapter_resumes_from_what_it_has_trained(prepared, train, tmp_path):
+    import torch
+
+    from tests.unit.decoders import write_decoder
+
+    model = write_decoder("llama", tmp_path / "model")
+    lora = {"adapter": "lora", "rank": 4, "alpha": 8.0, "target": "all-linear", "gradient_checkpointing": True, "max_length": 64, "epochs": 2}
+    train(tmp_path / "whole", lora, model=model)
+    output = tmp_path / "killed"
+    started = subprocess.Popen([sys.executable, "-m", "scripts.train.run", *arguments(prepared, output, lora, model=model, checkpoint_seconds=0.05)],
+                               cwd=ROOT, start_new_session=True, stderr=subprocess.DEVNULL)
+    while not (output / "work/checkpoint.pt").exists():
+        assert started.poll() is None, "the run ended before it could be killed"
+        time.sleep(0.02)
+    os.killpg(started.pid, signal.SIGKILL)
+    started.wait()
+    with open(output / "work/checkpoint.pt", "rb") as opened:
+        saved = torch.load(opened, weights_only=True)["state"]["network"]
+    assert "score.weight" in saved and all("lora_" in name for name in saved if name != "score.weight")
+    assert "resumes in epoch" in train(output, lora, model=model).stderr
+    for name in ("history.parquet", "predictions.parquet"):
+        assert (output / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
+    facts = json.loads((output / "run.json").read_text())
+    assert facts["training"]["adapter"] == "lora" and facts["trained_parameters"] < facts["parameters"] / 2
+
+
 def test_a_second_process_waits_for_the_first(prepared, tmp_path):
     command = [sys.executable, "-m", "scripts.train.run", *arguments(prepared, tmp_path)]
     both = [subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(2)]
@@ -174,7 +201,7 @@ def test_missing_weights_are_refused(train, prepared, tmp_path):
     shutil.copytree(prepared / "model", tmp_path / "model")
     save_file({"bert.embeddings.LayerNorm.weight": torch.zeros(128)}, tmp_path / "model/model.safetensors")
     done = train(tmp_path / "out", ok=False, model=tmp_path / "model")
-    assert "weights of the encoder are missing" in done.stderr and "Traceback" not in done.stderr
+    assert "weights of the model are missing" in done.stderr and "Traceback" not in done.stderr
 
 
 @pytest.fixture(scope="module")

@@ -25,9 +25,10 @@ from matplotlib.patches import Patch
 from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
-    BASELINES, CATEGORIES, POINTS, load_systems, looks, mctaco_metrics, over_seeds, published_beside, published_points, title_of,
-    trained_most, with_best_control)
+    BASELINES, CATEGORIES, LABELLED, POINTS, legend_of_systems, load_systems, looks, mctaco_metrics, over_seeds,
+    published_beside, published_points, title_of, trained_most, with_best_control)
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 
@@ -77,7 +78,7 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
     marks = {system: Line2D([], [], color=look["colour"], marker=look["marker"], markersize=5, markerfacecolor=look["face"],
                             markeredgewidth=1.1, linestyle="", label=system) for system, look in known.items()}
     controls = [mark for system, mark in marks.items() if known[system]["colour"] == style.CONTROL]
-    handles = [mark for mark in marks.values() if mark not in controls]
+    handles = [mark for mark in marks.values() if mark not in controls] if len(marks) <= LABELLED else legend_of_systems(points, known)
     handles.append(Patch(color="#d4d4d4", label="random"))
     if len(paper):
         handles.append(Line2D([], [], color=style.GREY, marker="D", markersize=3.8, markerfacecolor="white",
@@ -91,8 +92,7 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
     for axes, ((source, split), of_split) in zip(grid.flat, panels):
         draw_panel(axes, of_split, known, paper[paper["source"] == source])
         style.panel_title(axes, [title_of(source, sources)], split)
-        if of_split["sample"].any():
-            style.mark_sample(axes)
+        style.mark(axes, face_of(of_split))
     highest = max(points[["ci_high", "value"]].max().max(), paper["value"].max() if len(paper) else 0)
     grid[0, 0].set_ylim(0, min(103, highest * 100 + 4))
     style.legends(figure, groups, 0.07)

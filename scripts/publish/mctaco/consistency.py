@@ -20,9 +20,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.common.program import UserError, execute, log
+from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
     BASELINES, NORMALIZED, POINTS, load_systems, looks, mctaco_metrics, over_seeds, title_of, trained_most,
     with_best_control)
@@ -94,8 +95,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
             axes.set_yticks(list(place.values()), line_labels(list(place), controls) if column == 0 else [])
             style.panel_title(axes, [title_of(source, sources) if column == 0 else ""],
                               f"{split}, {category}" if column == 0 else category)
-            if panel["sample"].any():
-                style.mark_sample(axes, 13)
+            style.mark(axes, face_of(panel), 13)
         high -= tall + gap
     return figure
 
@@ -103,10 +103,9 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 def main(given: argparse.Namespace) -> None:
     metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
     points = consistencies(metrics)
-    if points.empty:
-        raise UserError(f"{given.metrics}: no consistency of mctaco in duration or frequency; evaluate its experiments "
-                        "again")
-    style.save(draw(with_best_control(points, metrics), load(given.sources)), given.output)
+    few = "No question of duration or frequency has two quantities that are accepted."
+    shown = with_best_control(points, metrics)
+    style.save(style.nothing(few) if points.empty else draw(shown, load(given.sources)), given.output)
     write_points(points[POINTS], given.output)
     log.info("%s: %d points", given.output, len(points))
 

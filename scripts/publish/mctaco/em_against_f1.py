@@ -1,5 +1,7 @@
 """Draw exact match against F1 on MC-TACO, a panel for each corpus and split: models, baselines, and the best control.
 
+Where more than LABELLED systems stand in a panel they are told by a legend instead of labels.
+
 F1 rewards each right candidate, exact match only a question without any mistake: how far a system lies below the
 diagonal tells how much of its F1 comes from single candidates rather than from whole questions. Means over the seeds
 with 95 % intervals over questions and seeds; light open marks: table 2 of Zhou et al. 2019, on the corpus of the paper
@@ -26,9 +28,10 @@ from matplotlib.lines import Line2D
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
-    BASELINES, POINTS, load_systems, looks, mctaco_metrics, over_seeds, published_beside, published_points, table_2, title_of,
-    trained_most, with_best_control)
+    BASELINES, LABELLED, POINTS, legend_of_systems, load_systems, looks, mctaco_metrics, over_seeds, published_beside, published_points,
+    table_2, title_of, trained_most, with_best_control)
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 
@@ -109,8 +112,8 @@ def place_labels(axes: Axes, labels: list[dict], taken: np.ndarray) -> None:
                           textcoords="offset points", arrowprops=line, zorder=6)
 
 
-def draw_panel(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame, known: dict[str, dict]) -> list[dict]:
-    """The marks of one corpus and split; returns their labels."""
+def draw_panel(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame, known: dict[str, dict], labelled: bool) -> list[dict]:
+    """The marks of one corpus and split; returns their labels. labelled: models have theirs, not only baselines and the control."""
     labels, taken = [], []
     f1, exact = (points[points["metric"] == metric].set_index("system", drop=False) for metric in ("f1", "exact_match"))
     for system in f1.index:
@@ -120,7 +123,8 @@ def draw_panel(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame, known: dic
         axes.errorbar(x, y, xerr=style.error_bars(one), yerr=style.error_bars(other), linestyle="", color=look["colour"],
                       marker="x" if control else look["marker"], markersize=5.5, markerfacecolor=look["face"], markeredgewidth=1.1,
                       elinewidth=0.8, alpha=0.95, zorder=4)
-        labels.append({"x": x, "y": y, "text": f"{system} (best control)" if control else system, "colour": look["colour"]})
+        name = f"{system} (best control)" if control else system if labelled or system not in known else ""
+        labels.append({"x": x, "y": y, "text": name, "colour": look["colour"]})
         taken += [[one["ci_low"].iloc[0] * 100, y, one["ci_high"].iloc[0] * 100, y],
                   [x, other["ci_low"].iloc[0] * 100, x, other["ci_high"].iloc[0] * 100]]
         same = paper[(paper["model"] == one["paper_model"].iloc[0])
@@ -159,14 +163,15 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
     points = style.with_ends(points)
     panels, known = list(points.groupby(["source", "split"], sort=False)), looks(points)
     paper = {source: table_2(published, source).dropna() for source in points["source"].unique()}
-    handles = handles_of(points, any(len(rows) for rows in paper.values()))
-    top, panel, gap, foot = 0.5, 3.8, 1.0, 0.66 + style.legends_height([("", handles)])
+    labelled = points.groupby(["source", "split"])["system"].nunique().max() <= LABELLED
+    groups = [("", [] if labelled else legend_of_systems(points, known)), ("", handles_of(points, any(len(rows) for rows in paper.values())))]
+    top, panel, gap, foot = 0.5, 3.8, 1.0, 0.66 + style.legends_height(groups)
     width, height = style.WIDTH, top + panel * len(panels) + gap * (len(panels) - 1) + foot
     figure, grid = plt.subplots(len(panels), 1, figsize=(width, height), squeeze=False)
     figure.subplots_adjust(left=0.6 / width, right=1 - 0.15 / width, top=1 - top / height, bottom=foot / height,
                            hspace=gap / panel)
     for axes, ((source, split), of_split) in zip(grid.flat, panels):
-        labels = draw_panel(axes, of_split, paper[source], known)
+        labels = draw_panel(axes, of_split, paper[source], known, labelled)
         low = of_split[["value", "ci_low"]].min().min() * 100
         f1 = of_split[of_split["metric"] == "f1"]
         ends = [f1["ci_low"].min() * 100, f1["ci_high"].max() * 100, *(paper[source]["f1"] * 100)]
@@ -187,11 +192,10 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
         steps = transform(np.repeat(np.linspace(0, 100, 401)[:, None], 2, axis=1))
         taken = np.vstack([boxes, np.hstack([steps[:-1], steps[1:]])]) + np.array([-1, -1, 1, 1])
         place_labels(axes, [one for one in labels if one["text"]], taken)
-        if of_split["sample"].any():
-            style.mark_sample(axes)
+        style.mark(axes, face_of(of_split))
         axes.set_xlabel("F1 (%)")
         axes.set_ylabel("exact match (%)")
-    style.legends(figure, [("", handles)], 0.08)
+    style.legends(figure, groups, 0.08)
     return figure
 
 

@@ -29,9 +29,11 @@ import pyarrow.compute as pc
 from scripts.common.program import UserError, execute, log
 from scripts.common.runs import facts_of, read_predictions
 from scripts.common.tables import ANSWERS, read_table
+from scripts.evaluate.experiment import EXTERNAL
 from scripts.evaluate.mctaco import consistency, quantity_of
-from scripts.evaluate.mctaco_predictions import read_judgements
+from scripts.evaluate.mctaco_predictions import released_judgements
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import note_of, run_name
 from scripts.publish.mctaco.metrics import (
     BASELINES, CATEGORIES, load_systems, mctaco_metrics, over_seeds, title_of, trained_most)
 from scripts.publish.names import load
@@ -49,7 +51,7 @@ def best_systems(metrics: pd.DataFrame) -> pd.DataFrame:
     """Of each corpus and split the row of the model (no control) with the highest exact match, from a table of mctaco_metrics()."""
     rows = trained_most(over_seeds(metrics))
     rows = rows[(rows["metric"] == "exact_match") & (rows["slice"] == "all") & ~rows["model"].isin(BASELINES)]
-    rows = rows[rows["method"] != "control"]
+    rows = rows[~rows["method"].isin(["control", EXTERNAL])]
     return rows.loc[rows.groupby(["source", "split"], sort=False)["value"].idxmax()]
 
 
@@ -98,9 +100,9 @@ def judged_by(best: pd.Series, given: argparse.Namespace, sources: dict) -> tupl
     dataset = dataset_like(best, every) if released else best["dataset"]
     answers = answers_of(given.build / best["source"] / dataset / f"{best['split']}.parquet")
     if not released:
-        return f"{best['system']}, seed {facts['seed']}", judgements(answers, given.train / facts["run"], best["split"])
+        return f"{best['system']}, {run_name(facts)}", judgements(answers, given.train / facts["run"], best["split"])
     file = given.fetched / best["source"] / sources[best["source"]]["predictions"][best["model"]]["file"]
-    accepted = read_judgements(file, len(answers), "the split")
+    accepted = released_judgements(file, answers)
     return best["system"], answers.assign(accepted=accepted, likely=accepted.astype(float), right=accepted == answers["label"])
 
 
@@ -143,7 +145,7 @@ def shown(best: pd.Series, who: str, rows: pd.DataFrame, sources: dict) -> pd.Da
     taken = chosen(rows).assign(place=lambda table: range(len(table))).drop(columns="category")
     told = taken.merge(rows, on="group_id").sort_values(["place", "seconds", "order"], kind="stable")
     return pd.DataFrame({
-        "Corpus": title_of(best["source"], sources) + (" [sample data]" if best["sample"] else ""),
+        "Corpus": title_of(best["source"], sources) + note_of(best),
         "Model": who, "Category": told["category"].map(CATEGORIES),
         "Outcome": told["outcome"], "Question": told["text_a"], "P(likely)": told["likely"].map(probability.format),
         "Candidate": told["answer"], "Read as": told["text_b"].where(told["text_b"] != told["answer"], ""),

@@ -9,20 +9,25 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from matplotlib.lines import Line2D
 
 from scripts.common.program import UserError
 from scripts.common.tables import read_metrics
 from scripts.evaluate.mctaco import SCHEMA
 from scripts.publish import style
 from scripts.publish.comparison import settings_of
-from scripts.publish.names import load, model_title
+from scripts.publish.marks import limit_if_several
+from scripts.publish.names import load, method_title, model_title
 
 CATEGORIES = {"duration": "duration", "ordering": "ordering", "typical_time": "typical time", "frequency": "frequency",
               "stationarity": "stationarity"}
 BASELINES = {"random": "random", "always_yes": "always yes", "always_no": "always no", "gold": "the data's own labels"}
 NORMALIZED = " + unit normalization"
+LABELLED = 12  # systems beside one another: of more, the legend tells unit normalization once
+LEARNT = ["train", "untrained"]  # what the paper's systems do, and are told apart by their training sets
+PLAIN = [*LEARNT, "control", "baseline", "released"]  # methods that need not be told beside the model
 POINTS = ["origin", "source", "split", "system", "model", "unit_normalization", "experiment", "train_questions",
-          "train_pairs", "draw", "seed", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "sample"]
+          "train_pairs", "draw", "seed", "wording", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "sample", "limit"]
 
 
 def load_systems(models: Path, sources: Path) -> dict[str, dict]:
@@ -47,25 +52,27 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
         raise UserError(f"{path}: no rows of study mctaco; run an experiment of it before drawing its figures")
     metrics["unit_normalization"] = metrics["unit_normalization"].astype(bool)
     baseline = metrics["model"].isin(BASELINES)
-    fixed = metrics[baseline].drop_duplicates(["source", "split", "model", "slice", "metric"])
+    metrics["told"] = limit_if_several(metrics) + metrics["method"].map(
+        lambda name: "" if name in PLAIN else f", {method_title(name)}")
+    fixed = metrics[baseline].drop_duplicates(["source", "split", "limit", "model", "slice", "metric"])
     fixed = fixed.assign(unit_normalization=False, train_questions=np.nan, train_pairs=np.nan, draw=0)
     trained = metrics[~baseline].drop_duplicates([name for name in metrics if name not in ("experiment", "draws")])
-    point = ["source", "split", "model", "unit_normalization", "train_questions", "draw", "slice", "metric", "seed"]
+    point = ["source", "split", "model", "told", "unit_normalization", "train_questions", "draw", "slice", "metric", "seed"]
     twice = trained[trained["seed"].isna()].groupby(point, dropna=False)["experiment"].transform("size") > 1
     ambiguous = set(trained.loc[twice[twice].index, "model"])
-    told = trained["experiment"].where(trained["model"].isin(ambiguous), "").map(lambda name: name and f" ({name})")
+    told = trained["told"] + trained["experiment"].where(trained["model"].isin(ambiguous), "").map(lambda name: name and f" ({name})")
     trained = trained.assign(kind=trained["model"].map(lambda name: model_title(name, models)) + told)
     trained["system"] = trained["kind"] + trained["unit_normalization"].map({True: NORMALIZED, False: ""})
-    fixed = fixed.assign(kind=fixed["model"].map(BASELINES), system=fixed["model"].map(BASELINES))
+    fixed = fixed.assign(kind=fixed["model"].map(BASELINES) + fixed["told"], system=fixed["model"].map(BASELINES) + fixed["told"])
     # As float, so that a column with nothing in it can be joined with one that has numbers.
-    numbers = ["train_questions", "train_pairs", "draw", "seed", "sd"]
+    numbers = ["train_questions", "train_pairs", "draw", "limit", "seed", "sd"]
     rows = pd.concat([part.astype({name: float for name in numbers}) for part in (fixed, trained)], ignore_index=True)
     place = {name: number for number, name in enumerate([*BASELINES, *models])}
-    rows["paper_model"] = rows["model"].map(lambda name: models.get(name, {}).get("of", name))
+    rows["paper_model"] = rows["model"].map(lambda name: models.get(name, {}).get("of", name)).where(rows["method"].isin(PLAIN), "")
     rows["place"] = rows["model"].map(lambda name: place.get(name, len(place)))
     order = ["source", "split", "place", "kind", "unit_normalization", "train_questions", "draw", "slice", "metric",
              "seed"]
-    return rows.sort_values(order, ignore_index=True).drop(columns="place")
+    return rows.sort_values(order, ignore_index=True).drop(columns=["place", "told"])
 
 
 def trained_most(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -137,20 +144,28 @@ def published_points(published: pd.DataFrame) -> pd.DataFrame:
 
 
 def looks(metrics: pd.DataFrame) -> dict[str, dict]:
-    """Per trained system its colour and marker, by model; with unit normalization open markers and dashed lines; controls grey."""
+    """Per trained system its colour and marker, by model and method; with unit normalization open markers and dashed lines; controls
+    grey."""
     own = metrics[~metrics["model"].isin(BASELINES)].drop_duplicates("system")
     trained, controls = own[own["method"] != "control"], own[own["method"] == "control"]
-    kinds = {kind: number for number, kind in enumerate(dict.fromkeys(trained["kind"]))}
-    count = len(style.COLOURS)
+    kinds = style.told_apart(zip(trained["kind"], trained["model"], trained["method"].replace("untrained", "train")))
     greys = {kind: style.CONTROL_MARKERS[number % 6] for number, kind in enumerate(dict.fromkeys(controls["kind"]))}
     return {row["system"]: {"colour": style.CONTROL, "marker": greys[row["kind"]], "face": "white", "line": "-"}
             for _, row in controls.iterrows()} | {row["system"]: {
-        "colour": style.COLOURS[kinds[row["kind"]] % count],
-        # One place further on in every round, so that no two models share both colour and marker.
-        "marker": style.MARKERS[(kinds[row["kind"]] + kinds[row["kind"]] // count) % count],
-        "face": "white" if row["unit_normalization"] else style.COLOURS[kinds[row["kind"]] % count],
+        "colour": kinds[row["kind"]][0], "marker": kinds[row["kind"]][1],
+        "face": "white" if row["unit_normalization"] else kinds[row["kind"]][0],
         "line": (0, (4, 1.6)) if row["unit_normalization"] else "-",
     } for _, row in trained.iterrows()}
+
+
+def legend_of_systems(points: pd.DataFrame, known: dict[str, dict]) -> list[Line2D]:
+    """The models' marks, each once: with unit normalization they are open, which is told once."""
+    systems = points[points["system"].isin(known) & (points["method"] != "control")].drop_duplicates("kind")
+    handles = [Line2D([], [], color=known[system]["colour"], marker=known[system]["marker"], markersize=5, linestyle="", label=kind)
+               for system, kind in zip(systems["system"], systems["kind"])]
+    if points["unit_normalization"].any():
+        handles.append(Line2D([], [], color=style.GREY, marker="o", markersize=5, markerfacecolor="white", linestyle="", label="open: + unit normalization"))
+    return handles
 
 
 def title_of(source: str, sources: dict) -> str:

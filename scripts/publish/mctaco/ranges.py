@@ -27,6 +27,7 @@ from scripts.common.intervals import difference
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
     BASELINES, POINTS, load_systems, mctaco_metrics, over_seeds, title_of, trained_most, with_best_control)
 from scripts.publish.names import load
@@ -96,12 +97,15 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     for ((source, split), block, place), tall in zip(blocks, heights):
         for column, (name, metric, label) in enumerate(PANELS):
             axes = figure.add_axes(((left + column * (wide + between)) / width, (high - tall) / height, wide / width, tall / height))
-            draw_panel(axes, block[block["slice"] == name], place, metric, label)
+            part = block[block["slice"] == name]
+            if part.empty:  # of few questions none may have several quantities
+                axes.set_axis_off()
+                continue
+            draw_panel(axes, part, place, metric, label)
             if column == 0:
                 axes.set_yticks(list(place.values()), ["\n".join(names[system]) for system in place], fontsize=7)
                 style.panel_title(axes, [title_of(source, sources)], split)
-            if block["sample"].any():
-                style.mark_sample(axes, 12)
+            style.mark(axes, face_of(block), 12)
         high -= tall + gap
     handles = [Line2D([], [], color=style.COLOURS[0], marker="o", markersize=5.5, markerfacecolor="white", linestyle="",
                       label="each candidate for itself"),

@@ -18,6 +18,7 @@ import pandas as pd
 
 from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.mctaco.metrics import (
     BASELINES, load_systems, mctaco_metrics, over_seeds, published_beside, table_2, title_of, trained_most)
 from scripts.publish.names import load
@@ -34,15 +35,15 @@ CAPTION = ("MC-TACO by question: F1 and exact match (EM). Means over the seeds, 
 def measured(rows: pd.DataFrame, paper: pd.DataFrame, sources: dict, models: dict) -> list[dict]:
     """A row of text for each system of one corpus and split; paper: the systems of table 2 on that corpus."""
     table_rows = []
-    seeds = rows.dropna(subset="seed").groupby("system")["seed"].nunique()
+    counts = {system: replicate_counts(of_system) for system, of_system in rows.groupby("system")}
     for system, point in over_seeds(rows).groupby("system", sort=False):
         by = {row["metric"]: row for _, row in point.iterrows()}
         first = by["f1"]
         same = paper[(paper["model"] == first["paper_model"]) & (paper["unit_normalization"] == first["unit_normalization"])]
-        title = title_of(first["source"], sources) + (" [sample data]" if first["sample"] else "")
+        title = title_of(first["source"], sources) + note_of(first)
         cells = {"Corpus": title, "Split": first["split"], "Questions": f"{first['n']:,}", "System": system,
                  "Training pairs": "" if pd.isna(first["train_pairs"]) else f"{first['train_pairs']:,.0f}",
-                 "Seeds": str(seeds.get(system, ""))}
+                 **counts[system]}
         for name, metric in METRICS.items():
             cells |= {f"{name} (%)": percent(by[metric]["value"]), f"{name} sd": percent(by[metric]["sd"]),
                       f"{name} 95 % interval": interval(by[metric]),
@@ -77,10 +78,7 @@ def main(given: argparse.Namespace) -> None:
     models = load_systems(given.models, given.sources)
     metrics = mctaco_metrics(given.metrics, models)
     table = tabulate(metrics, published_beside(given.sources), load(given.sources), models)
-    caption = CAPTION
-    if metrics["sample"].any():
-        caption += " SAMPLE DATA where marked: made-up questions, not a corpus."
-    write(table, caption, [name for name in table if name not in WORDS], given.output)
+    write(table, caption_of(CAPTION, metrics, "made-up questions, not a corpus"), [name for name in table if name not in WORDS], given.output)
     log.info("%s: %d systems, %d of them models", given.output, len(table),
              metrics.loc[~metrics["model"].isin(BASELINES), "system"].nunique())
 

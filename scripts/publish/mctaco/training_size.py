@@ -28,6 +28,7 @@ from scripts.common.intervals import mean_of
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of, replicate_name
 from scripts.publish.mctaco.metrics import (
     BASELINES, POINTS, claims_of, load_systems, looks, mctaco_metrics, title_of, with_best_control)
 from scripts.publish.names import load
@@ -40,7 +41,7 @@ COLUMNS = [*POINTS, "draws"]
 def sized(metrics: pd.DataFrame) -> pd.DataFrame:
     """The rows to draw from: models at several sizes (all models, where none has several), random, and the best control."""
     rows = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(METRICS)]
-    trained = rows[~rows["model"].isin(BASELINES) & ~rows["method"].isin(["control", "released"])]
+    trained = rows[~rows["model"].isin(BASELINES) & ~rows["method"].isin(["control", "released", "external"])]
     by_system = trained.groupby(["source", "split", "system"])["train_questions"]
     sizes = by_system.transform(lambda size: size.nunique(dropna=False))
     chosen = trained[sizes > 1] if (sizes > 1).any() else trained
@@ -58,7 +59,7 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
     trained = trained.assign(experiment=trained.groupby(["source", "split", "system"])["experiment"].transform("first"))
     by_size = trained.groupby(key, dropna=False, sort=False)
     points = by_size.agg(train_pairs=("train_pairs", "mean"), sd=("value", "std"), n=("n", "max"), draws=("draw", "nunique"),
-                         sample=("sample", "any")).reset_index()
+                         sample=("sample", "any"), limit=("limit", "first")).reset_index()
     points[["value", "ci_low", "ci_high"]] = [mean_of(of_size.to_dict("records")) for _, of_size in by_size]
     return points.sort_values(["source", "split", "system", "metric", "train_pairs"], ignore_index=True)
 
@@ -105,7 +106,7 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
                 *(Line2D([], [], color=style.CONTROL, linestyle=(0, (6, 2, 1, 2)), linewidth=1,
                          label=f"best control (no understanding of time), all questions: {name}")
                   for name in rows.loc[rows["method"] == "control", "system"].unique()),
-                Line2D([], [], color=style.GREY, marker="o", markersize=2, linestyle="", label="one draw, one seed")]
+                Line2D([], [], color=style.GREY, marker="o", markersize=2, linestyle="", label=f"one draw, {replicate_name(rows)}")]
     across = max(1, min(len(handles), 110 // (max(len(handle.get_label()) for handle in handles) + 8)))
     foot, top, panel, gap = 0.2 + 0.17 * -(-len(handles) // across), 0.5, 2.2, 0.95
     width, height = style.WIDTH, foot + 0.5 + top + len(panels) * panel + (len(panels) - 1) * gap
@@ -129,8 +130,7 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
                               xycoords=("data", "axes fraction"), textcoords="offset points", va="bottom", zorder=2,
                               fontsize=6.5,
                               bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
-            if draws["sample"].any():
-                style.mark_sample(axes, 14)
+            style.mark(axes, face_of(draws), 14)
         questions = f"{split}, {mean['n'].max():,} questions"
         style.panel_title(grid[line, 0], [title_of(source, sources)], questions)
     figure.legend(handles=handles, loc="lower center", ncols=across, bbox_to_anchor=(0.5, 0.07 / height),
@@ -143,7 +143,7 @@ def main(given: argparse.Namespace) -> None:
     if rows[~rows["model"].isin(BASELINES) & (rows["method"] != "control")].empty:
         raise UserError(f"{given.metrics}: no f1 or exact_match of a model; run an experiment of mctaco with a model")
     style.save(draw(rows, plateau(given.sources.parent / "published.csv"), load(given.sources)), given.output)
-    mean = means(rows).assign(origin="mean over draws", draw=np.nan, seed=np.nan)
+    mean = means(rows).assign(origin="mean over draws", draw=np.nan, seed=np.nan, wording=None)
     write_points(pd.concat([mean[COLUMNS], rows.assign(origin="one draw", draws=np.nan).reindex(columns=COLUMNS)]), given.output)
     log.info("%s: %d sizes", given.output, mean["train_questions"].nunique(dropna=False))
 

@@ -25,12 +25,13 @@ from matplotlib.lines import Line2D
 from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of, replicate_name
 from scripts.publish.names import load
 from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
 from scripts.publish.table import write_points
 
 DODGE = 0.09  # between two series at one stride
-COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "seed", "metric", "value",
+COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "limit", "seed", "wording", "metric", "value",
            "sd", "ci_low", "ci_high", "n", "groups", "sample"]
 
 
@@ -46,19 +47,18 @@ def with_few_controls(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def looks(metrics: pd.DataFrame) -> dict[str, dict]:
-    """Per series its colour and marker (by model: a size-matched twin shares them) and its place in the dodge; controls grey."""
+    """Per series its colour and marker (by model and method: a size-matched twin shares them) and its place in the dodge; controls grey."""
     trained = metrics[(metrics["model"] != "human") & (metrics["method"] != "control")].drop_duplicates("series")
     controls = metrics[metrics["method"] == "control"].drop_duplicates("series")
     shared = trained["series"].str.replace(", size-matched", "", regex=False)
-    kinds = {name: number for number, name in enumerate(dict.fromkeys(shared))}
+    kinds = style.told_apart(zip(shared, trained["model"], trained["method"]))
     first = (len(trained) - 1) / 2
     plain = controls["series"].str.replace(", size-matched", "", regex=False)
     greys = {series: {"colour": style.CONTROL, "marker": style.CONTROL_MARKERS[list(dict.fromkeys(plain)).index(kind) % 6],
                       "matched": matched, "shift": 0.0}
              for series, kind, matched in zip(controls["series"], plain, controls["size_matched"].notna())}
     return greys | {
-        series: {"colour": style.COLOURS[kinds[kind] % len(style.COLOURS)],
-                 "marker": style.MARKERS[kinds[kind] % len(style.MARKERS)],
+        series: {"colour": kinds[kind][0], "marker": kinds[kind][1],
                  "matched": matched, "shift": (place - first) * min(DODGE, 0.5 / len(trained))}
         for place, (series, kind, matched) in enumerate(
             zip(trained["series"], shared, trained["size_matched"].notna()))
@@ -73,7 +73,7 @@ def draw_series(axes: Axes, points: pd.DataFrame, look: dict) -> None:
     axes.plot(peak["stride"] + look["shift"], peak["value"] * 100, linestyle=line, linewidth=0.9, alpha=0.45,
               color=look["colour"], marker="_", markersize=6, markeredgewidth=1.2, zorder=2)
     seeds = points[(points["metric"] == "accuracy") & points["seed"].notna()]
-    if seeds["seed"].nunique() > 1:
+    if len(seeds.drop_duplicates(["seed", "wording"])) > 1:
         axes.scatter(seeds["stride"] + look["shift"] + 0.07, seeds["value"] * 100, s=4.5, color=look["colour"],
                      alpha=0.7, linewidths=0, zorder=5)
     mean = points[(points["metric"] == "accuracy") & points["seed"].isna()]
@@ -133,8 +133,8 @@ def legend_of_marks(figure: Figure, metrics: pd.DataFrame) -> None:
         Line2D([], [], color=style.GREY, alpha=0.6, marker="_", linewidth=0.9,
                label="best epoch on this split, as in the paper"),
     ]
-    if metrics["seed"].nunique() > 1:
-        marks.append(Line2D([], [], color=style.GREY, marker="o", markersize=2.5, linestyle="", label="one seed"))
+    if len(metrics.dropna(subset="seed").drop_duplicates(["seed", "wording"])) > 1:
+        marks.append(Line2D([], [], color=style.GREY, marker="o", markersize=2.5, linestyle="", label=replicate_name(metrics)))
     figure.legend(handles=marks, loc="lower center", ncols=len(marks), bbox_to_anchor=(0.5, 0.06 / figure.get_figheight()),
                   handlelength=1.8, columnspacing=1.6, borderaxespad=0, fontsize=7)
 
@@ -167,8 +167,7 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
         draw_counts(axes, points[points["model"] != "human"], labelled=place % across == 0)
         title = sources.get(source, {}).get("title", source)
         style.panel_title(axes, textwrap.wrap(title, 28 if across > 2 else 44), split)
-        if points["sample"].any():
-            style.mark_sample(axes)
+        style.mark(axes, face_of(points))
         axes.set_xticks(strides)
         axes.set_xlim(strides[0] - 0.45, strides[-1] + 0.45)
         axes.set_xlabel("stride (sentences skipped)", labelpad=21)

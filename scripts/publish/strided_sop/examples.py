@@ -23,6 +23,7 @@ from scripts.common.program import execute, log
 from scripts.common.runs import facts_of, read_predictions
 from scripts.common.tables import read_table
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import notes_by_dataset, run_name
 from scripts.publish.names import load, model_title
 from scripts.publish.strided_sop.metrics import variant_title
 from scripts.publish.table import write
@@ -62,8 +63,9 @@ def chosen(pairs: pd.DataFrame) -> pd.DataFrame:
     return taken.drop_duplicates("example_id")
 
 
-def examples(runs: list[str], train: Path, build: Path, sources: dict, models: dict, samples: set[str]) -> pd.DataFrame:
-    """A row of text for each pair to read: of a plain run, or where there is none at its stride of a size-matched one, say."""
+def examples(runs: list[str], train: Path, build: Path, sources: dict, models: dict,
+             notes: dict[tuple, str]) -> pd.DataFrame:
+    """A row of text for each pair to read (notes: of notes_by_dataset()): of a plain run, or where there is none at its stride of a size-matched one, say."""
     tables, seen = [], set()
     facts_by_run = {name: facts_of(train / name / "run.json") for name in runs}
     for name in sorted(runs, key=lambda run: (variant_title(variant_of(facts_by_run[run])), run)):
@@ -74,10 +76,10 @@ def examples(runs: list[str], train: Path, build: Path, sources: dict, models: d
         seen.add(point)
         split = sources[facts["source"]]["evaluate"][0]
         taken = chosen(answers(train / name, build, split, facts))
-        note = " [sample data]" if facts["source"] in samples else ""
         tables.append(pd.DataFrame({
-            "Corpus": sources[facts["source"]]["title"] + note, "Stride": str(point[1]), "Split": split,
-            "Model": f"{model_title(facts['model'], models)}, seed {facts['seed']}{variant_title(variant_of(facts))}", "Outcome": taken["outcome"],
+            "Corpus": sources[facts["source"]]["title"] + notes.get((facts["source"], facts["dataset"]), ""), "Stride": str(point[1]), "Split": split,
+            "Model": f"{model_title(facts['model'], models)}, {run_name(facts)}{variant_title(variant_of(facts))}",
+            "Outcome": taken["outcome"],
             "First": taken["first"], "Second": taken["second"],
             "P(right order)": taken["right_probability"].map("{:.2f}".format), "Pair": taken["example_id"],
         }))
@@ -85,9 +87,9 @@ def examples(runs: list[str], train: Path, build: Path, sources: dict, models: d
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = read_table(given.metrics, ["source", "sample"]).to_pandas()
+    metrics = read_table(given.metrics, ["source", "dataset", "sample", "limit"]).to_pandas()
     table = examples(given.runs, given.train, given.build, load(given.sources), load(given.models),
-                     set(metrics.loc[metrics["sample"], "source"]))
+                     notes_by_dataset(metrics))
     write(table, CAPTION, ["Stride", "P(right order)"], given.output)
     log.info("%s: %d pairs to read", given.output, len(table))
 

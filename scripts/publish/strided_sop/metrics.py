@@ -5,16 +5,19 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.evaluate.strided_sop import SCHEMA
-from scripts.publish.names import experiment_if_needed, model_title, study_metrics
+from scripts.publish.marks import limit_if_several
+from scripts.publish.names import experiment_if_needed, method_title, model_title, study_metrics
 
 
-METHODS = {"train_symmetric": ", both orders"}
+PLAIN = ["train", "control", "human"]  # methods that need not be told beside the model
 VARIANT = ["size_matched", "same_videos", "hard", "method"]  # what sets series of one model apart
 
 
 def variant_title(facts: dict | pd.Series) -> str:
     """`, size-matched`: how a model was trained and measured, where not plainly; facts: the columns VARIANT."""
-    return (METHODS.get(facts["method"], "") + ", same videos" * pd.notna(facts["same_videos"])
+    method = facts["method"]
+    told = "" if method in PLAIN else f", {method_title(method)}"
+    return (told + ", same videos" * pd.notna(facts["same_videos"])
             + ", size-matched" * pd.notna(facts["size_matched"])
             + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"])))
 
@@ -30,13 +33,13 @@ def strided_metrics(path: Path, models: dict, slices: bool = False) -> pd.DataFr
     metrics = study_metrics(path, "strided_sop", SCHEMA)
     metrics = metrics[slices | (metrics["slice"] == "all")].copy()
     metrics["stride"] = metrics["stride"].astype(int)
-    point = ["source", "split", "slice", "model", *VARIANT, "stride", "metric", "seed"]
+    point = ["source", "split", "slice", "model", *VARIANT, "stride", "limit", "metric", "seed"]
     variants = metrics[VARIANT].drop_duplicates()
     titles = variants.assign(title=[variant_title(row) for row in variants.to_dict("records")])
     metrics["series"] = (
         metrics["model"].map(lambda name: model_title(name, models))
         + metrics.merge(titles, on=VARIANT, how="left")["title"].to_numpy()
-        + experiment_if_needed(metrics, point)
+        + limit_if_several(metrics) + experiment_if_needed(metrics, point)
     )
     order = ["source", "split", "is_model", "series", "metric", "stride", "seed", "slice"]  # controls first, as in every study
     metrics = metrics.assign(is_model=metrics["method"] != "control").sort_values(order, ignore_index=True, kind="stable")

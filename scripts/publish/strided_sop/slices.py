@@ -28,11 +28,12 @@ from scripts.common.program import UserError, execute, log
 from scripts.evaluate.strided_slices import PARTS
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of
 from scripts.publish.names import load
 from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
 from scripts.publish.table import write_points
 
-COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "slice", "seed", "metric", "value",
+COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "limit", "slice", "seed", "metric", "value",
            "sd", "ci_low", "ci_high", "n", "groups", "sample"]
 LEAST = 10  # pairs
 HEADS = {"all": "", "overlap": "the two clips overlap", "same_start": "the two start together", "position": "place in the video",
@@ -63,15 +64,12 @@ def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def looks(points: pd.DataFrame) -> dict[str, dict]:
-    """Colour, marker and face of each system: of models, then of controls, which are grey; faces are empty from the seventh on."""
+    """Colour, marker and face of each system: of models, then of controls, which are grey."""
     systems = points.sort_values("system").drop_duplicates("system")
-    found = {}
-    for is_control, names in systems.groupby(systems["method"] == "control")["system"]:
-        markers = style.CONTROL_MARKERS if is_control else style.MARKERS
-        for place, name in enumerate(names):
-            colour = style.CONTROL if is_control else style.COLOURS[place % 6]
-            found[name] = {"color": colour, "marker": markers[place % 6], "markerfacecolor": colour if place < 6 else "white"}
-    return found
+    models, controls = systems[systems["method"] != "control"], systems[systems["method"] == "control"]
+    found = {name: (style.CONTROL, style.CONTROL_MARKERS[place % 6]) for place, name in enumerate(controls["system"])}
+    found = style.told_apart(zip(models["system"], models["model"], models["method"])) | found
+    return {name: {"color": colour, "marker": marker, "markerfacecolor": colour} for name, (colour, marker) in found.items()}
 
 
 def rows_of(points: pd.DataFrame, systems: int) -> tuple[dict[str, float], dict[str, float], float]:
@@ -134,8 +132,7 @@ def draw_block(figure: Figure, points: pd.DataFrame, title: str, top: float, kno
         axes.annotate("n", (1, 1), (0.3 * NUMBERS * each * 72, 3), xycoords="axes fraction", textcoords="offset points", fontsize=6,
                       color=style.GREY)
         axes.set_xlabel("accuracy (%)", fontsize=7, labelpad=2)
-        if points["sample"].any():
-            style.mark_sample(axes, 11)
+        style.mark(axes, face_of(points), 11)
     first = figure.axes[-len(strides)]
     across = blended_transform_factory(figure.transFigure, first.transData)
     for panel, y in heads.items():

@@ -21,6 +21,7 @@ import pandas as pd
 from scripts.common.program import execute, log
 from scripts.common.runs import facts_of
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load
 from scripts.publish.strided_sop.metrics import strided_metrics
 from scripts.publish.table import ABOVE, above_control, interval, percent, write
@@ -40,18 +41,18 @@ def training_pairs(folders: list[Path]) -> dict[tuple, str]:
 def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict, models: dict) -> pd.DataFrame:
     """A row of text for each corpus, split, series and stride, from a table made by strided_metrics()."""
     rows = []
-    seeds = metrics.dropna(subset="seed").groupby(["source", "split", "series", "stride"])["seed"].nunique()
+    counts = {key: replicate_counts(rows) for key, rows in metrics.groupby(["source", "split", "series", "stride"])}
     means = metrics[metrics["seed"].isna()]
     human = {(row["source"], row["split"], row["stride"]): row for _, row in means[means["model"] == "human"].iterrows()}
     for key, point in means[means["model"] != "human"].groupby(["source", "split", "series", "stride"], sort=False):
         source, split, series, stride = key
         by = {row["metric"]: row for _, row in point.iterrows()}
         honest, peak, people = by["accuracy"], by.get("peak_accuracy"), human.get((source, split, stride))
-        title = sources.get(source, {}).get("title", source) + (" [sample data]" if honest["sample"] else "")
+        title = sources.get(source, {}).get("title", source) + note_of(honest)
         rows.append({
             "Corpus": title, "Split": split, "Model": series, "Stride": str(stride),
             "Training pairs": pairs.get((source, honest["dataset"], honest["model"], honest["method"]), ""),
-            "Pairs": f"{honest['n']:,}", "Videos": f"{honest['groups']:,}", "Seeds": str(seeds.get(key, "")),
+            "Pairs": f"{honest['n']:,}", "Videos": f"{honest['groups']:,}", **counts[key],
             ABOVE: above_control(by.get("accuracy_above_control"), models), "Accuracy (%)": percent(honest["value"]), "SD": percent(honest["sd"]), "95 % interval": interval(honest),
             "Peak (%)": "" if peak is None else percent(peak["value"]), "Peak SD": "" if peak is None else percent(peak["sd"]),
             "Peak 95 % interval": "" if peak is None else interval(peak),
@@ -66,10 +67,7 @@ def main(given: argparse.Namespace) -> None:
     models = load(given.models)
     metrics = strided_metrics(given.metrics, models)
     table = tabulate(metrics, training_pairs([given.train / name for name in given.runs]), load(given.sources), models)
-    caption = CAPTION
-    if metrics["sample"].any():
-        caption += " SAMPLE DATA where marked: made-up sentences, not a corpus."
-    write(table, caption, [name for name in table if name not in WORDS], given.output)
+    write(table, caption_of(CAPTION, metrics, "made-up sentences, not a corpus"), [name for name in table if name not in WORDS], given.output)
     log.info("%s: %d rows", given.output, len(table))
 
 

@@ -32,6 +32,7 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import parts_of
+from scripts.publish.marks import face_of
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 from scripts.publish.temporal_nli.metrics import (
@@ -39,7 +40,7 @@ from scripts.publish.temporal_nli.metrics import (
 )
 
 COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment", "section", "row",
-           "series_name", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "groups", "majority", "control", "sample"]
+           "series_name", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "groups", "majority", "control", "sample", "limit"]
 ALL = "all"
 
 
@@ -244,8 +245,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
                 axes = figure.add_axes([(left + number * (wide + GAP)) / style.WIDTH, bottom / height,
                                         wide / style.WIDTH, tall / height])
                 draw_panel(axes, panel, rows)
-                if panel["sample"].any():
-                    style.mark_sample(axes, 13)
+                style.mark(axes, face_of(panel), 13)
                 detail = METHODS.get(method, method) + ("" if scoring == "ternary" else f", {scoring}")
                 style.panel_title(axes, names[series], detail)
                 if block is blocks[-1][1] and line is lines[-1]:

@@ -25,12 +25,13 @@ from matplotlib.figure import Figure
 from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 from scripts.publish.temporal_nli.metrics import LABELS, SETS, data_title, nli_metrics
 
 COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment", "label",
-           "predicted", "value", "share_of_label", "n", "sample"]
+           "predicted", "value", "share_of_label", "n", "sample", "limit"]
 KNOWN = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
 LETTERS = {"entailment": "E", "neutral": "N", "contradiction": "C", "not_entailment": "not E"}
 SHADES = LinearSegmentedColormap.from_list("shades", [to_rgba(style.COLOURS[0], 0), to_rgba(style.COLOURS[0], 1)])
@@ -73,8 +74,7 @@ def draw_matrix(axes: Axes, cells: pd.DataFrame, title: list[str], labelled: boo
     axes.annotate("\n".join(title), (0, 1), (0, 3), xycoords="axes fraction", textcoords="offset points", fontsize=6.5,
                   va="bottom", linespacing=1.1)
     axes.set_xlabel("predicted", fontsize=6.5, labelpad=1, color=style.GREY)
-    if cells["sample"].any():
-        style.mark_sample(axes, 7)
+    style.mark(axes, face_of(cells), 7)
 
 
 def width(group: list) -> float:

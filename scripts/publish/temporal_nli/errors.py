@@ -26,6 +26,7 @@ from scripts.common.program import UserError, execute, log
 from scripts.common.runs import facts_of, read_predictions
 from scripts.common.tables import read_table
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import notes_by_dataset
 from scripts.publish.names import load, model_title
 from scripts.publish.table import write
 from scripts.publish.temporal_nli.metrics import LABELS, METHODS, SETS, data_title, value_name
@@ -34,7 +35,7 @@ EACH = 3
 KIND = {"temp_order": "choice", "temp_duration": "hypothesis_type", "cross_unit": "unit_pair"}
 COLUMNS = ["Source", "Challenge set", "Model", "Method", "Premise", "Hypothesis", "Label", "Predicted", "Probability",
            "Kind", "Pair"]
-CAPTION = ("Errors to read: of each source, challenge set, model and method (first seed) the surest wrong answers, of "
+CAPTION = ("Errors to read: of each source, challenge set, model and method (first seed or wording) the surest wrong answers, of "
            "different templates and kinds, with the probability that the model gave to its answer.")
 
 
@@ -84,14 +85,14 @@ def first_runs(train: Path, runs: list[str], models: dict) -> dict[str, dict]:
     return {name: facts[name] for name in order.drop_duplicates(["source", "dataset", "model", "method"])["name"]}
 
 
-def tabulate(runs: list[str], train: Path, build: Path, sources: dict, models: dict, samples: set) -> pd.DataFrame:
-    """A row of text for each error to read; samples: source and dataset of those that are reduced."""
+def tabulate(runs: list[str], train: Path, build: Path, sources: dict, models: dict,
+             notes: dict[tuple, str]) -> pd.DataFrame:
+    """A row of text for each error to read; notes: of notes_by_dataset()."""
     tables = [pd.DataFrame(columns=COLUMNS)]
     for name, fact in first_runs(train, runs, models).items():
         taken = chosen(errors(train / name, build, sources[fact["source"]]["evaluate"][0], fact))
-        note = " [sample data]" if (fact["source"], fact["dataset"]) in samples else ""
         tables.append(pd.DataFrame({
-            "Source": data_title(fact["source"], fact["dataset"], sources) + note,
+            "Source": data_title(fact["source"], fact["dataset"], sources) + notes.get((fact["source"], fact["dataset"]), ""),
             "Challenge set": SETS[fact["data_options"]["challenge_set"]],
             "Model": model_title(fact["model"], models), "Method": METHODS[fact["method"]],
             "Premise": taken["text_a"], "Hypothesis": taken["text_b"],
@@ -103,10 +104,9 @@ def tabulate(runs: list[str], train: Path, build: Path, sources: dict, models: d
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = read_table(given.metrics, ["source", "dataset", "sample"]).to_pandas()
-    reduced = metrics.loc[metrics["sample"], ["source", "dataset"]].drop_duplicates()
+    metrics = read_table(given.metrics, ["source", "dataset", "sample", "limit"]).to_pandas()
     table = tabulate(given.runs, given.train, given.build, load(given.sources), load(given.models),
-                     set(reduced.itertuples(index=False, name=None)))
+                     notes_by_dataset(metrics))
     write(table, CAPTION, ["Probability"], given.output)
     log.info("%s: %d errors to read", given.output, len(table))
 

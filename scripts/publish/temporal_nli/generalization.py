@@ -15,6 +15,7 @@ Writes <output>.svg, .png, .pdf, and .csv: the cells, values as shares from 0 to
 """
 
 import argparse
+import re
 import textwrap
 
 import matplotlib.pyplot as plt
@@ -27,6 +28,7 @@ from scripts.build.temporal_nli_parts import KINDS, TEMPLATE
 from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 from scripts.publish.temporal_nli.confusion import SHADES
@@ -38,14 +40,14 @@ NAMES = {"template": "templates alone", "list": "list: weekdays", "spelling": "s
          "range": "range: last third of lists", "form": FRONTED}
 OF_SET = {("temp_duration", "form"): "form: two clauses", ("cross_unit", "range"): "range: T1 from 8 to 10"}
 COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment", "held_out", "part",
-           "slice", "value", "sd", "ci_low", "ci_high", "n", "groups", "sample"]
+           "slice", "value", "sd", "ci_low", "ci_high", "n", "groups", "sample", "limit"]
 # Inches: above all, a block's title, a panel's title, a row, a column, between panels, under a line of panels; a letter.
 TOP, HEAD, TITLE, ROW, COLUMN, GAP, FOOT, LETTER = 0.1, 0.3, 0.42, 0.34, 0.56, 0.3, 0.42, 0.054
 
 
 def without(dataset: str, kind: str) -> str:
     """The name of the dataset that differs from this one in holding out templates alone."""
-    return dataset.removesuffix(f"-{kind}")
+    return re.sub(rf"-{kind}(?=(?:-limit-\d+)?$)", "", dataset)
 
 
 def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -90,8 +92,8 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, kinds: list[str]) -> None:
         at = PARTS.index(cell["part"]) + 0.5, kinds.index(cell["held_out"])
         colour = "white" if cell["value"] > 0.85 else style.INK
         axes.text(at[0], at[1] + 0.36, f"{cell['value'] * 100:.1f}", ha="center", va="center", fontsize=7.5, color=colour)
-        axes.text(at[0], at[1] + 0.75, f"{cell['ci_low'] * 100:.0f}–{cell['ci_high'] * 100:.0f}", ha="center", va="center",
-                  fontsize=6, color=colour)
+        told = "one group" if np.isnan(cell["ci_low"]) else f"{cell['ci_low'] * 100:.0f}–{cell['ci_high'] * 100:.0f}"
+        axes.text(at[0], at[1] + 0.75, told, ha="center", va="center", fontsize=6, color=colour)
     axes.set_xlim(0, len(PARTS))
     axes.set_ylim(len(kinds), 0)
     axes.set_xticks(np.arange(len(PARTS)) + 0.5, PARTS, fontsize=7)
@@ -99,8 +101,7 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, kinds: list[str]) -> None:
     axes.tick_params(length=0, pad=3)
     axes.grid(visible=False)
     axes.spines[:].set_visible(False)
-    if cells["sample"].any():
-        style.mark_sample(axes, 10)
+    style.mark(axes, face_of(cells), 10)
 
 
 def blocks_of(cells: pd.DataFrame, sources: dict) -> list[tuple[str, str, pd.DataFrame, list[str], list[list]]]:

@@ -13,7 +13,8 @@ STUDY = "temporal_nli"
 SETS = {"temp_order": "Set I: Temp-Order", "temp_duration": "Set II: Temp-Duration",
         "cross_unit": "Set III: Cross-Unit"}
 METHODS = {"majority": "baseline", "direct": "direct evaluation", "hypothesis_only": "hypothesis only",
-           "train": "train and evaluate", "control": "control"}
+           "likelihood": "likelihood", "likelihood_pmi": "likelihood, PMI", "train": "train and evaluate", "external": "from elsewhere",
+           "control": "control"}
 SCORINGS = ["ternary", "binary"]
 LABELS = ["entailment", "neutral", "contradiction"]
 
@@ -60,7 +61,7 @@ def value_name(column: str, value: str) -> str:
 
 def data_title(source: str, dataset: str, sources: dict) -> str:
     """A source's title, with what the dataset's name says of how it was reduced or drawn."""
-    return sources.get(source, {}).get("title", source) + details_of(dataset, [])
+    return sources.get(source, {}).get("title", source) + details_of(dataset, ["limit"])  # which is a mark
 
 
 def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,)) -> pd.DataFrame:

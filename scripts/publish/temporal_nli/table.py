@@ -19,6 +19,7 @@ import pandas as pd
 from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import paper_of, published_claims, settings_of
+from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load
 from scripts.publish.table import ABOVE, above_control, interval, percent, write
 from scripts.publish.temporal_nli.metrics import METHODS, SETS, STUDY, data_title, nli_metrics
@@ -57,12 +58,11 @@ def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict, models:
         source, dataset, challenge_set, split, series, model, method, scoring = names
         means = point[point["seed"].isna()].set_index("metric")
         one = means.loc["accuracy"]
-        sample = " [sample data]" if one["sample"] else ""
         row = {
-            "Source": data_title(source, dataset, sources) + sample, "Challenge set": SETS[challenge_set],
+            "Source": data_title(source, dataset, sources) + note_of(one), "Challenge set": SETS[challenge_set],
             "Model": series, "Method": METHODS.get(method, method), "Scoring": scoring,
             "Pairs": f"{one['n']:,}", "Templates": f"{one['groups']:,.0f}",
-            "Seeds": f"{point['seed'].nunique() or ''}",
+            **replicate_counts(point),
         }
         above = means.loc["accuracy_above_control"] if "accuracy_above_control" in means.index else None
         row[ABOVE] = above_control(above, models)
@@ -72,16 +72,15 @@ def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict, models:
                     f"{name}, 95 % interval": interval(ours, 2),
                     f"{name}, published (%)": numbers.get((model, challenge_set, method, scoring, metric), "")}
         rows.append(row)
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    return table if (table["Wordings"] != "").any() else table.drop(columns="Wordings")
 
 
 def main(given: argparse.Namespace) -> None:
     models = load(given.models)
     metrics = nli_metrics(given.metrics, models)
     table = tabulate(metrics, published_claims(given.sources.with_name("published.csv")), load(given.sources), models)
-    caption = CAPTION
-    if metrics["sample"].any():
-        caption += " SAMPLE DATA where marked: sets cut down to few templates, for trying the workflow."
+    caption = caption_of(CAPTION, metrics, "sets cut down to few templates, for trying the workflow")
     write(table, caption, [name for name in table if name not in WORDS], given.output)
     log.info("%s: %d rows, %d of them with published numbers", given.output, len(table),
              (table["Accuracy, published (%)"] != "").sum())

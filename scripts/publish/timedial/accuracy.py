@@ -19,6 +19,7 @@ import pandas as pd
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of
 from scripts.publish.names import load
 from scripts.publish.table import percent, write_points
 from scripts.publish.timedial.metrics import (
@@ -52,7 +53,7 @@ def block_of(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Bl
         texts["paper"] = [percent(value.iloc[0]) if len(value) else "" for value in paper]
     column = Column("2-best accuracy (% of instances)", marks_of(points, systems), paper_marks(published, systems), lines)
     told = f"{first['split']}, {first['n']:,} instances, {context_told(points)}"
-    return Block(title_of(first["measured_on"], sources), told, systems, [column], bool(first["sample"]), texts)
+    return Block(title_of(first["measured_on"], sources), told, systems, [column], face_of(points), texts)
 
 
 def main(given: argparse.Namespace) -> None:

@@ -20,6 +20,7 @@ import pandas as pd
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 from scripts.publish.timedial.metrics import (
@@ -55,7 +56,7 @@ def block_of(points: pd.DataFrame, panel: str, sources: dict) -> Block | None:
                               lines={chance: ((0, (1, 1.5)), "" if columns else "chance")}))
     return Block(f"{title_of(first['measured_on'], sources)}: {PANELS[panel]}",
                  f"2-best accuracy (% of instances), {first['split']}, {context_told(rows)}", systems, columns,
-                 bool(first["sample"]))
+                 face_of(points))
 
 
 def main(given: argparse.Namespace) -> None:

@@ -22,6 +22,7 @@ from matplotlib.lines import Line2D
 from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import face_of
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 from scripts.publish.timedial.metrics import (
@@ -72,7 +73,7 @@ def block_of(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Bl
     if len(published):
         texts["paper"] = [as_table_7(same_system(published, one).set_index("context_scope")["value"]) for one in systems]
     return Block(title_of(first["measured_on"], sources), f"{first['split']}, {first['n']:,} instances", systems,
-                 [Column("2-best accuracy (% of instances)", marks, paper)], bool(first["sample"]), texts, row=ROW)
+                 [Column("2-best accuracy (% of instances)", marks, paper)], face_of(points), texts, row=ROW)
 
 
 def main(given: argparse.Namespace) -> None:

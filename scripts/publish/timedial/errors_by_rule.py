@@ -22,6 +22,7 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import settings_of
+from scripts.publish.marks import face_of
 from scripts.publish.names import load
 from scripts.publish.table import write_points
 from scripts.publish.timedial.metrics import (
@@ -58,7 +59,7 @@ def block_of(points: pd.DataFrame, published: pd.DataFrame, counts: dict, source
         columns.append(Column(told, marks_of(of_slice, systems), paper_marks(published[published["slice"] == name], systems)))
     return Block(title_of(first["measured_on"], sources),
                  f"wrong options that score as high as a right one, {context_told(points)}", systems, columns,
-                 bool(first["sample"]))
+                 face_of(points))
 
 
 def main(given: argparse.Namespace) -> None:

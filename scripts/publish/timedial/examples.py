@@ -29,10 +29,11 @@ import pandas as pd
 from scripts.common.program import UserError, execute, log
 from scripts.common.runs import facts_of
 from scripts.common.tables import CLOZE, read_table
-from scripts.evaluate.experiment import Run
+from scripts.evaluate.experiment import EXTERNAL, Run
 from scripts.evaluate.timedial import scores_of
 from scripts.evaluate.timedial_ranking import checked
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import note_of, run_name
 from scripts.publish.names import load
 from scripts.publish.table import write
 from scripts.publish.timedial.metrics import (
@@ -49,7 +50,7 @@ CAPTION = ("Dialogs of TimeDial with every option, whether it is right, and the 
 def best_systems(metrics: pd.DataFrame) -> pd.DataFrame:
     """Of each challenge and paradigm the row of the system with the highest 2-best accuracy, highest first."""
     rows = over_seeds(metrics)
-    rows = rows[(rows["metric"] == "two_best_accuracy") & (rows["slice"] == "all") & (rows["paradigm"] != "control")]
+    rows = rows[(rows["metric"] == "two_best_accuracy") & (rows["slice"] == "all") & ~rows["paradigm"].isin(["control", EXTERNAL])]
     rows = widest(rows).sort_values("value", ascending=False, kind="stable")
     return rows.drop_duplicates(["measured_on", "paradigm"])
 
@@ -112,11 +113,11 @@ def chosen(options: pd.DataFrame, models: list[pd.DataFrame]) -> pd.DataFrame:
     return pd.DataFrame(parts, columns=["instance", "outcome", "what"])
 
 
-def shown(systems: pd.DataFrame, options: pd.DataFrame, models: list[pd.DataFrame], seeds: list[int],
+def shown(systems: pd.DataFrame, options: pd.DataFrame, models: list[pd.DataFrame], names: list[str],
           sources: dict) -> pd.DataFrame:
-    """A row of text for each option of the chosen instances, those of the best model first."""
-    named = {paradigm_title(row["paradigm"]): label_of(row) + (f", seed {seed}" if row["domain"] != "zero_shot" else "")
-             for (_, row), seed in zip(systems.iterrows(), seeds)}
+    """A row of text for each option of the chosen instances, those of the best model first; names: of their runs (run_name)."""
+    named = {paradigm_title(row["paradigm"]): label_of(row) + (f", {name}" if row["domain"] != "zero_shot" or "wording" in name else "")
+             for (_, row), name in zip(systems.iterrows(), names)}
     taken = chosen(options, models).assign(place=lambda table: range(len(table)))
     cells = {paradigm_title(name): table["score"].map("{:.2f}".format).str.replace("-", "−")
              + table["rank"].map(" ({})".format) + table["mistaken"].map({True: " ×", False: ""})
@@ -125,7 +126,7 @@ def shown(systems: pd.DataFrame, options: pd.DataFrame, models: list[pd.DataFram
     first = systems.iloc[0]
     kind = told["kind"].fillna("").replace("", "other")
     return pd.DataFrame({
-        "Corpus": title_of(first["measured_on"], sources) + (" [sample data]" if systems["sample"].any() else ""),
+        "Corpus": title_of(first["measured_on"], sources) + note_of(systems),
         "Models": "; ".join(f"{name}: {named[name]}" for name in sorted(named, key=place_of)),
         "Category": (told["what"] + ", ").where(told["what"] != "", "") + kind,
         "Outcome": told["outcome"], "Question": told["context"].str.replace("<MASK>", "____"), "Candidate": told["candidate"],
@@ -150,7 +151,7 @@ def main(given: argparse.Namespace) -> None:
                 raise UserError(f"{file}: its options are not those of {files[0]}; build both datasets again")
             # Every table in the order of the first one's options.
             models.append(judged(options, scores_of(Run(given.train / facts["run"], facts), split, options)[0]))
-        tables.append(shown(systems, options, models, [facts["seed"] for facts in runs], sources))
+        tables.append(shown(systems, options, models, [run_name(facts) for facts in runs], sources))
     table = pd.concat(tables, ignore_index=True).fillna("")
     paradigms = [name for name in table if name not in WORDS]
     write(table[[*WORDS, *sorted(paradigms, key=place_of)]], CAPTION, paradigms, given.output)

@@ -14,11 +14,15 @@ from scripts.common.program import UserError
 from scripts.common.tables import read_metrics
 from scripts.evaluate.timedial import SCHEMA
 from scripts.publish.comparison import DIFFERENCE, settings_of
+from scripts.publish.marks import limit_if_several
 from scripts.publish.names import model_title
 
 PARADIGMS = {"control": "controls: no understanding of time", "classify": "classification", "fill": "mask filling", "generate": "generation",
-             "pseudo_log_likelihood": "pseudo-log-likelihood"}
-DOMAINS = {"zero_shot": "zero-shot", "out": "out-of-domain", "in": "in-domain"}
+             "pseudo_log_likelihood": "pseudo-log-likelihood", "likelihood": "likelihood of candidate and what follows",
+             "likelihood_token": "likelihood of candidate and what follows, per token",
+             "likelihood_candidate": "likelihood of the candidate, per token", "external": "predictions from elsewhere"}
+DOMAINS = {"zero_shot": "zero-shot", "few_shot": "few-shot", "out": "out-of-domain", "in": "in-domain", "external": ""}
+NOT_LEARNT = ["zero_shot", "external"]  # what no training data of a study changes
 SCOPES = ["target", "local", "full"]  # from little context to much
 BLIND = ["random", "most_frequent", "second_text"]  # controls that never see the dialog
 RULES = {"phrase": "phrase matching", "numeral": "numeral matching", "open_ended": "open-ended"}
@@ -26,13 +30,13 @@ SETTINGS = {"negatives": "{:.0f} negatives", "negatives_from": "negatives from {
             "negatives_by": "negatives by {}", "negative_seed": "draw {:.0f}", "max_dialogs": "{:,.0f} dialogs"}
 SYSTEM = ["measured_on", "paradigm", "title", "domain"]
 POINTS = ["origin", "measured_on", "split", "paradigm", "title", "domain", "model", "source", "context_scope", "experiment",
-          "train_examples", "seed", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "groups", "sample"]
+          "train_examples", "seed", "wording", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "groups", "sample", "limit"]
 
 
 def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
     """`, 5 negatives`: the settings of the data in which the systems of one challenge differ, and what they learnt from."""
     texts = pd.Series("", index=trained.index)
-    learnt = trained["domain"] != "zero_shot"
+    learnt = ~trained["domain"].isin(NOT_LEARNT)
     for _, challenge in trained[learnt].groupby("measured_on"):
         for column, text in SETTINGS.items():
             if challenge[column].nunique(dropna=False) > 1:
@@ -56,16 +60,17 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     if metrics.empty:
         raise UserError(f"{path}: no rows of study timedial; run an experiment of it before drawing its figures")
     metrics["paradigm"] = metrics["method"].str.removesuffix("_zero_shot")
-    point = ["measured_on", "split", "paradigm", "model", "domain", "context_scope", "slice", "metric"]
-    learnt = (metrics["domain"] != "zero_shot") & (metrics["paradigm"] != "control")
-    fixed = metrics[~learnt].drop_duplicates([*point, "seed"])
+    metrics["told"] = limit_if_several(metrics)
+    point = ["measured_on", "split", "paradigm", "model", "domain", "context_scope", "limit", "slice", "metric"]
+    learnt = ~metrics["domain"].isin(NOT_LEARNT) & (metrics["paradigm"] != "control")
+    fixed = metrics[~learnt].drop_duplicates([*point, "seed", "wording"])
     trained = metrics[learnt].drop_duplicates([name for name in metrics if name != "experiment"])
     point += ["source", *SETTINGS, "seed"]
     twice = trained[trained["seed"].isna()].groupby(point, dropna=False)["experiment"].transform("size") > 1
     ambiguous = set(trained.loc[twice[twice].index, "model"])
     told = trained["experiment"].where(trained["model"].isin(ambiguous), "").map(lambda name: name and f" ({name})")
-    trained = trained.assign(told=details(trained, sources) + told)
-    rows = pd.concat([part.astype({"seed": float}) for part in (fixed.assign(told=""), trained)], ignore_index=True)
+    trained = trained.assign(told=trained["told"] + details(trained, sources) + told)
+    rows = pd.concat([part.astype({"seed": float, "limit": float}) for part in (fixed, trained)], ignore_index=True)
     rows["title"] = rows["model"].map(lambda name: model_title(name, models)) + rows["told"]
     place = {name: number for number, name in enumerate(models)}
     order = pd.DataFrame({
@@ -100,7 +105,8 @@ def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame, beside: tuple
 
 def label_of(row) -> str:
     """A system within its paradigm: `BERT-base, in-domain`; with less than the full dialog, its context too."""
-    domain = "" if row["paradigm"] == "control" and row["domain"] == "zero_shot" else f", {DOMAINS[row['domain']]}"
+    plain = row["domain"] == "external" or row["paradigm"] == "control" and row["domain"] == "zero_shot"
+    domain = "" if plain else f", {DOMAINS[row['domain']]}"
     less = row["paradigm"] != "control" and row["context_scope"] != "full"
     return row["title"] + domain + (f", {row['context_scope']} context" if less else "")
 

@@ -15,7 +15,7 @@ from scripts.publish.timedial.metrics import DOMAINS, label_of, paradigm_title
 
 COLOURS = {"classify": style.COLOURS[0], "fill": style.COLOURS[1], "generate": style.COLOURS[2],
            "pseudo_log_likelihood": style.COLOURS[3], "control": style.GREY}
-MARKERS = {"zero_shot": "^", "out": "s", "in": "o"}
+MARKERS = {"zero_shot": "^", "few_shot": "v", "out": "s", "in": "o", "external": "P"}
 PAPER = {"linestyle": "", "marker": "D", "markersize": 4.4, "markerfacecolor": "white", "markeredgecolor": style.INK,
          "markeredgewidth": 0.9}
 ROW, HEAD, GAP, WRAP = 0.19, 0.23, 0.24, 46  # inches; characters of a label's line
@@ -51,7 +51,7 @@ class Block:
     detail: str
     systems: list[dict]
     columns: list[Column]
-    sample: bool
+    face: str  # of face_of()
     texts: dict[str, list[str]] = field(default_factory=dict)
     row: float = ROW
     limits: tuple[float, float] = (0, 100)
@@ -111,7 +111,8 @@ def label_rows(axes: Axes, block: Block, at: list[float], heads: dict[float, str
     figure = axes.figure
     across = blended_transform_factory(figure.transFigure, axes.transData)
     for y, text in heads.items():
-        axes.text(left, y, text, transform=across, fontweight="bold", fontsize=7.5, va="center")
+        axes.text(left, y, text, transform=across, fontweight="bold", fontsize=7.5, va="center", zorder=5,
+                  bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})  # a long one covers the axes' lines
     for system, y in zip(block.systems, at):
         axes.text(left + 0.1 / style.WIDTH, y, "\n".join(label_lines(system)), transform=across, fontsize=7,
                   va="center", linespacing=0.92, color=style.INK if system["here"] else style.GREY)
@@ -148,8 +149,7 @@ def draw_block(figure: Figure, block: Block, top: float, width: float) -> None:
         for value, (_, text) in column.lines.items():
             axes.annotate(text, (value, 0), (0, 2), textcoords="offset points", fontsize=6.5, color=style.GREY, va="bottom",
                           ha="right" if value > 85 else "center", annotation_clip=False)
-        if block.sample:
-            style.mark_sample(axes, min(17, 5.2 * each, 9 * end))
+        style.mark(axes, block.face, min(17, 5.2 * each, 9 * end))
         if number == 0:
             label_rows(axes, block, at, heads, 0.08 / style.WIDTH)
     for number, (head, texts) in enumerate(block.texts.items()):

@@ -23,10 +23,11 @@ import pandas as pd
 from scripts.common.program import execute, log
 from scripts.common.runs import facts_of
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load
 from scripts.publish.table import ABOVE, above_control, interval, percent, write
 from scripts.publish.timedial.metrics import (
-    BLIND, DOMAINS, SYSTEM, over_seeds, paradigm_title, published_beside, same_system, systems_of, timedial_metrics, title_of,
+    BLIND, DOMAINS, NOT_LEARNT, SYSTEM, over_seeds, paradigm_title, published_beside, same_system, systems_of, timedial_metrics, title_of,
     widest)
 
 WORDS = ["Corpus", "Paradigm", "Model", "Domain", "Learnt from", "Context"]
@@ -65,14 +66,13 @@ def measured(rows: pd.DataFrame, published: pd.DataFrame, truncated: dict[tuple,
         rest = means[(means["slice"] == NOT_NEAR) & (means["metric"] == "two_best_accuracy")]
         first = next(iter(by.values()))
         control = first["paradigm"] == "control"
-        seeds = of_system["seed"].nunique()
-        cells = {"Corpus": title_of(first["measured_on"], sources) + (" [sample data]" if rows["sample"].any() else ""),
+        cells = {"Corpus": title_of(first["measured_on"], sources) + note_of(rows),
                  "Paradigm": paradigm_title(first["paradigm"]), "Model": first["title"],
                  "Domain": "" if control and first["domain"] == "zero_shot" else DOMAINS[first["domain"]],
-                 "Learnt from": "" if first["domain"] == "zero_shot" else title_of(first["source"], sources),
+                 "Learnt from": "" if first["domain"] in NOT_LEARNT else title_of(first["source"], sources),
                  "Context": "" if first["model"] in BLIND else first["context_scope"],
                  "Training examples": "" if pd.isna(first["train_examples"]) else f"{first['train_examples']:,.0f}",
-                 "Seeds": str(seeds or "")}
+                 **replicate_counts(of_system)}
         for name, metric in METRICS.items():
             if metric in by:
                 row = by[metric]
@@ -114,7 +114,7 @@ def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, truncated: dict[tup
         order = list(dict.fromkeys(cell["Paradigm"] for cell in cells))
         table_rows += sorted(cells, key=lambda cell: order.index(cell["Paradigm"]))
     table = pd.DataFrame(table_rows).fillna("")
-    columns = [*WORDS, "Training examples", "Seeds"]
+    columns = [*WORDS, "Training examples", "Seeds", "Wordings"]
     columns += ["Instances", "2-best cut", "2-best (%)", "2-best sd", "2-best 95 % interval", ABOVE, "2-best in the paper"]
     columns += ["Not near", "2-best, not near (%)", "Extras", "1-best cut", "1-best (%)", "1-best sd", "1-best 95 % interval"]
     return table[[name for name in columns if name in table and (name in WORDS or (table[name] != "").any())]]
@@ -126,10 +126,7 @@ def main(given: argparse.Namespace) -> None:
     metrics = timedial_metrics(given.metrics, models, sources)
     truncated = cut_instances([given.train / name for name in given.runs])
     table = tabulate(metrics, published_beside(given.sources), truncated, sources, models)
-    caption = CAPTION
-    if metrics["sample"].any():
-        caption += " SAMPLE DATA where marked: made-up dialogs, not a corpus."
-    write(table, caption, [name for name in table if name not in WORDS], given.output)
+    write(table, caption_of(CAPTION, metrics, "made-up dialogs, not a corpus"), [name for name in table if name not in WORDS], given.output)
     log.info("%s: %d rows", given.output, len(table))
 
 

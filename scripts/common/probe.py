@@ -1,0 +1,81 @@
+"""What a probe asks of a model: the methods of a study that fit its kind, and why others are left out."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+ABILITIES = {
+    "encoder": "an encoder",
+    "mask_filler": "an encoder with a head that fills masks",
+    "encoder_decoder": "an encoder-decoder",
+    "decoder": "a decoder",
+}
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a model: its abilities, and whether it has weights of its own, or draws them when it learns."""
+
+    abilities: frozenset[str]
+    trained: bool = True
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A method that an experiment does not ask of a model, and why, in plain words."""
+
+    experiment: str
+    study: str
+    model: str
+    method: str
+    reason: str
+
+
+def kind_in_words(abilities: Collection[str]) -> str:
+    """What a model of these abilities is."""
+    if set(abilities) == {"encoder"}:
+        return "an encoder without a head that fills masks"
+    return ABILITIES["mask_filler" if "mask_filler" in abilities else next(iter(abilities))]
+
+
+def needs_in_words(fits: list[str]) -> str:
+    """What a method needs that fits any of these abilities."""
+    words = [ABILITIES[ability] for ability in fits]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def does_fit(how: dict, abilities: Collection[str]) -> bool:
+    """Whether a method (its entry in resources/studies.yaml) can be asked of a model of these abilities."""
+    return bool(set(how.get("fits", ABILITIES)) & set(abilities))
+
+
+def _why_not(how: dict, model: Known, fine_tune: str | bool) -> str | None:
+    """Why a probe does not ask a method of a model, as an end of a sentence; None where it does."""
+    abilities = model.abilities
+    if not does_fit(how, abilities):
+        return f"it needs {needs_in_words(how['fits'])}, and this is {kind_in_words(abilities)}"
+    if how["learns"] and fine_tune is False:
+        return "it learns, and `fine_tune: false` asks for nothing that learns"
+    if not how["learns"] and not model.trained:
+        return "it asks what a model knows, and this one is trained from scratch"
+    if set(how.get("probe", [])) & abilities or how["learns"] and fine_tune is True:
+        return None
+    if how["learns"]:
+        return f"{kind_in_words(abilities)} is asked as it is; `fine_tune: true` trains it as well"
+    return f"it is no part of a probe of {kind_in_words(abilities)}; name it under methods"
+
+
+def fitting(methods: dict[str, dict], model: Known, fine_tune: str | bool) -> tuple[list[str], dict[str, str]]:
+    """The methods of a study that a probe asks of a model, and the reason for each other one that belongs to probes.
+
+    fine_tune: auto, as the study's `probe` says; True, also every method that fits and learns; False, none that learns.
+    """
+    chosen, left_out = [], {}
+    for method, how in methods.items():
+        if "fits" not in how or how.get("makes_model"):
+            continue  # the controls' method, and stages that make a model
+        why = _why_not(how, model, fine_tune)
+        if why is None:
+            chosen.append(method)
+        elif how.get("probe"):
+            left_out[method] = why
+    return chosen, left_out

@@ -1,0 +1,37 @@
+"""Which timestride this is: the version, and the git commit of the project's folder where it has one.
+
+Neither is a parameter of a rule or a part of a fingerprint: another commit reruns nothing. A result tells that of the tree which made it.
+"""
+
+import os
+import subprocess
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def version() -> str:
+    """The version, of pyproject.toml: between two releases that of the last one."""
+    with open(ROOT / "pyproject.toml", "rb") as file:
+        return tomllib.load(file)["project"]["version"]
+
+
+def _git(*arguments: str) -> str | None:
+    """What git says of the project's folder; None without git, or where it refuses."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | {"GIT_OPTIONAL_LOCKS": "0"}
+    try:
+        done = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, text=True, timeout=30, env=environment)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def project_version() -> dict:
+    """`{"version", "commit", "modified"}`; without a git repository of the folder's own, commit is what TIMESTRIDE_COMMIT says (an
+    image has no .git), or None, and modified is None."""
+    top = _git("rev-parse", "--show-toplevel")
+    if not top or Path(top).resolve() != ROOT.resolve():
+        return {"version": version(), "commit": os.environ.get("TIMESTRIDE_COMMIT") or None, "modified": None}
+    changed = _git("status", "--porcelain", "--untracked-files=no")
+    return {"version": version(), "commit": _git("rev-parse", "HEAD"), "modified": None if changed is None else bool(changed)}

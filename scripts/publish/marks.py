@@ -1,0 +1,70 @@
+"""What marks a number that says less than it seems: of sample data, or of an evaluation split cut by the option limit.
+
+Not a program. Rows are those of metrics, with the columns sample and limit. And what a number is a mean over: seeds, wordings.
+"""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+CUT = "of each evaluation split at most so many pairs, questions or instances were measured on, drawn by hash."
+ASKED = "Where wordings are counted, a model was asked in each of them: means, sd and intervals are over them as over seeds."
+
+
+def at_most(limit: float) -> str:
+    """`at most 200 items`."""
+    return f"at most {limit:,.0f} items"
+
+
+def marks_of(rows: pd.DataFrame | pd.Series) -> list[str]:
+    """The marks of rows of metrics, or of one row: `sample data`, `at most 200 items`, both or none."""
+    table = rows if isinstance(rows, pd.DataFrame) else rows.to_frame().T
+    return ["sample data"] * bool(table["sample"].any()) + [at_most(limit) for limit in sorted(table["limit"].dropna().unique())]
+
+
+def face_of(rows: pd.DataFrame) -> str:
+    """The marks as they stand on the face of a panel, one a line."""
+    return "\n".join(marks_of(rows)).upper()
+
+
+def note_of(rows: pd.DataFrame | pd.Series) -> str:
+    """The marks as they stand behind a name in a table: ` [sample data] [at most 200 items]`."""
+    return "".join(f" [{mark}]" for mark in marks_of(rows))
+
+
+def notes_by_dataset(metrics: pd.DataFrame) -> dict[tuple[str, str], str]:
+    """note_of() by source and dataset."""
+    return {place: note_of(rows) for place, rows in metrics.groupby(["source", "dataset"])}
+
+
+def caption_of(text: str, metrics: pd.DataFrame, sample: str) -> str:
+    """A table's caption, with what its marks mean and what wordings are, where there are any; sample: what sample data are."""
+    marks = [f"SAMPLE DATA where marked: {sample}."] * bool(metrics["sample"].any())
+    marks += [f"AT MOST {limit:,.0f} ITEMS where marked: {CUT}" for limit in sorted(metrics["limit"].dropna().unique())]
+    return " ".join([text, *([ASKED] if metrics["wording"].notna().any() else []), *marks])
+
+
+def limit_if_several(metrics: pd.DataFrame) -> pd.Series:
+    """`, at most 200 items` for each row, where not all rows of the study have the same limit, else empty text."""
+    several = metrics["limit"].nunique(dropna=False) > 1
+    return metrics["limit"].map(lambda limit: f", {at_most(limit)}" if several and pd.notna(limit) else "")
+
+
+def replicate_counts(rows: pd.DataFrame) -> dict[str, str]:
+    """How many seeds and wordings stand behind the mean of a system, as cells of a table; empty where it does not vary by them."""
+    seeds, wordings = rows["seed"].nunique(), rows["wording"].nunique()
+    return {"Seeds": str(seeds) if seeds > bool(wordings) else "", "Wordings": str(wordings or "")}
+
+
+def replicate_name(metrics: pd.DataFrame) -> str:
+    """What one replicate is called where single ones are drawn: `one seed`, `one wording`, `one seed or wording`."""
+    counts = replicate_counts(metrics)
+    names = [name for name, count in zip(("seed", "wording"), counts.values()) if count]
+    return f"one {' or '.join(names or ['seed'])}"
+
+
+def run_name(facts: Mapping) -> str:
+    """What tells a run from the others of its system: `seed 3`, `wording plain`, `seed 3, wording plain`; facts: run.json."""
+    wording = facts.get("wording")
+    seed = [f"seed {facts['seed']}"] if wording is None or facts.get("shots") else []
+    return ", ".join(seed + ([f"wording {wording}"] if wording is not None else []))

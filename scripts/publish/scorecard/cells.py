@@ -1,0 +1,194 @@
+"""What the scorecard shows: of every probe, model and way of asking the study's headline, from the metrics of all studies.
+
+A probe is one test of a study: a corpus with one value of the option PROBES (stride, challenge set, unit normalization), on
+the first split that the corpus is measured on. Of sentence order the smallest and the largest stride stand for all. What chose
+its examples (size-matched, hard pairs, held-out forms) is no probe.
+
+A way is how a model was asked: fine-tuned, by filling masks, by likelihood, … Where a study has several methods of one
+way, its first one (resources/studies.yaml) has the cell, not the best: that would be chosen on the test.
+"""
+
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.common.runs import facts_of
+from scripts.common.tables import read_metrics
+from scripts.evaluate.experiment import CONTROL_METHODS
+from scripts.publish.comparison import parts_of, published_claims, settings_of
+
+PROBES = {"strided_sop": "stride", "temporal_nli": "challenge_set", "mctaco": "unit_normalization"}
+OPTIONS = {"temp_order": "set I: order", "temp_duration": "set II: duration", "cross_unit": "set III: units",
+           "False": "exact match", "True": "EM, units normalized"}
+SCORES = {"two_best_accuracy": "2-best accuracy", "exact_match": "exact match"}
+PLAIN = {"size_matched": None, "same_videos": None, "hard": False, "held_out": "template"}
+PROBE = ["study", "corpus", "option", "limit"]
+SYSTEM = ["study", "experiment", "model", "method", "source", "dataset", "split", "scoring"]  # tells the rows of one measurement
+PREFERRED = {"scoring": ["ternary", "binary"], "context_scope": ["full", "local", "target"]}
+KINDS = {"encoder": "encoders", "encoder_decoder": "encoder-decoders", "decoder": "decoders", "esim": "no transformers"}
+UNKNOWN = "kind not told by the runs"
+FINE_TUNED, FILLED, LIKELIHOOD, DIRECT = "fine-tuned", "masks filled", "likelihood", "as it came"
+WAYS = [FINE_TUNED, DIRECT, FILLED, LIKELIHOOD]
+OTHER_WAYS = {"direct": DIRECT, "fill_zero_shot": FILLED, "pseudo_log_likelihood": FILLED, "released": "released predictions",
+              "external": "from elsewhere"}
+LESS = {"hypothesis_only", "untrained"}  # methods that keep something from the model: no answer to what it understands
+NO_CLAIM = {"majority", "random", "always_yes", "always_no"}
+
+
+def read_scores(file: Path) -> pd.DataFrame:
+    """The metrics that the scorecard may need: whole splits, with every column that it asks for."""
+    metrics = read_metrics(file).to_pandas()
+    metrics = metrics[metrics["slice"] == "all"]
+    wanted = [*SYSTEM, *PROBES.values(), *PLAIN, *PREFERRED, "measured_on", "train_questions", "draw"]
+    return metrics.reindex(columns=list(dict.fromkeys([*metrics, *wanted])))
+
+
+def networks_of(files: list[Path]) -> dict[str, tuple[str, float]]:
+    """By model its kind and the parameters of its network, as its run.json tells; (UNKNOWN, nan) where it is of an older version."""
+    found: dict[str, tuple[str, float]] = {}
+    for facts in map(facts_of, files):
+        kind, parameters = facts.get("kind"), facts.get("parameters")
+        if facts["model"] not in found or kind:
+            found[facts["model"]] = (KINDS.get(kind, kind or UNKNOWN), float(parameters) if parameters else float("nan"))
+    return found
+
+
+def way_of(study: dict, method: str, kind: str) -> str:
+    """How a method of a study asks a model of this kind (a title of KINDS), in words."""
+    if study["methods"].get(method, {}).get("learns"):
+        return FINE_TUNED
+    if method.startswith(("likelihood", "verbalizer", "generate")):
+        return FILLED if kind == KINDS["encoder"] else LIKELIHOOD
+    return OTHER_WAYS.get(method, method.replace("_", " "))
+
+
+def with_probes(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
+    """The rows of the studies' headlines (and `…_above_control`) on a probe, with the columns PROBE."""
+    parts = []
+    for name, study in studies.items():
+        rows = metrics[(metrics["study"] == name) & metrics["metric"].isin(
+            [study["headline"], f"{study['headline']}_above_control", f"human_{study['headline']}"])]
+        option = rows[PROBES[name]] if name in PROBES else pd.Series("", rows.index)
+        if name == "strided_sop":
+            option = option.astype("Int64")
+        parts.append(rows.assign(option=option.astype(str), corpus=rows["measured_on"].fillna(rows["source"])))
+    rows = pd.concat(parts, ignore_index=True)
+    for column, plain in PLAIN.items():
+        rows = rows[rows[column].isna() | ((rows[column] == plain) if plain is not None else False)]
+    splits = [sources.get(corpus, {}).get("evaluate", []) for corpus in rows["corpus"]]
+    rows = rows.assign(split_place=[of.index(split) if split in of else len(of) for of, split in zip(splits, rows["split"])])
+    rows = rows[rows["split_place"] == rows.groupby(["study", "corpus"])["split_place"].transform("min")]
+    strided, stride = rows["study"] == "strided_sop", pd.to_numeric(rows["stride"])
+    ends = [stride.groupby(rows["corpus"]).transform(end) for end in ("min", "max")]
+    return rows[~strided | (stride == ends[0]) | (stride == ends[1])]
+
+
+def keys(rows: pd.DataFrame) -> pd.Series:
+    """A number for each row, equal for rows of one measurement (SYSTEM)."""
+    return pd.util.hash_pandas_object(rows[SYSTEM].fillna("").astype(str), index=False)
+
+
+def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
+    """One row for each probe, model and way: the study's first method, three labels, all training questions, the full context."""
+    methods = {name: list(study["methods"]) for name, study in studies.items()}
+    place = [methods[study].index(method) if method in methods[study] else 99 for study, method in zip(rows["study"], rows["method"])]
+    order = pd.DataFrame({
+        "method": place,
+        **{name: rows[name].map({value: place for place, value in enumerate(values)}).fillna(0).to_numpy()
+           for name, values in PREFERRED.items()},
+        "fewer": -rows["train_questions"].astype(float).fillna(float("inf")).to_numpy(),
+        "draw": rows["draw"].astype(float).fillna(0).to_numpy(),
+    }, index=rows.index)
+    rows = rows.loc[order.sort_values(list(order), kind="stable").index]
+    return rows.drop_duplicates([*PROBE, "model", "way"])
+
+
+def asked_rows(metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict[str, tuple[str, float]]) -> pd.DataFrame:
+    """The rows of models on probes, in the order of the probes, then of kind and size: with PROBE, kind, parameters, way and key."""
+    rows = with_probes(metrics, studies, sources)
+    rows = rows[~rows["method"].isin([*CONTROL_METHODS, *LESS, "human"])]
+    rows = rows[~rows["metric"].str.endswith("_above_control")].drop(columns="control")
+    kind = rows["model"].map(lambda name: networks.get(name, (UNKNOWN, None))[0])
+    parameters = rows["model"].map(lambda name: networks.get(name, (UNKNOWN, float("nan")))[1]).astype(float)
+    way = [way_of(studies[study], method, of) for study, method, of in zip(rows["study"], rows["method"], kind)]
+    rows = rows.assign(kind=kind, parameters=parameters, way=way, key=keys)
+    by = [places(rows[name], studies, sources).rename(name) for name in PROBE]
+    first = by[2].groupby([rows["study"], rows["corpus"]]).transform("min").rename("first")  # a study's corpora by what they begin with
+    size = rows["kind"].map({name: place for place, name in enumerate(KINDS.values())}).fillna(len(KINDS)).rename("size")
+    order = pd.concat([by[0], first, *by[1:], size, parameters.rename("parameters")], axis=1)
+    return rows.loc[order.sort_values(list(order), kind="stable").index].reset_index(drop=True)
+
+
+def cells_of(metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict[str, tuple[str, float]]) -> pd.DataFrame:
+    """A row for each probe, model and way; metrics: of read_scores(); networks: of networks_of().
+
+    Columns: PROBE, kind, parameters, model, way, method, split, value, sd, seeds, ci_low, ci_high, n; above, above_low, above_high,
+    control (how far above which control; missing without one); wordings (how many), lowest, highest (of one wording); sample.
+    All values are shares from 0 to 1.
+    """
+    rows = asked_rows(metrics, studies, sources, networks)
+    means = rows[rows["seed"].isna() & rows["wording"].isna()]
+    above = metrics[metrics["metric"].str.endswith("_above_control") & metrics["seed"].isna()].assign(key=keys)
+    told = above.set_index(["key", above["metric"].str.removesuffix("_above_control")])[["value", "ci_low", "ci_high", "control"]]
+    told = told[~told.index.duplicated()].set_axis(["above", "above_low", "above_high", "control"], axis=1)
+    asked = rows[rows["wording"].notna()].groupby("key")
+    spread = asked["value"].agg(lowest="min", highest="max").join(asked["wording"].nunique().rename("wordings"))
+    return preferred(means, studies).join(told, on=["key", "metric"]).join(spread, on="key").sort_index(ignore_index=True)
+
+
+def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
+    """What a column of PROBE is sorted by: the order of resources/, strides by size, what is not limited first."""
+    if column.name == "limit":
+        return column.astype(float).fillna(0)
+    order = [*studies] if column.name == "study" else [*sources] if column.name == "corpus" else [*OPTIONS]
+    numbers = pd.to_numeric(column, errors="coerce")
+    return column.map({name: place for place, name in enumerate(order)}).fillna(numbers).fillna(len(order)).astype(float)
+
+
+def is_clear(cells: pd.DataFrame) -> pd.Series:
+    """Whether each cell lies clearly above the best control: the interval of its distance holds nothing from 0 down."""
+    return cells["above_low"] > 0
+
+
+def best_controls(metrics: pd.DataFrame, cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
+    """The best control of each probe, on the datasets of its cells: PROBE, model, value, ci_low, ci_high."""
+    rows = with_probes(metrics, studies, sources)
+    rows = rows[rows["method"].isin(CONTROL_METHODS) & (rows["model"] != "gold") & rows["seed"].isna()
+                & ~rows["metric"].str.endswith("_above_control")]
+    place = ["study", "source", "dataset", "split", "scoring"]
+    finest = cells[(cells["scoring"] != "binary") | (cells.groupby(PROBE, dropna=False)["scoring"].transform("nunique") < 2)]
+    there = pd.MultiIndex.from_frame(finest[place].fillna(""))
+    rows = rows[pd.MultiIndex.from_frame(rows[place].fillna("")).isin(there)]
+    return rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(PROBE)
+
+
+def people(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
+    """What people reached on a probe, measured here: PROBE, value, ci_low, ci_high."""
+    rows = with_probes(metrics, studies, sources)
+    return rows[rows["metric"].str.startswith("human_")].drop_duplicates(PROBE)
+
+
+def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
+    """The paper's best and its people, for each probe that no sample stands for: PROBE, who (paper, human), row, value.
+
+    file: published.csv. A claim belongs to a probe where its setting names no other corpus or option; where it says
+    `source~…`, the paper's examples were others of the same kind.
+    """
+    claims, found = published_claims(file), []
+    claims = claims[(claims["unit"] == "%") & ~claims["model"].isin(NO_CLAIM)]
+    claims = claims.assign(number=pd.to_numeric(claims["value"].str.split(" ±").str[0], errors="coerce")).dropna(subset="number")
+    for probe in probes[~probes["sample"].astype(bool)].to_dict("records"):
+        study, option = probe["study"], PROBES.get(probe["study"])
+        own_claims = claims[(claims["study"] == study) & (claims["metric"] == studies[study]["headline"])]
+        for claim in own_claims.to_dict("records"):
+            said = settings_of(claim["setting"])
+            is_human = claim["model"] == "human"
+            corpus = said.get("measured_on", said.get("source", probe["corpus"]))
+            own = [corpus == probe["corpus"], said.get(option, probe["option"]) == probe["option"], is_human or said.get("slice", "all") == "all",
+                    said.get("method") not in LESS, said.get("scoring", probe["scoring"]) == probe["scoring"]]
+            if all(own):
+                other = parts_of(claim["setting"], "~").get("source", probe["corpus"]) != probe["corpus"]
+                found.append({name: probe[name] for name in PROBE} | {
+                    "who": "human" if is_human else "paper", "row": claim["row"] + ", other examples" * other, "value": claim["number"] / 100})
+    table = pd.DataFrame(found, columns=[*PROBE, "who", "row", "value"])
+    return table.sort_values("value", ascending=False, kind="stable").drop_duplicates([*PROBE, "who"])

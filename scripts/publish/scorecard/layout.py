@@ -1,0 +1,143 @@
+"""How the scorecard's cells are laid out: its rows, its probes, what stands below them, and what could not be asked."""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.common.program import UserError
+from scripts.common.yaml_files import read_yaml
+from scripts.publish.marks import face_of, note_of
+from scripts.publish.names import load, model_title
+from scripts.publish.scorecard.cells import (
+    KINDS, OPTIONS, OTHER_WAYS, PROBE, SCORES, UNKNOWN, WAYS, best_controls, cells_of, is_clear, networks_of, people, published,
+    read_scores, way_of)
+
+NOT_ASKED, NO_ANSWER = "nothing fits it", "could not be asked"
+
+
+@dataclass
+class Scorecard:
+    """All that the scorecard's figure and table show.
+
+    cells    of cells_of(), with clear (is_clear)
+    rows     of row_order()
+    probes   of probe_names(), as mappings
+    reasons  of reasons_of()
+    controls, human, papers   of best_controls(), people() and published()
+    """
+
+    cells: pd.DataFrame
+    rows: list[dict]
+    probes: list[dict]
+    reasons: dict[tuple[str, str, str], str]
+    controls: pd.DataFrame
+    human: pd.DataFrame
+    papers: pd.DataFrame
+
+    def cell(self, row: dict, probe: dict) -> pd.Series | str:
+        """The cell of a row and a probe; in words why there is none."""
+        own = at(self.cells[(self.cells["model"] == row["model"]) & (self.cells["way"] == row["way"])], probe)
+        if len(own):
+            return own.iloc[0]
+        return f"left out: {reason}" if (reason := self.reasons.get((row["model"], row["way"], probe["study"]))) else "not run"
+
+    def asked(self, row: dict) -> str:
+        """How the model of a row was asked, and what its cells are means of."""
+        own = self.cells[(self.cells["model"] == row["model"]) & (self.cells["way"] == row["way"])]
+        return ", ".join(filter(None, [row["way"], replicates(own)]))
+
+
+def read_scorecard(given: argparse.Namespace, models: dict) -> Scorecard:
+    """The scorecard of the files that a program is given. Raises UserError where no model was measured on a probe."""
+    beside = given.sources.parent
+    sources, studies = load(given.sources), load(beside / "studies.yaml")
+    metrics, networks = read_scores(given.metrics), networks_of([given.train / name / "run.json" for name in given.runs])
+    studies = {name: study for name, study in studies.items() if name in set(metrics["study"])}
+    cells = cells_of(metrics, studies, sources, networks)
+    if cells.empty:
+        raise UserError(f"{given.metrics}: no headline of a model on a whole split; run an experiment with a model")
+    cells = cells.assign(clear=is_clear(cells))
+    probes = probe_names(cells, studies, sources)
+    reasons = reasons_of(read_left_out(beside / "left_out.yaml"), studies, networks)
+    return Scorecard(cells, row_order(cells, models, reasons).to_dict("records"), probes.to_dict("records"), reasons,
+                     best_controls(metrics, cells, studies, sources), people(metrics, studies, sources),
+                     published(beside / "published.csv", probes, studies))
+
+
+def read_left_out(file: Path) -> list[dict]:
+    """What was not asked, and why: {experiment, study, model, method, reason}; nothing where no such file was handed over."""
+    return read_yaml(file) if file.is_file() else []
+
+
+def reasons_of(left_out: list[dict], studies: dict, networks: dict[str, tuple[str, float]]) -> dict[tuple[str, str, str], str]:
+    """Why a model was not asked, by model, way and study; by the way NOT_ASKED for whatever way comes first."""
+    found: dict[tuple[str, str, str], str] = {}
+    for entry in left_out:
+        kind = networks.get(entry["model"], (UNKNOWN, None))[0]
+        for way in (way_of(studies.get(entry["study"], {"methods": {}}), entry["method"], kind), NOT_ASKED):
+            found.setdefault((entry["model"], way, entry["study"]), entry["reason"])
+    return found
+
+
+def row_order(cells: pd.DataFrame, models: dict, reasons: dict[tuple[str, str, str], str]) -> pd.DataFrame:
+    """The scorecard's rows: kind, parameters, model, way, title; by kind and size, those that the runs tell nothing of last.
+
+    A model that nothing could ask has a row as well, its way NOT_ASKED.
+    """
+    rows = cells.drop_duplicates(["model", "way"])[["kind", "parameters", "model", "way"]]
+    silent = sorted({model for model, _, _ in reasons} - set(rows["model"]))
+    rows = pd.concat([rows, pd.DataFrame({"kind": NO_ANSWER, "parameters": float("nan"), "model": silent, "way": NOT_ASKED})[: len(silent)]])
+    rows = rows.assign(title=rows["model"].map(lambda name: model_title(name, models)))
+    kinds, ways = [*KINDS.values(), UNKNOWN], [*WAYS, *OTHER_WAYS.values(), NOT_ASKED]
+    order = pd.DataFrame({
+        "kind": rows["kind"].map({name: place for place, name in enumerate(kinds)}).fillna(len(kinds)), "parameters": rows["parameters"],
+        "title": rows["title"], "way": rows["way"].map({name: place for place, name in enumerate(ways)}).fillna(len(ways))})
+    return rows.reset_index(drop=True).loc[order.reset_index(drop=True).sort_values(list(order), kind="stable").index].reset_index(drop=True)
+
+
+def option_title(probe: dict, studies: dict) -> str:
+    """What a probe is called within its study."""
+    if probe["study"] == "strided_sop":
+        return f"stride {probe['option']}"
+    headline = studies[probe["study"]]["headline"]
+    return OPTIONS.get(probe["option"], probe["option"]) or SCORES.get(headline, headline.replace("_", " "))
+
+
+def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
+    """The probes in their order: PROBE, sample, n (of the cells: the most), scoring (the finest), study_title, corpus_title, title,
+    face and note (marks)."""
+    cells = cells.assign(scoring=cells["scoring"].fillna(""))
+    groups = cells.groupby(PROBE, sort=False, dropna=False)
+    probes = groups.agg(sample=("sample", "any"), n=("n", "max"), scoring=("scoring", "max")).reset_index()
+    return probes.assign(study_title=[studies[name]["title"] for name in probes["study"]],
+                         corpus_title=[sources.get(name, {}).get("title", name) for name in probes["corpus"]],
+                         face=[face_of(of) for _, of in groups], note=[note_of(of) for _, of in groups],
+                         title=[option_title(probe, studies) for probe in probes.to_dict("records")])
+
+
+def at(table: pd.DataFrame, probe: dict) -> pd.DataFrame:
+    """The rows of a table that are of a probe."""
+    same = (table[["study", "corpus", "option"]] == [probe[name] for name in ("study", "corpus", "option")]).all(axis=1)
+    limit = table["limit"].isna() if pd.isna(probe["limit"]) else table["limit"] == probe["limit"]
+    return table[same & limit]
+
+
+def replicates(cells: pd.DataFrame) -> str:
+    """`3 wordings`, `2 seeds`: what the cells of a row are means of; empty where they are of one run each."""
+    wordings, seeds = cells["wordings"].dropna(), cells.loc[cells["wordings"].isna(), "seeds"].dropna()
+    told = []
+    for counts, word in ((wordings, "wording"), (seeds, "seed")):
+        if (counts > 1).any():
+            low, high = int(counts[counts > 0].min()), int(counts.max())
+            told.append(f"{low}–{high} {word}s" if low != high else f"{high} {word}s")
+    return ", ".join(told + ["two labels"] * bool((cells["scoring"] == "binary").any()))
+
+
+def size_told(parameters: float) -> str:
+    """`110 M`: how many parameters a network has, in words; empty where that is not known."""
+    if pd.isna(parameters):
+        return ""
+    factor, unit = next((pair for pair in ((1e9, " B"), (1e6, " M"), (1e3, " k")) if parameters >= pair[0]), (1, ""))
+    return f"{parameters / factor:.3g}{unit}"

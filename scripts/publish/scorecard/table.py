@@ -1,0 +1,92 @@
+"""Tabulate the scorecard: models by probes, each cell the study's headline, how sure it is and how far it lies above the best control.
+
+Rows are models, by kind and by size, and how they were asked; below them the best control, the best that the paper prints and people.
+
+Reads  metrics.parquet, <train>/<study>/<run>/run.json (kind, parameters), resources/sources.yaml and models.yaml, and beside
+       them studies.yaml, published.csv and, where something was left out, left_out.yaml
+Writes <output>.csv, .md, .tex
+
+    python -m scripts.publish.scorecard.table --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --train results/train \\
+        --runs STUDY/RUN STUDY/RUN … --output results/publish/default/tables/scorecard_table
+"""
+
+import argparse
+
+import pandas as pd
+
+from scripts.common.program import execute, log
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import caption_of
+from scripts.publish.names import load, model_title
+from scripts.publish.scorecard.layout import Scorecard, at, read_scorecard, size_told
+from scripts.publish.table import interval, percent, signed, write
+
+NO_BETTER = "†"
+CAPTION = ("Scorecard: of each model and probe the study's headline in per cent with its 95 % interval, then how many points it lies above "
+           f"the best control, which has no understanding of time. {NO_BETTER}: no better than a control (the 95 % interval of that "
+           "difference, paired over the examples, holds 0 or less). Values over seeds or wordings are means; wordings: the lowest "
+           "and the highest of one wording. In the paper: the best number that it prints.")
+
+
+def cell_text(cell: pd.Series) -> str:
+    """`61.2 (58.1–64.3), +12.0; wordings 58.0–63.1`; with the mark where it is no better than a control."""
+    text = f"{percent(cell['value'])} ({interval(cell)})"
+    if pd.notna(cell["above"]):
+        text += f", {signed(cell['above'])}" + ("" if cell["clear"] else f" {NO_BETTER}")
+    if pd.notna(cell["wordings"]) and cell["wordings"] > 1:
+        text += f"; wordings {percent(cell['lowest'])}–{percent(cell['highest'])}"
+    return text
+
+
+def heading(probe: dict, probes: list[dict]) -> str:
+    """A column's name: study, what is probed, the corpus where the study has several, and marks."""
+    corpora = {other["corpus"] for other in probes if other["study"] == probe["study"]}
+    name = f"{probe['study_title']}, {probe['title']}" + (f", {probe['corpus_title']}" if len(corpora) > 1 else "")
+    return name + probe["note"]
+
+
+def control_text(card: Scorecard, probe: dict, models: dict) -> str:
+    """`54.0 (51.0–57.0), bag of words`: the best control of a probe."""
+    best = at(card.controls, probe)
+    return "".join(f"{percent(row['value'])} ({interval(row)}), {model_title(row['model'], models)}" for _, row in best.iterrows())
+
+
+def paper_text(card: Scorecard, probe: dict) -> str:
+    """`43.6, RoBERTa`: the best that the paper prints."""
+    printed = at(card.papers, probe)
+    return "".join(f"{percent(row['value'])}, {row['row']}" for _, row in printed[printed["who"] == "paper"].iterrows())
+
+
+def human_text(card: Scorecard, probe: dict) -> str:
+    """What people reach: as measured here, else as the paper prints."""
+    here, printed = at(card.human, probe), at(card.papers, probe)
+    if len(here):
+        return f"{percent(here['value'].iloc[0])} ({interval(here.iloc[0])})"
+    return "".join(f"{percent(value)}, in the paper" for value in printed.loc[printed["who"] == "human", "value"])
+
+
+def tabulate(card: Scorecard, models: dict) -> pd.DataFrame:
+    """A row of text for each model and way, and the foot."""
+    names, table = [heading(probe, card.probes) for probe in card.probes], []
+    for row in card.rows:
+        cells = [card.cell(row, probe) for probe in card.probes]
+        table.append({"Kind": row["kind"], "Model": row["title"], "Parameters": size_told(row["parameters"]), "Asked": card.asked(row)}
+                     | {name: cell if isinstance(cell, str) else cell_text(cell) for name, cell in zip(names, cells)})
+    feet = {"best control": [control_text(card, probe, models) for probe in card.probes],
+            "best in the paper": [paper_text(card, probe) for probe in card.probes], "human": [human_text(card, probe) for probe in card.probes]}
+    table += [{"Kind": "to compare with", "Model": who} | dict(zip(names, texts)) for who, texts in feet.items() if any(texts)]
+    table = pd.DataFrame(table).fillna("")
+    return table if (table["Parameters"] != "").any() else table.drop(columns="Parameters")
+
+
+def main(given: argparse.Namespace) -> None:
+    models = load(given.models)
+    card = read_scorecard(given, models)
+    table = tabulate(card, models)
+    write(table, caption_of(CAPTION, card.cells, "made-up texts, not a corpus"), ["Parameters"], given.output)
+    log.info("%s: %d rows, %d probes", given.output, len(table), len(card.probes))
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__, "runs").parse_args())

@@ -1,0 +1,64 @@
+"""Trained weights that stay (`keep: best` or `last`): what they are of, and whether a run can be scored by them untrained.
+
+<folder>/<model>-<method>-seed-<n>-<digest>/ holds the weights as others load them (model.safetensors and config.json, of LoRA
+alone adapter_model.safetensors and adapter_config.json), the tokenizer, README.md (a model card) and kept.json: of what they
+are, and the sha256 of each file. The digest is of all that decides what is learnt and of nothing that is measured, so a run
+with another evaluation finds them. No rule declares them: Snakemake never deletes them. Standard library only: asked before
+torch is imported.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+from scripts.common.configuration import as_json
+from scripts.common.files import sha256_of
+from scripts.common.program import log
+
+FACTS = "kept.json"
+ADAPTER_FILE = "adapter_model.safetensors"
+LEARNT_BY = ("model", "method", "training", "seed", "made_by")  # of a run's settings; its data by content, below
+READ_BY = ("head", "columns", "labels", "held_out", "paradigm", "inputs", "model_files", "code")  # of a job
+
+
+def learnt_digest(job: dict) -> str:
+    """The digest of what a job learns: its settings, data, model and code, without what it is measured on."""
+    learnt = [job["splits"][0], *([job["held_out"]] if job["held_out"] else [])]
+    described = {"settings": {key: job["settings"].get(key) for key in LEARNT_BY}, **{key: job[key] for key in READ_BY},
+                 "data": [job["data"][split] for split in learnt]}
+    return hashlib.sha256(as_json(described).encode()).hexdigest()
+
+
+def place_of(folder: Path, job: dict) -> Path:
+    """Where the weights that a job learns are kept."""
+    settings = job["settings"]
+    return folder / f"{settings['model']}-{settings['method']}-seed-{settings['seed']}-{learnt_digest(job)[:12]}"
+
+
+def kept_facts(place: Path, job: dict) -> dict | None:
+    """The kept.json of weights that a job would learn; None where there are none, or (said) they are damaged."""
+    try:
+        facts = json.loads((place / FACTS).read_text(encoding="utf-8"))
+        if facts["learnt"] != learnt_digest(job):
+            return None
+        changed = [name for name, digest in facts["sha256"].items() if sha256_of(place / name) != digest]
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError, KeyError, OSError):
+        changed = [FACTS]
+    if changed:
+        log.warning("warning: %s has changed since it was written; the weights are learnt anew", place / changed[0])
+        return None
+    return facts
+
+
+def are_asked_for(facts: dict | None, job: dict, keep: str, merge: bool) -> bool:
+    """Whether kept weights are those that `keep` and `merge_adapter` ask for."""
+    if facts is None or job["settings"]["training"].get("adapter") and facts["merged"] != merge:
+        return False
+    return facts["epoch"] == facts["run"]["best_epoch" if keep == "best" else "epochs"]
+
+
+def can_score(facts: dict) -> bool:
+    """Whether kept weights are those of the epoch whose scores a run reports."""
+    return facts["epoch"] == facts["run"]["best_epoch"]

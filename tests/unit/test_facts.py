@@ -1,0 +1,258 @@
+"""scripts.fetch.facts: what a model is, by its configuration and the headers of its weights, wherever it lies."""
+
+import functools
+import http.server
+import json
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import transformers
+import yaml
+from huggingface_hub import constants
+from safetensors.torch import load_file, save_file
+
+from scripts.common.model_facts import facts_reader, identity, kept_facts
+from scripts.common.program import UserError
+from scripts.fetch import facts
+from tests.conftest import ROOT
+from tests.unit.test_fetch_hub import COMMIT, Handler, Hub
+
+SMALL = {"vocab_size": 50, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
+T5 = {"vocab_size": 50, "d_model": 8, "num_layers": 1, "num_heads": 1, "d_ff": 8, "d_kv": 8}
+
+
+def saved(folder: Path, network, **options) -> Path:
+    """A model in a folder, with a file that stands for its tokenizer."""
+    network.save_pretrained(folder, **options)
+    (folder / "tokenizer.json").write_text("{}")
+    return folder
+
+
+def bert(kind=transformers.BertForMaskedLM, **changed):
+    return kind(transformers.BertConfig(**SMALL | changed))
+
+
+def told(tmp_path: Path, entry: dict, mirror: Path | str = "") -> dict:
+    """The facts of an entry, as the program writes them."""
+    (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": entry}))
+    facts.main(facts.arguments().parse_args([
+        "--model", "mine", "--models", str(tmp_path / "models.yaml"), "--place", "`model:` of the configuration (mine)", "--mirror", str(mirror),
+        "--root", str(tmp_path), "--fetched", str(tmp_path / "fetched"), "--partial", str(tmp_path / "partial"), "--output", str(tmp_path / "mine.json")]))
+    return json.loads((tmp_path / "mine.json").read_text())
+
+
+def refused(tmp_path: Path, entry: dict, mirror: Path | str = "") -> str:
+    with pytest.raises(UserError) as error:
+        told(tmp_path, entry, mirror)
+    assert "\n" not in str(error.value) and not (tmp_path / "mine.json").exists()
+    return str(error.value)
+
+
+def of_folder(folder: Path) -> dict:
+    return {"folder": str(folder), "licence": "MIT"}
+
+
+@pytest.mark.parametrize(("network", "kind", "abilities"), [
+    (lambda: bert(), "encoder", ["encoder", "mask_filler"]),
+    (lambda: bert(transformers.BertModel), "encoder", ["encoder"]),
+    (lambda: bert(transformers.BertForSequenceClassification), "encoder", ["encoder"]),
+    (lambda: bert(transformers.BertLMHeadModel, is_decoder=True), "decoder", ["decoder"]),
+    (lambda: transformers.RobertaForMaskedLM(transformers.RobertaConfig(**SMALL)), "encoder", ["encoder", "mask_filler"]),
+    (lambda: transformers.MPNetModel(transformers.MPNetConfig(**SMALL)), "encoder", ["encoder"]),
+    (lambda: transformers.LlamaForCausalLM(transformers.LlamaConfig(**SMALL, tie_word_embeddings=True)), "decoder", ["decoder"]),
+    (lambda: transformers.GPT2Model(transformers.GPT2Config(vocab_size=50, n_embd=8, n_layer=1, n_head=1)), "decoder", ["decoder"]),
+    (lambda: transformers.T5ForConditionalGeneration(transformers.T5Config(**T5)), "encoder_decoder", ["encoder_decoder"]),
+])
+def test_kinds_and_sizes(tmp_path, network, kind, abilities):
+    """all-mpnet-base-v2 says MPNetForMaskedLM and has lost that head: the weights tell."""
+    whole = network()
+    folder = saved(tmp_path / "model", whole)
+    config = json.loads((folder / "config.json").read_text()) | {"architectures": ["SomethingForMaskedLM"]}
+    (folder / "config.json").write_text(json.dumps(config))
+    known = told(tmp_path, of_folder(folder))
+    tensors = load_file(folder / "model.safetensors")
+    assert (known["kind"], known["abilities"]) == (kind, abilities)
+    assert known["parameters"] == sum(tensor.numel() for tensor in tensors.values()) and known["bytes"] == 4 * known["parameters"]
+    assert known["model_type"] == whole.config.model_type and known["weights"] == ["model.safetensors"]
+
+
+def test_a_head_of_old_names_and_one_that_is_half_lost(tmp_path):
+    folder = saved(tmp_path / "model", bert())
+    weights = load_file(folder / "model.safetensors")
+    old = {name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value for name, value in weights.items()}
+    assert set(old) != set(weights)
+    save_file(old, folder / "model.safetensors")
+    assert "mask_filler" in told(tmp_path, of_folder(folder))["abilities"]
+    save_file({name: value for name, value in weights.items() if "transform.dense" not in name}, folder / "model.safetensors")
+    assert "mask_filler" not in told(tmp_path, of_folder(folder))["abilities"]
+
+
+def test_weights_in_shards(tmp_path):
+    whole = bert()
+    folder = saved(tmp_path / "model", whole, max_shard_size="3KB")
+    known = told(tmp_path, of_folder(folder))
+    assert len(known["weights"]) > 1 and known["abilities"] == ["encoder", "mask_filler"]
+    (folder / known["weights"][0]).unlink()
+    (tmp_path / "mine.json").unlink()
+    assert "names weights that are not there" in refused(tmp_path, of_folder(folder))
+
+
+def test_a_model_from_scratch(tmp_path):
+    entry = yaml.safe_load((ROOT / "resources/models.yaml").read_text())["tiny_gpt"]
+    assert {key: told(tmp_path, entry)[key] for key in ("kind", "weights", "bytes")} == {"kind": "decoder", "weights": [], "bytes": None}
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    (lambda folder: (folder / "config.json").unlink(), "has no config.json, so nothing tells what it is"),
+    (lambda folder: (folder / "tokenizer.json").unlink(), "has no tokenizer.json, by which texts become tokens; take another model"),
+    (lambda folder: (folder / "tokenizer.json").rename(folder / "chat_template.jinja"), "tokens; it has a chat template only; take"),
+    (lambda folder: (folder / "model.safetensors").unlink(), "has no weights (model.safetensors)"),
+    (lambda folder: (folder / "model.safetensors").rename(folder / "pytorch_model.bin"), "has its weights as pytorch_model.bin only, a pickle"),
+    (lambda folder: (folder / "model.safetensors").write_bytes(b"\xff" * 100), "is no whole safetensors (a header of"),
+    (lambda folder: (folder / "model.safetensors").write_bytes((2).to_bytes(8, "little") + b"[]"), "is no whole safetensors"),
+    (lambda folder: (folder / "model.safetensors").write_bytes(b""), "is no whole safetensors"),
+    (lambda folder: (folder / "config.json").write_text("{"), "config.json is not JSON"),
+    (lambda folder: (folder / "config.json").write_text(json.dumps(SMALL | {"model_type": "bird"})), "model_type bird, which is no configuration"),
+    (lambda folder: (folder / "config.json").write_text(json.dumps(SMALL | {"model_type": "dpr"})),
+     "a dpr model is neither an encoder that fills masks, an encoder-decoder nor a decoder of text"),
+    (lambda folder: (folder / "config.json").write_text(json.dumps(SMALL | {"model_type": "bert", "auto_map": {}})), "has auto_map"),
+    (shutil.rmtree, "is not there; correct it in `model:` of the configuration (mine)"),
+])
+def test_what_no_method_can_ask_is_refused_in_one_sentence(tmp_path, change, said):
+    folder = saved(tmp_path / "model", bert())
+    change(folder)
+    assert said in refused(tmp_path, of_folder(folder))
+
+
+def test_the_home_of_nobody(tmp_path):
+    assert "~nobody-here/model is not there" in refused(tmp_path, of_folder("~nobody-here/model"))
+
+
+# ---- of the hub
+
+ENTRY = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
+
+
+class Api(Handler):
+    """A hub that also lists a model's files, and gives parts of them; `parts` counts the bytes of weights that it gave."""
+
+    def do_HEAD(self):
+        if self.path.startswith("/api/models/"):
+            if "me/mine" not in self.path:
+                return self.answer(401, X_Error_Code="RepoNotFound")
+            listed = [{"type": "file", "path": file.name, "size": file.stat().st_size, "oid": "0" * 40} for file in self.server.folder.iterdir()]
+            return self.answer(200, json.dumps(listed).encode(), Content_Type="application/json")
+        return super().do_HEAD()
+
+    do_GET = do_HEAD
+
+    def serve(self, body: bytes, stored: str, large: bool) -> None:
+        asked = self.headers.get("Range")
+        if not (large and self.command == "GET" and asked):
+            return super().serve(body, stored, large)
+        first, last = map(int, asked.removeprefix("bytes=").split("-"))
+        part = body[first : last + 1]
+        self.server.parts += len(part)
+        self.answer(206, part, Content_Range=f"bytes {first}-{first + len(part) - 1}/{len(body)}")
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    hub = Hub(saved(tmp_path / "there", bert(vocab_size=40_000)))
+    hub.RequestHandlerClass, hub.parts = Api, 0
+    thread = threading.Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    monkeypatch.setenv("HF_ENDPOINT", hub.url)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "no token"))
+    yield hub
+    hub.shutdown()
+    thread.join()
+    hub.server_close()
+
+
+def test_of_the_hub_only_headers_are_read(tmp_path, server):
+    known = told(tmp_path, ENTRY)
+    assert known["abilities"] == ["encoder", "mask_filler"] and known["bytes"] == 4 * known["parameters"] > 1_280_000
+    assert 0 < server.parts <= 100_001
+
+
+def test_a_model_that_is_fetched_is_read_where_it_is(tmp_path, server):
+    shutil.copytree(server.folder, tmp_path / "fetched/mine")
+    (tmp_path / "fetched/mine/manifest.json").write_text("{}")
+    assert told(tmp_path, ENTRY)["kind"] == "encoder" and server.asked == []
+
+
+@pytest.mark.parametrize("plain", [False, True])
+def test_of_a_mirror(tmp_path, server, plain):
+    """A folder, or a server, here one that knows no ranges."""
+    place = tmp_path / "mirror/huggingface.co/me/mine/resolve/main"
+    place.parent.mkdir(parents=True)
+    server.folder.rename(place)
+    if not plain:
+        assert told(tmp_path, ENTRY, tmp_path / "mirror")["abilities"] == ["encoder", "mask_filler"]
+    else:
+        handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path / "mirror")
+        mirror = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=mirror.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        try:
+            assert told(tmp_path, ENTRY, f"http://127.0.0.1:{mirror.server_port}")["abilities"] == ["encoder", "mask_filler"]
+        finally:
+            mirror.shutdown()
+            mirror.server_close()
+    assert server.asked == []
+
+
+@pytest.mark.parametrize(("state", "change", "said"), [
+    ({"gated"}, {}, "me/mine is gated: ask for access at"), ({"forbidden"}, {}, "refuses me/mine (HTTP 403)"),
+    (set(), {"hub": "you/yours"}, "shows no model you/yours: correct hub in `model:` of the configuration (mine)"),
+    (set(), {"revision": "v9"}, "me/mine has no revision v9"),
+])
+def test_what_the_hub_refuses(tmp_path, server, state, change, said):
+    server.state |= state
+    assert said in refused(tmp_path, ENTRY | change)
+
+
+def test_without_a_network(tmp_path, server, monkeypatch):
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert "is not asked, since HF_HUB_OFFLINE is set" in refused(tmp_path, ENTRY) and server.asked == []
+
+
+def test_a_hub_model_without_a_tokenizer(tmp_path, server):
+    (server.folder / "tokenizer.json").rename(server.folder / "chat_template.jinja")
+    assert "me/mine has no tokenizer.json, by which texts become tokens; it has a chat template only" in refused(tmp_path, ENTRY)
+
+
+# ---- kept
+
+def test_facts_are_read_once_and_anew_when_the_entry_or_the_folder_changes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = saved(tmp_path / "model", bert())
+    reader = facts_reader(tmp_path, "", lambda name: f"`model:` ({name})")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    entry = of_folder(folder)
+    assert reader("mine", entry, False) is None, "nobody asks where it is not needed"
+    first = reader("mine", entry, True)
+    assert first["abilities"] == ["encoder", "mask_filler"]
+    monkeypatch.setattr(subprocess, "run", None)
+    assert reader("mine", entry | {"title": "Mine", "licence": "other"}, True) == reader("mine", entry, False) == first
+    saved(folder, transformers.LlamaForCausalLM(transformers.LlamaConfig(**SMALL)))
+    assert kept_facts("mine", entry, tmp_path) is None and identity(entry, tmp_path) != first["identity"]
+    assert kept_facts("mine", {"hub": "me/mine", "revision": COMMIT, "licence": "MIT"}, tmp_path) is None
+    (tmp_path / "results/fetch/facts/mine.json").write_text("{")
+    assert kept_facts("mine", entry, tmp_path) is None
+
+
+def test_the_reader_says_what_the_program_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    with pytest.raises(UserError, match="^mine: folder .* is not there; correct it in `model:` of the configuration"):
+        facts_reader(tmp_path, "", lambda name: "`model:` of the configuration")("mine", of_folder(tmp_path / "nowhere"), True)
+    monkeypatch.setattr(sys, "executable", "false")
+    with pytest.raises(UserError, match="its kind could not be read .*install envs/requirements.txt"):
+        facts_reader(tmp_path, "", lambda name: "x")("mine", of_folder(tmp_path), True)

@@ -1,0 +1,113 @@
+"""The files of wordings: what is wrong with one is said in one sentence, and runs are of what stands in them."""
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+
+from scripts.common.program import UserError
+from scripts.common.prompts import check_prompts, prompts_of
+from scripts.common.yaml_files import read_yaml
+from tests.conftest import ROOT
+from tests.rows import each_row
+from tests.unit.test_likelihood import pairs, save_decoder
+
+STUDIES = read_yaml(ROOT / "resources/studies.yaml")
+YES_NO = {"likely": "{text_a} {text_b}?| yes", "unlikely": "{text_a} {text_b}?| no"}
+ASKED = {"columns": {"example_id": "example_id", "group_id": "group_id"}, "labels": ["unlikely", "likely"], "merged_labels": None, "held_out": None,
+         "peak": None, "paradigm": "likelihood", "learns": False, "inputs": ["text_a", "text_b"], "makes_model": False}
+
+
+def test_each_method_that_asks_by_likelihood_has_two_wordings_or_more():
+    for name, study in STUDIES.items():
+        check_prompts(name, study)
+        asked = [method for method, how in study["methods"].items() if how.get("paradigm") == "likelihood"]
+        assert asked and all(len(prompts_of(name, study, method)) >= 2 for method in asked)
+    prompt = prompts_of("mctaco", STUDIES["mctaco"], "likelihood")["plain"]
+    assert prompt == {"score": "token", "threshold": "train", "domain": None, "texts": {"likely": "{text_a}| {text_b}"}}
+    assert prompts_of("temporal_nli", STUDIES["temporal_nli"], "likelihood_pmi")["yes_no"]["domain"]
+
+
+@each_row("study, entry, said", [
+    ("mctaco", {"score": "token", "wordings": {"w": {"likely": "{text_a} {text_b}"}}, "threshold": "train"}, "w.likely: '{text_a} {text_b}' has 0 |"),
+    ("mctaco", {"score": "token", "wordings": {"w": {"likely": "{text_a}|{text_b}|"}}, "threshold": "train"}, "has 2 |; write one |"),
+    ("mctaco", {"score": "token", "wordings": {"w": {"likely": "{text_a} {text_b}|"}}, "threshold": "train"}, "has nothing after its |"),
+    ("mctaco", {"score": "token", "wordings": {"w": {"likely": "what|ever"}}, "threshold": "train"}, "has no placeholder"),
+    ("mctaco", {"score": "token", "wordings": {"w": {"likely": "{text_a}|{answr}"}}, "threshold": "train"}, "there is no {answr}"),
+    ("mctaco", {"score": "token", "wordings": {"w": {"likely": "{text_a}|{text_b"}}, "threshold": "train"}, "has a brace alone"),
+    ("mctaco", {"score": "sum", "wordings": {"w": {"likely": YES_NO["likely"]}}}, "no text for unlikely"),
+    ("mctaco", {"score": "sum", "wordings": {"w": YES_NO | {"likly": "{text_a}|x"}}}, "there is no label likly; did you mean likely?"),
+    ("mctaco", {"score": "mean", "wordings": {"w": YES_NO}}, "likelihood.score: 'mean' is not one of"),
+    ("mctaco", {"wordings": {"w": YES_NO}}, "key score is missing"),
+    ("mctaco", {"score": "sum"}, "key wordings is missing"),
+    ("mctaco", {"score": "sum", "wordings": {"w": YES_NO}, "domain": "{text_a}|"}, "domain (w): '{text_a}|' has 1 |; take it out"),
+    ("mctaco", {"score": "sum", "wordings": {"w": YES_NO}, "domain": {"v": "Answer:"}}, "domain and likelihood.wordings differ in v"),
+    ("mctaco", {"score": "sum", "wordings": {"W": YES_NO}}, "has the key W, which is refused"),
+    ("temporal_nli", {"score": "sum", "threshold": "train", "wordings": {"w": {"neutral": "{text_a}|{text_b}"}}}, "a threshold tells two labels apart"),
+    ("timedial", {"score": "sum", "wordings": {"w": {"candidate": "{context}|{candidate}"}}}, "there is no {context}"),
+    ("timedial", {"score": "sum", "wordings": {"w": {"candidate": "{candidate}|{right}"}}}, "does not score {candidate}"),
+    ("timedial", {"score": "sum", "wordings": {"w": {"right": "{left}|{candidate}"}}}, "there is no label right; known: candidate"),
+])
+def test_what_is_wrong_with_a_wording_is_said(tmp_path_factory, study, entry, said):
+    folder = tmp_path_factory.mktemp("prompts")
+    (folder / f"{study}.yaml").write_text(yaml.safe_dump({"likelihood": entry}))
+    with pytest.raises(UserError) as error:
+        prompts_of(study, STUDIES[study], "likelihood", folder)
+    assert str(error.value).startswith(f"resources/prompts/{study}.yaml: ") and "likelihood" in str(error.value) and said in str(error.value)
+
+
+def test_a_file_that_is_missing_or_has_no_such_method_is_said(tmp_path):
+    with pytest.raises(UserError, match="resources/prompts/mctaco.yaml: no such file"):
+        prompts_of("mctaco", STUDIES["mctaco"], "likelihood", tmp_path)
+    (tmp_path / "mctaco.yaml").write_text("likelyhood: {}")
+    with pytest.raises(UserError, match="has no method likelihood; did you mean likelyhood?"):
+        prompts_of("mctaco", STUDIES["mctaco"], "likelihood", tmp_path)
+    (tmp_path / "mctaco.yaml").write_text((ROOT / "resources/prompts/mctaco.yaml").read_text() + "\nverbalize: {}\n")
+    with pytest.raises(UserError, match="verbalize is no method of mctaco that asks by likelihood; did you mean verbalizer?"):
+        check_prompts("mctaco", STUDIES["mctaco"], tmp_path)
+
+
+# ---- runs
+
+def arguments(folder: Path, model: Path, prompt: dict, shots: int) -> list:
+    settings = {"study": "mctaco", "source": "s", "dataset": "d", "data": {}, "model": "gpt2", "method": "likelihood", "seed": 2, "wording": "plain",
+                "training": {"max_length": 400, "precision": "fp32", "shots": shots}}
+    return ["--run", "r", "--settings", json.dumps(settings), "--method", json.dumps(ASKED | {"prompt": prompt}), "--splits", "train", "test",
+            "--data", folder / "data", "--model", model, "--device", "cpu", "--output", folder / "out"]
+
+
+@pytest.mark.models
+def test_a_run_is_of_its_wording_and_of_the_training_split_where_it_reads_that(program, tmp_path):
+    save_decoder("gpt2", tmp_path / "gpt2")
+
+    def write(split: str, table: pa.Table) -> None:
+        (tmp_path / "data").mkdir(exist_ok=True)
+        pq.write_table(table, tmp_path / f"data/{split}.parquet")
+
+    def run(prompt: dict, shots: int = 0) -> tuple[bool, dict, list]:
+        done = program("scripts.train.run", *arguments(tmp_path, tmp_path / "gpt2", prompt, shots))
+        assert done.returncode == 0, done.stderr
+        scores = pq.read_table(tmp_path / "out/predictions.parquet")["score"].to_pylist()
+        return "no step taken" not in done.stderr, json.loads((tmp_path / "out/run.json").read_text()), scores
+
+    plain = {"score": "sum", "threshold": None, "domain": None, "texts": YES_NO}
+    write("train", pa.concat_tables([pairs(), pairs()]))
+    write("test", pairs())
+    trained, facts, scores = run(plain)
+    assert trained and len(scores) == 4 and all(len(each) == 2 for each in scores)
+    assert {name: facts[name] for name in ("wording", "shots", "threshold", "kind", "labels", "label_columns", "train_examples")} == {
+        "wording": "plain", "shots": 0, "threshold": None, "kind": "decoder", "labels": ["unlikely", "likely"], "label_columns": [0, 1],
+        "train_examples": 0}
+    assert facts["parameters"] > 10_000 and list(facts["data"]) == ["test"]
+    write("train", pairs())
+    assert not run(plain)[0], "the training split is not read"
+    assert run(plain | {"texts": YES_NO | {"likely": "{text_a} {text_b}?| maybe"}})[0], "the wording is another one"
+    decided = plain | {"threshold": "train", "texts": {"likely": "{text_a}| {text_b}"}}
+    trained, facts, scores = run(decided, shots=2)
+    assert trained and facts["threshold"] is not None and facts["shots"] == 2 and facts["train_examples"] == 4
+    assert list(facts["data"]) == ["test", "train"] and not run(decided, shots=2)[0]
+    write("train", pairs().slice(0, 3))
+    assert run(decided, shots=1)[0], "the training split is read"

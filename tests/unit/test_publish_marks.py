@@ -1,0 +1,150 @@
+"""Numbers of a limited dataset carry their mark everywhere; wordings are told as wordings; systems from elsewhere stand beside the rest."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+
+from scripts.common.tables import read_table
+from tests.unit import publish_inputs, publish_inputs_mctaco, publish_inputs_temporal_nli, test_publish_timedial
+
+pytestmark = pytest.mark.slow  # many processes; left out of `make check`
+
+WORDINGS = {"plain": -0.02, "then": 0.02}
+MARK = "AT MOST 200 ITEMS"
+
+
+def asked(rows: list[dict], method: str) -> list[dict]:
+    """The means of some system as those of one that was asked in two wordings, with the row of each."""
+    means = [row | {"method": method} for row in rows if row["seed"] is None]
+    single = [row | {"seed": 0, "wording": wording, "value": row["value"] + lift, "sd": None, "seeds": 1, "draws": None}
+              for row in means for wording, lift in WORDINGS.items() if row["metric"] != "confusion"]
+    return single + [row | {"sd": float(np.std(list(WORDINGS.values()), ddof=1)), "seeds": 2} for row in means]
+
+
+def extended(rows: list[dict], model: str, method: str) -> list[dict]:
+    """Rows of a study, all of datasets cut to 200 items, with the model asked by `method`, and with its predictions from elsewhere."""
+    of_model = [row for row in rows if row["model"] == model and row["method"] != "untrained"]
+    every = rows + asked(of_model, method) + [row | {"model": "theirs", "method": "external", "sd": None, "seeds": 0}
+                                              for row in of_model if row["seed"] is None]
+    return [row | {"limit": 200} for row in every]
+
+
+def table_of(study, name: str) -> pd.DataFrame:
+    return pd.read_csv(study.publish / f"tables/{name}.csv", dtype=str, keep_default_na=False)
+
+
+def check_table(study, name: str, source: str, systems: dict[str, tuple[str, str]]) -> pd.DataFrame:
+    """Every source is marked, and the seeds and wordings of the systems (a part of their names) are those."""
+    table = table_of(study, name)
+    assert table[source].str.endswith("[at most 200 items]").all()
+    for system, counts in systems.items():
+        rows = table[table.apply(lambda row, system=system: " ".join(row).find(system) >= 0, axis=1)]
+        assert len(rows) and set(zip(rows["Seeds"], rows["Wordings"])) == {counts}, system
+    caption = (study.publish / f"tables/{name}.md").read_text()
+    assert f"{MARK} where marked" in caption and "in each of them" in caption
+    return table
+
+
+def test_strided_sop(tmp_path, program):
+    study = publish_inputs.Study(tmp_path, program)
+    rows = publish_inputs.metric_rows() + publish_inputs.slice_rows()
+    plain = [row for row in rows if row["size_matched"] is None and row["metric"] in ("accuracy", "accuracy_above_control")]
+    study.write_metrics(extended(plain, "minilm", "likelihood"))
+    done = study.make_page()
+    assert done.returncode == 0, done.stderr
+    for item in study.items():
+        if item["kind"] == "figure":
+            # Histories tell the limit of their run themselves.
+            assert (MARK in (study.publish / f"figures/{item['name']}.svg").read_text()) == (item["program"] != "training_curves")
+    drawn = (study.publish / "figures/accuracy_by_stride.svg").read_text()
+    assert "one seed or wording" in drawn and "theirs, from elsewhere" in drawn
+    table = check_table(study, "strided_sop_table", "Corpus", {", likelihood": ("", "2"), "theirs": ("", "")})
+    assert set(table.loc[table["Model"].str.endswith("likelihood"), "SD"]) == {"2.8"}
+    html = study.page.read_text()
+    assert "<strong>Wordings.</strong>" in html and "<strong>At most 200 items.</strong>" in html and "at most 200 items" in html.split("nothing printed")[1]
+    points = pd.read_csv(study.publish / "figures/accuracy_by_stride.csv")
+    assert set(points["wording"].dropna()) == set(WORDINGS) and set(points["limit"]) == {200}
+
+
+def test_temporal_nli(tmp_path, program):
+    study = publish_inputs_temporal_nli.NliStudy(tmp_path, program)
+    rows = [row for row in publish_inputs_temporal_nli.metric_rows() if row["held_out"] == "template"]
+    direct = [row for row in rows if row["method"] in ("direct", "majority", "control") and row["source"] == "event_templates"]
+    study.write_metrics([row | {"dataset": f"{row['dataset']}-limit-200"} for row in extended(direct, "roberta_large_mnli", "likelihood_pmi")])
+    for name in ("temporal_nli_temp_order", "temporal_nli_confusion"):
+        done = study.call(name)
+        assert done.returncode == 0, done.stderr
+        drawn = (study.publish / f"figures/{name}.svg").read_text()
+        assert MARK in drawn and "limit 200" not in drawn
+    assert study.call("temporal_nli_table").returncode == 0
+    check_table(study, "temporal_nli_table", "Source", {"likelihood, PMI": ("", "2"), "from elsewhere": ("", "")})
+
+
+def test_temporal_nli_holds_out_a_list_in_a_limited_dataset(tmp_path, program):
+    study = publish_inputs_temporal_nli.NliStudy(tmp_path, program)
+    rows = [row | {"limit": 200, "dataset": f"{row['dataset']}-limit-200"} for row in publish_inputs_temporal_nli.metric_rows()]
+    study.write_metrics(rows)
+    assert study.call("temporal_nli_generalization").returncode == 0
+    cells = pd.read_csv(study.publish / "figures/temporal_nli_generalization.csv")
+    assert {"seen", "unseen", "learnt"} == set(cells["part"]) and {"template", "list", "form"} == set(cells["held_out"])
+    assert MARK in (study.publish / "figures/temporal_nli_generalization.svg").read_text()
+
+
+def test_mctaco(tmp_path, program):
+    inputs = publish_inputs_mctaco
+    study = inputs.Study(tmp_path, program, extended(inputs.metric_rows(curve=False), "bert_base", "verbalizer"))
+    for name in ("mctaco_by_category", "mctaco_em_against_f1", "mctaco_consistency", "mctaco_ranges", "mctaco_training_size"):
+        done = study.call(name)
+        assert done.returncode == 0, done.stderr
+        assert MARK in (study.publish / f"figures/{name}.svg").read_text()
+    assert study.call("mctaco_table", "table").returncode == 0
+    table = check_table(study, "mctaco_table", "Corpus", {"yes or no": ("", "2"), "theirs, from elsewhere": ("", "")})
+    others = table[table["System"].str.contains("yes or no|elsewhere")]
+    assert (others[["F1 in the paper", "EM in the paper"]] == "").all(axis=None), "the paper's BERT was fine-tuned"
+
+
+def test_few_questions_without_several_quantities_are_drawn(tmp_path, program):
+    inputs = publish_inputs_mctaco
+    rows = [row | {"limit": 2} for row in inputs.metric_rows(curve=False) if row["slice"] == "all" and row["metric"] != "consistency"]
+    study = inputs.Study(tmp_path, program, rows)
+    for name, said in (("mctaco_consistency", "No question of duration or frequency"), ("mctaco_ranges", "AT MOST 2 ITEMS")):
+        done = study.call(name)
+        assert done.returncode == 0, done.stderr
+        assert said in (study.publish / f"figures/{name}.svg").read_text()
+
+
+def test_timedial(tmp_path, program):
+    study = test_publish_timedial.Study(tmp_path, program, {("dailydialog", "full", "bert_base", "fill"): 8,
+                                                            ("dailydialog", "full", "bert_base", "fill_zero_shot"): 4}, [1])
+    rows = read_table(study.metrics).to_pylist()
+    shot = [row for row in rows if row["method"] == "fill_zero_shot"]
+    rows = [row for row in rows if row["method"] != "fill_zero_shot"] + asked(shot, "likelihood_token")
+    rows += [row | {"model": "theirs", "method": "external", "domain": "external"} for row in shot]
+    study.write([row | {"limit": 200} for row in rows])
+    for name in ("timedial_accuracy", "timedial_by_kind", "timedial_errors_by_rule"):
+        done = study.call(name)
+        assert done.returncode == 0, done.stderr
+        assert MARK in (study.publish / f"figures/{name}.svg").read_text()
+    assert study.call("timedial_table").returncode == 0
+    table = table_of(study, "timedial_table")
+    here = table[~table["Model"].str.contains("in the paper only")]
+    assert here["Corpus"].str.endswith("[at most 200 items]").all()
+    asked_row, theirs = (here[here["Paradigm"] == name].iloc[0] for name in (
+        "likelihood of candidate and what follows, per token", "predictions from elsewhere"))
+    assert (asked_row["Seeds"], asked_row["Wordings"], asked_row["Domain"]) == ("", "2", "zero-shot")
+    assert (theirs["Model"], theirs["Domain"], theirs["Learnt from"], theirs["Wordings"]) == ("theirs", "", "", "")
+    points = study.points("timedial_accuracy")
+    assert len(points[points["paradigm"] == "likelihood_token"]) == 1
+
+
+@pytest.mark.parametrize("limits", [(200, None), (200, 2000)])
+def test_datasets_of_several_limits_are_told_apart(tmp_path, program, limits):
+    rows = [row for row in publish_inputs.metric_rows() if row["source"] == "activitynet" and row["size_matched"] is None]
+    study = publish_inputs.Study(tmp_path, program)
+    study.write_metrics([row | {"limit": limit, "value": row["value"] + lift} for limit, lift in zip(limits, (0, 0.01)) for row in rows])
+    [item] = [item for item in study.items() if item["name"] == "strided_sop_table"]
+    assert study.call(item).returncode == 0
+    models = yaml.safe_load((study.folder / "resources/models.yaml").read_text())
+    named = {f"{models['minilm']['title']}" + (f", at most {limit:,} items" if limit else "") for limit in limits}
+    assert named <= set(table_of(study, "strided_sop_table")["Model"])
