@@ -84,7 +84,8 @@ def goes_on(texts: pa.Array, here: np.ndarray, there: np.ndarray) -> np.ndarray:
     could = (size == size_there) | ((size < size_there) & (characters[behind] == SPACE))
     could &= characters[first] == characters[second]
     pairs = np.flatnonzero(could)
-    pairs = pairs[characters[(first + size - 1)[pairs]] == characters[(second + size - 1)[pairs]]]
+    for at in (size - 1, size // 2):
+        pairs = pairs[characters[(first + at)[pairs]] == characters[(second + at)[pairs]]]
     # Compare what is left byte by byte, all pairs at once.
     sizes = size[pairs].astype(np.int64)
     ends = np.cumsum(sizes)
@@ -147,10 +148,11 @@ def note_times(start: np.ndarray, end: np.ndarray, video: np.ndarray, rows: np.n
 
 def kept_rows(tidy: pa.Array, start: np.ndarray, video: np.ndarray, rows: np.ndarray, counts: BatchCounts) -> np.ndarray:
     """Of the rows with text and times those that stay, by start time, without those that the next one repeats or goes on from."""
-    backwards = (np.diff(start[rows]) < 0) & (np.diff(video[rows]) == 0)
-    counts.videos("changed", UNSORTED, np.isin(np.arange(len(counts.split_of)), video[rows[1:][backwards]]))
-    if backwards.any():
-        rows = rows[np.lexsort((start[rows], video[rows]))]
+    of_row, unsorted = video[rows], np.zeros(len(counts.split_of), bool)
+    unsorted[of_row[1:][(np.diff(start[rows]) < 0) & (of_row[1:] == of_row[:-1])]] = True
+    counts.videos("changed", UNSORTED, unsorted)
+    places = np.flatnonzero(unsorted[of_row])
+    rows[places] = rows[places][np.lexsort((start[rows[places]], of_row[places]))]
     rolls = rolling(tidy, video, rows)
     counts.captions("dropped", "the next caption repeats it or goes on from it", rows[rolls])
     counts.captions("kept", "", rows[~rolls])
