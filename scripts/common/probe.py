@@ -7,6 +7,7 @@ ABILITIES = {
     "encoder": "an encoder",
     "mask_filler": "an encoder with a head that fills masks",
     "encoder_decoder": "an encoder-decoder",
+    "span_writer": "an encoder-decoder that writes masked spans, as T5 does",
     "decoder": "a decoder",
 }
 
@@ -34,7 +35,9 @@ def kind_in_words(abilities: Collection[str]) -> str:
     """What a model of these abilities is."""
     if set(abilities) == {"encoder"}:
         return "an encoder without a head that fills masks"
-    return ABILITIES["mask_filler" if "mask_filler" in abilities else next(iter(abilities))]
+    if set(abilities) == {"encoder_decoder"}:
+        return "an encoder-decoder that was not trained to write masked spans"
+    return next(words for ability, words in reversed(ABILITIES.items()) if ability in abilities)
 
 
 def needs_in_words(fits: list[str]) -> str:
@@ -60,7 +63,7 @@ def _why_not(how: dict, model: Known, fine_tune: str | bool) -> str | None:
     if set(how.get("probe", [])) & abilities or how["learns"] and fine_tune is True:
         return None
     if how["learns"]:
-        return f"{kind_in_words(abilities)} is asked as it is; `fine_tune: true` trains it as well"
+        return f"a probe leaves {kind_in_words(abilities)} as it is; `fine_tune: true` trains it as well"
     return f"it is no part of a probe of {kind_in_words(abilities)}; name it under methods"
 
 

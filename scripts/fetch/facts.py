@@ -31,6 +31,7 @@ from scripts.fetch.model_files import own_config, read_object
 from scripts.fetch.pretrained import OLDER_TOKENIZERS, only_pickled
 from scripts.fetch.web import TIMEOUT, NoAnswer, session
 
+SPAN_WRITERS = ("t5", "mt5", "umt5", "longt5", "switch_transformers")  # trained with sentinels, by which they are asked
 LONGEST_HEADER = 100_000_000  # bytes, as safetensors itself has it
 INSTEAD = "take another model, or write a folder with save_pretrained() of its model and its tokenizer, and name that"
 
@@ -186,7 +187,8 @@ def facts_of(name: str, parts: Parts) -> dict:
         raise UserError(f"{name}: a {config.model_type} model is neither an encoder that fills masks, an encoder-decoder nor a decoder of "
                         "text, so no method can ask it; take another model")
     masks = kind == "encoder" and parts.shapes is not None and fills_masks(config, set(parts.shapes))
-    return {"kind": kind, "abilities": [kind, *(["mask_filler"] if masks else [])], "model_type": config.model_type,
+    more = ["mask_filler"] if masks else ["span_writer"] if config.model_type in SPAN_WRITERS else []
+    return {"kind": kind, "abilities": [kind, *more], "model_type": config.model_type,
             "parameters": parts.shapes and sum(math.prod(shape) for shape in parts.shapes.values()),
             "bytes": parts.size, "weights": parts.weights}
 

@@ -65,7 +65,10 @@ def of_folder(folder: Path) -> dict:
     (lambda: transformers.MPNetModel(transformers.MPNetConfig(**SMALL)), "encoder", ["encoder"]),
     (lambda: transformers.LlamaForCausalLM(transformers.LlamaConfig(**SMALL, tie_word_embeddings=True)), "decoder", ["decoder"]),
     (lambda: transformers.GPT2Model(transformers.GPT2Config(vocab_size=50, n_embd=8, n_layer=1, n_head=1)), "decoder", ["decoder"]),
-    (lambda: transformers.T5ForConditionalGeneration(transformers.T5Config(**T5)), "encoder_decoder", ["encoder_decoder"]),
+    (lambda: transformers.T5ForConditionalGeneration(transformers.T5Config(**T5)), "encoder_decoder", ["encoder_decoder", "span_writer"]),
+    (lambda: transformers.BartForConditionalGeneration(transformers.BartConfig(
+        vocab_size=50, d_model=8, encoder_layers=1, decoder_layers=1, encoder_attention_heads=1, decoder_attention_heads=1,
+        encoder_ffn_dim=8, decoder_ffn_dim=8, max_position_embeddings=16)), "encoder_decoder", ["encoder_decoder"]),
 ])
 def test_kinds_and_sizes(tmp_path, network, kind, abilities):
     """all-mpnet-base-v2 says MPNetForMaskedLM and has lost that head: the weights tell."""

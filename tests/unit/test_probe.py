@@ -60,10 +60,15 @@ TRAINED = {"strided_sop": {"train"}, "temporal_nli": {"train"}, "mctaco": {"trai
     (ENCODER, TRAINED),
     (MASKED, {study: TRAINED[study] | LIKELIHOOD[study] | ({"fill_zero_shot"} if study == "timedial" else set()) for study in DATA}),
     (["decoder"], LIKELIHOOD),
-    (["encoder_decoder"], LIKELIHOOD | {"timedial": LIKELIHOOD["timedial"] | {"generate_zero_shot"}}),
+    (["encoder_decoder", "span_writer"], LIKELIHOOD | {"timedial": LIKELIHOOD["timedial"] | {"generate_zero_shot"}}),
 ])
 def test_a_model_is_asked_what_fits_its_kind(abilities, wanted):
     assert asked(probe(abilities)) == wanted
+
+
+def test_an_encoder_decoder_without_sentinels_is_only_trained():
+    assert asked(probe(["encoder_decoder"], fine_tune=True))["mctaco"] == TRAINED["mctaco"]
+    assert "a probe leaves an encoder-decoder that was not trained to write masked spans as it is" in refused(probe, ["encoder_decoder"])
 
 
 def test_fine_tune():
@@ -84,7 +89,7 @@ def test_what_is_left_out_is_told_with_its_reason():
     assert (one.experiment, one.model) == ("timedial", "minilm")
     assert one.reason == "it needs an encoder-decoder, and this is an encoder without a head that fills masks"
     reasons = {item.method: item.reason for item in probe(["decoder"], ("mctaco",)).left_out}
-    assert reasons == {"train": "a decoder is asked as it is; `fine_tune: true` trains it as well"}
+    assert reasons == {"train": "a probe leaves a decoder as it is; `fine_tune: true` trains it as well"}
 
 
 def test_a_model_from_scratch_is_not_asked_what_it_knows():
@@ -257,7 +262,7 @@ def test_a_broken_entry_of_the_configuration_is_refused_though_nothing_uses_it(c
 
 def test_presets_probe_is_a_plan_for_every_kind():
     config = overlaid(default(), yaml.safe_load((ROOT / "presets/probe.yaml").read_text())) | {"model": "org/name", "limit": 200}
-    for abilities in (ENCODER, MASKED, ["decoder"], ["encoder_decoder"]):
+    for abilities in (ENCODER, MASKED, ["decoder"], ["encoder_decoder"], ["encoder_decoder", "span_writer"]):
         plan = planned(config, lambda name, entry, needed, abilities=abilities: {"kind": abilities[0], "abilities": abilities, "weights": ["x"]})
         assert {run.study for run in plan.runs.values() if run.model == "org--name"} == set(DATA)
         sets = {(dataset.source, json.loads(dataset.options)["challenge_set"]) for dataset in plan.datasets.values() if dataset.study == "temporal_nli"}
