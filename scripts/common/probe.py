@@ -7,7 +7,7 @@ ABILITIES = {
     "encoder": "an encoder",
     "mask_filler": "an encoder with a head that fills masks",
     "encoder_decoder": "an encoder-decoder",
-    "span_writer": "an encoder-decoder that writes masked spans, as T5 does",
+    "span_writer": "an encoder-decoder that writes masked spans (T5)",
     "decoder": "a decoder",
 }
 

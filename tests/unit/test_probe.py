@@ -87,7 +87,7 @@ def test_what_is_left_out_is_told_with_its_reason():
                          ("timedial", "fill_zero_shot"), ("timedial", "generate_zero_shot")}
     one = left["timedial", "generate_zero_shot"]
     assert (one.experiment, one.model) == ("timedial", "minilm")
-    assert one.reason == "it needs an encoder-decoder, and this is an encoder without a head that fills masks"
+    assert one.reason == "it needs an encoder-decoder that writes masked spans (T5), and this is an encoder without a head that fills masks"
     reasons = {item.method: item.reason for item in probe(["decoder"], ("mctaco",)).left_out}
     assert reasons == {"train": "a probe leaves a decoder as it is; `fine_tune: true` trains it as well"}
 
@@ -126,7 +126,7 @@ def test_where_nothing_fits_the_others_run():
     ({"experiments": {"mctaco": {"models": "prob"}}}, "experiments.mctaco.models: 'prob' does not match '^probed$'"),
     ({"experiments": {"mctaco": {"methods": "all"}}}, "experiments.mctaco.methods: 'all' does not match '^fitting$'"),
     ({"experiments": {"mctaco": {"methods": ["likelihood"]}}},
-     "experiments.mctaco.methods: likelihood needs an encoder with a head that fills masks, an encoder-decoder or a decoder, and minilm is "
+     "experiments.mctaco.methods: likelihood needs an encoder with a head that fills masks, an encoder-decoder that writes masked spans (T5) or a decoder, and minilm is "
      "an encoder without a head that fills masks; name another method, or write `methods: fitting`"),
 ])
 def test_a_wrong_probe_is_refused(change, said):
@@ -262,7 +262,7 @@ def test_a_broken_entry_of_the_configuration_is_refused_though_nothing_uses_it(c
 
 def test_presets_probe_is_a_plan_for_every_kind():
     config = overlaid(default(), yaml.safe_load((ROOT / "presets/probe.yaml").read_text())) | {"model": "org/name", "limit": 200}
-    for abilities in (ENCODER, MASKED, ["decoder"], ["encoder_decoder"], ["encoder_decoder", "span_writer"]):
+    for abilities in (ENCODER, MASKED, ["decoder"], ["encoder_decoder", "span_writer"]):
         plan = planned(config, lambda name, entry, needed, abilities=abilities: {"kind": abilities[0], "abilities": abilities, "weights": ["x"]})
         assert {run.study for run in plan.runs.values() if run.model == "org--name"} == set(DATA)
         sets = {(dataset.source, json.loads(dataset.options)["challenge_set"]) for dataset in plan.datasets.values() if dataset.study == "temporal_nli"}
