@@ -97,9 +97,9 @@ def test_a_note_that_cannot_be_read_starts_over(fetch, refused, server, tmp_path
     assert server.asked[0][1] is None
 
 
-@pytest.mark.parametrize("asked", ["3600", formatdate(time.time() + 3600, usegmt=True)], ids=["seconds", "date"])
+@pytest.mark.parametrize("asked", [lambda: "3600", lambda: formatdate(time.time() + 3600, usegmt=True)], ids=["seconds", "date"])
 def test_a_wait_that_is_too_long_is_not_waited(refused, server, asked):
-    server.files["/captions.json"], server.script = BODY, [f"wait {asked}"] * 10
+    server.files["/captions.json"], server.script = BODY, [f"wait {asked()}"] * 10
     started = time.monotonic()
     said = refused(single(f"{server.url}/captions.json"))
     assert time.monotonic() - started < 5 and len(server.asked) == 1

@@ -335,8 +335,8 @@ def test_models_that_cannot_be_asked_are_refused(models, tmp_path):
     headless = without("bert")
     AutoModel.from_pretrained(headless).save_pretrained(headless)
     unknown = tmp_path / "vision"
-    shutil.copytree(models / "gpt2", unknown)
-    ViTConfig(vocab_size=300).save_pretrained(unknown)
+    shutil.copytree(models / "bert", unknown)
+    ViTConfig(vocab_size=3000).save_pretrained(unknown)
     sentinels = without("t5")
     for file in sentinels.glob("tokenizer*.json"):
         file.write_text(file.read_text().replace("<extra_id_0>", "<extra_x>"))

@@ -308,13 +308,13 @@ def test_other_models_and_other_data_carry_a_warning(facts):
     ours = {found.who: found for found in findings(row, facts)}
     data = RESOURCES["sources"]["temporal_nli_release"]["title"]
     generated = RESOURCES["sources"]["event_templates"]["title"]
-    assert ours[f"{data}, test, RoBERTa-large (MNLI), direct"].tags == []
-    assert ours[f"{generated}, test, RoBERTa-large (MNLI), direct"].tags == [f"not the paper's data ({data})"]
-    assert ours[f"{data}, test, RoBERTa-large (MNLI), direct"].what == "50.0 % (47.0 to 53.0)" and len(ours) == 2
+    assert ours[f"{data}, test, RoBERTa-large (MNLI), direct evaluation"].tags == []
+    assert ours[f"{generated}, test, RoBERTa-large (MNLI), direct evaluation"].tags == [f"not the paper's data ({data})"]
+    assert ours[f"{data}, test, RoBERTa-large (MNLI), direct evaluation"].what == "50.0 % (47.0 to 53.0)" and len(ours) == 2
     trained = CLAIMS[(CLAIMS["row"] == "RoBERTa (MNLI), train and evaluate") & (CLAIMS["table"] == "Table 5")].iloc[0]
     small = next(found for found in findings(trained, facts) if "MiniLM" in found.who)
     assert small.tags == ["not the paper's model (RoBERTa-large (MNLI))", f"not the paper's data ({data})"]
-    assert small.who.endswith("MiniLM-L6 (a small model), train")
+    assert small.who.endswith("MiniLM-L6 (a small model), fine-tuned")
 
 
 def test_differences_sums_and_slices_beside_claims(facts):

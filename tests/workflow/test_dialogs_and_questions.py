@@ -64,8 +64,8 @@ def test_every_paradigm_to_the_page_and_what_runs_again(timedial):
 
 def test_dialogs_of_ones_own_as_the_docs_say(timedial):
     """Out of the domain: the piece of docs/add.md, with a file of sixty dialogs."""
-    [name] = DIALOGS
-    entry = DIALOGS[name] | {"measured_on": "sample_challenge", "local": "mine.jsonl"}
+    [(name, entry)] = DIALOGS["sources"].items()
+    entry = entry | {"measured_on": "sample_challenge", "local": "mine.jsonl"}
     lines = [{"dialog": [f"When do we meet , at {hour} o'clock ?", f"No , {hour + 1} days later , number {number} .", "See you on Monday ."]}
              for number, hour in ((number, number % 11 + 1) for number in range(60))]
     (timedial / "mine.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -44,7 +44,7 @@ def test_the_cleaner_of_one_source(study):
 
 
 def test_the_hash_of_one_source(study):
-    study.edit("resources/sources.yaml", "videos: 60", "videos: 61")
+    study.change("resources/sources.yaml", lambda sources: sources["sample_howto100m"]["sample"].update(videos=61))
     jobs = study.jobs()
     assert jobs["fetch_sample"] == ["Writing the sample corpus sample_howto100m"] and jobs["clean_corpus"] == ["Cleaning sample_howto100m"]
     assert not about(jobs, "mini")
