@@ -136,7 +136,7 @@ def tabulate(given: argparse.Namespace) -> pd.DataFrame:
         dialogs = pd.concat([read_table(given.cleaned / source / f"{split}.parquet", ["split", "dialog_id", "duplicate_of"])
                              .to_pandas().drop_duplicates("dialog_id") for split in splits])
         rows += [{"Corpus": source} | row for row in dialog_rows(spans, dialogs, PAPER.get(source, {}))]
-    table = pd.DataFrame(rows, columns=COLUMNS).fillna("")
+    table = pd.DataFrame(rows, columns=COLUMNS).astype(object).fillna("")
     table["Corpus"] = table["Corpus"].map(lambda name: sources[name].get("title", name)
                                           + (" [sample data]" if "sample" in sources[name] else ""))
     return table.loc[:, [name for name in table if name not in ("In the paper", "Text") or (table[name] != "").any()]]
