@@ -176,6 +176,14 @@ def dialog_sources(study):
     return learnt, sorted({MEASURED_ON[source] for source in learnt})
 
 
+def in_several_wordings(runs):
+    """Those of the runs whose model is asked in another wording, too, by the same method on the same data."""
+    wordings = {}
+    for run in runs:
+        wordings.setdefault((run.dataset.folder, run.model, run.method), set()).add(run.wording)
+    return [run for run in runs if len(wordings[run.dataset.folder, run.model, run.method]) > 1]
+
+
 def is_published(item):
     """Whether a figure or table of resources/figures.yaml is made: a run of its study is what it needs; what is about all studies
     is made where there is something to set side by side, and in a probe."""
@@ -183,7 +191,7 @@ def is_published(item):
     if item["study"] == "all" and not PROBED and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2:
         return False
     if item.get("needs_wordings"):
-        runs = [run for run in runs if json.loads(run.settings).get("wording")]
+        runs = in_several_wordings(runs)
     return any(has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs)
 
 
