@@ -5,9 +5,8 @@ PYTHON ?= python3
 # envs/requirements.lock instead: every package at one version, its files checked against their hashes.
 REQUIREMENTS ?= envs/requirements.txt
 ENVIRONMENT = .venv/installed
-# One worker of pytest more than there are cores, at most eight: some tests wait (for Slurm, for downloads). The tests of one file share
-# what is dear and stay together.
-WORKERS ?= -n $(shell $(PYTHON) -c 'import os; print(min(8, 1 + (os.cpu_count() or 1)))') --dist loadfile --no-loadscope-reorder
+# One worker of pytest a core, at most eight (more are slower); the tests of one file share what is dear and stay together.
+WORKERS ?= -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .PHONY: run check lint test environment
 run: environment
