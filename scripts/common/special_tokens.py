@@ -4,29 +4,10 @@ Padding is masked and never scored, so which token a decoder pads with changes n
 its padding token (RoBERTa does), so none is made up for it.
 """
 
+from scripts.common.kinds import is_decoder
 from scripts.common.program import log
 
 USED = ("bos_token_id", "eos_token_id", "unk_token_id", "sep_token_id", "pad_token_id", "cls_token_id", "mask_token_id")
-
-
-def is_decoder(model_type: str) -> bool:
-    """Whether a model type of transformers is a language model that only reads from left to right."""
-    from transformers.models.auto.modeling_auto import (  # takes a second
-        MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
-        MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-        MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
-    )
-
-    others = {*MODEL_FOR_MASKED_LM_MAPPING_NAMES, *MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES}
-    return model_type in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES and model_type not in others
-
-
-def reads_text(model_type: str) -> bool:
-    """Whether a model type of transformers is a language model of any kind."""
-    from transformers.models.auto import modeling_auto
-
-    return any(model_type in getattr(modeling_auto, f"MODEL_FOR_{kind}_MAPPING_NAMES")
-               for kind in ("MASKED_LM", "CAUSAL_LM", "SEQ_TO_SEQ_CAUSAL_LM", "SEQUENCE_CLASSIFICATION"))
 
 
 def give_padding(tokenizer, model_type: str | None) -> bool:

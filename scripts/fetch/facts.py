@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 import requests
 
 from scripts.common.files import whole
+from scripts.common.kinds import kind_of
 from scripts.common.model_facts import identity
 from scripts.common.models import INDEX, WEIGHTS
 from scripts.common.program import UserError, cut, execute, log, parser
@@ -180,8 +181,6 @@ def fills_masks(config, names: set[str]) -> bool:
 def facts_of(name: str, parts: Parts) -> dict:
     """What is told of a model. Raises UserError for code of its own and for a kind that no method can ask."""
     config = own_config(name, parts.config)
-    from scripts.train.kinds import kind_of  # takes seconds, and a model that is not there is told at once
-
     kind = kind_of(config)
     if kind is None:
         raise UserError(f"{name}: a {config.model_type} model is neither an encoder that fills masks, an encoder-decoder nor a decoder of "

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
+from scripts.common.kinds import is_decoder
 from scripts.common.manifest import write_manifest
 from scripts.common.models import DEFAULT_FILES, STAGES, kind_of
 from scripts.common.program import UserError, execute, log, parser
-from scripts.common.special_tokens import is_decoder
 from scripts.common.schemas import check_entry
 from scripts.fetch.download import MIRROR_HELP, check_mirror, download, hand_over, read_entry
 from scripts.fetch.hub import hub_file

@@ -9,9 +9,10 @@ import re
 import shutil
 from pathlib import Path
 
+from scripts.common.kinds import reads_text
 from scripts.common.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG
 from scripts.common.program import UserError
-from scripts.common.special_tokens import give_padding, reads_text, token_beyond
+from scripts.common.special_tokens import give_padding, token_beyond
 
 INSTEAD = "get the right file, or take another model"
 NUMBERS = ("vocab_size", "hidden_size", "num_hidden_layers")  # which every model of text has
@@ -192,6 +193,14 @@ def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
         raise WrongFiles(f"{name}: the weights lack {len(lost)} of those that {CONFIG} promises, {lost[0][:100]} first; {INSTEAD}")
 
 
+def placed(files: dict[str, Path], folder: Path) -> None:
+    """Copy files to a folder of their own, under their names; what was there goes."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for file, place in files.items():
+        shutil.copyfile(place, folder / file)
+
+
 def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> None:
     """Raise WrongFiles unless the tokenizer loads as in training, pads where it must, and makes the model's tokens only."""
     from tokenizers import Tokenizer
@@ -204,10 +213,7 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
     except Exception as error:  # tokenizers raises nothing narrower
         raise WrongFiles(f"{name}: tokenizer.json is no tokenizer ({short(error)}); get the right file, or write it "
                         "with AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)") from error
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    for file, place in files.items():
-        shutil.copyfile(place, folder / file)
+    placed(files, folder)
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
         tokenizer(PROBE, PROBE)

@@ -15,7 +15,7 @@ from scripts.common.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, WE
 from scripts.common.program import UserError, cut, log
 from scripts.fetch.download import Absent, NoFile, download
 from scripts.fetch.hub import PICKLE, hub_file, hub_has, hub_room
-from scripts.fetch.model_files import INSTEAD, WrongFiles, check_tensors, check_tokenizer, network_of, own_config, read_object, short
+from scripts.fetch.model_files import INSTEAD, WrongFiles, check_tensors, check_tokenizer, placed, network_of, own_config, read_object, short
 from scripts.fetch.room import check_weights_room
 
 # What a tokenizer may come as in place of tokenizer.json, in the order in which it is looked for.
@@ -159,9 +159,7 @@ def written_anew(origin: Origin, files: dict[str, Path], config, folder: Path) -
     named = " and ".join(older) or "no file of its own"
     given, anew = folder / "given", folder / "anew"
     shutil.rmtree(folder, ignore_errors=True)
-    given.mkdir(parents=True)
-    for file, place in files.items():
-        shutil.copyfile(place, given / file)
+    placed(files, given)
     try:
         tokenizer = AutoTokenizer.from_pretrained(given, trust_remote_code=False, local_files_only=True)
         tokenizer.save_pretrained(anew)

@@ -19,7 +19,7 @@ from scripts.common.model_facts import facts_reader, identity, kept_facts
 from scripts.common.program import UserError
 from scripts.fetch import facts
 from tests.conftest import ROOT
-from tests.unit.test_fetch_hub import COMMIT, Handler, Hub
+from tests.unit.test_fetch_hub import COMMIT, Handler, Hub, serving
 
 SMALL = {"vocab_size": 50, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
 T5 = {"vocab_size": 50, "d_model": 8, "num_layers": 1, "num_heads": 1, "d_ff": 8, "d_kv": 8}
@@ -167,16 +167,7 @@ class Api(Handler):
 def server(tmp_path, monkeypatch):
     hub = Hub(saved(tmp_path / "there", bert(vocab_size=40_000)))
     hub.RequestHandlerClass, hub.parts = Api, 0
-    thread = threading.Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    monkeypatch.setenv("HF_ENDPOINT", hub.url)
-    monkeypatch.delenv("HF_TOKEN", raising=False)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "no token"))
-    yield hub
-    hub.shutdown()
-    thread.join()
-    hub.server_close()
+    yield from serving(hub, tmp_path, monkeypatch)
 
 
 def test_of_the_hub_only_headers_are_read(tmp_path, server):

@@ -4,6 +4,7 @@
 import hashlib
 import http.server
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -89,10 +90,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-@pytest.fixture(name="server")
-def server_fixture(folder, tmp_path, monkeypatch):
-    """A hub that has the small model, and an empty cache of the user's."""
-    hub = Hub(folder)
+def serving(hub: Hub, tmp_path: Path, monkeypatch) -> Iterator[Hub]:
+    """The hub while it serves, asked by huggingface_hub, with an empty cache of the user's."""
     thread = threading.Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     monkeypatch.setenv("HF_ENDPOINT", hub.url)
@@ -103,6 +102,12 @@ def server_fixture(folder, tmp_path, monkeypatch):
     hub.shutdown()
     thread.join()
     hub.server_close()
+
+
+@pytest.fixture(name="server")
+def server_fixture(folder, tmp_path, monkeypatch):
+    """A hub that has the small model."""
+    yield from serving(Hub(folder), tmp_path, monkeypatch)
 
 
 def sha256(file: Path) -> str:
