@@ -192,6 +192,15 @@ def test_the_wordings_are_drawn_where_there_are_several(card, tmp_path, program)
     assert done.returncode == 0 and pd.read_csv(tmp_path / "wordings.csv").empty
 
 
+def test_wordings_of_three_labels_are_not_drawn_with_those_of_two(tmp_path, program):
+    three, two = {"a": 0.3, "b": 0.4}, {"a": 0.6, "b": 0.5}
+    both = Card(tmp_path, program, [*measured("temporal_nli", "gpt", "likelihood", 0.35, wordings=three),
+                                    *measured("temporal_nli", "gpt", "likelihood", 0.55, wordings=two, scoring="binary")])
+    assert both.call("wordings").returncode == 0
+    points = pd.read_csv(tmp_path / "wordings.csv")
+    assert sorted(points["value"]) == [0.3, 0.35, 0.4]
+
+
 def test_without_a_model_it_is_refused(tmp_path, program):
     done = Card(tmp_path, program, measured("mctaco", "bag_of_words", "control", 0.3)).call("table")
     assert done.returncode == 1 and "no headline of a model" in done.stderr and len(done.stderr.splitlines()) == 1

@@ -34,7 +34,9 @@ ROW, HEAD, MODEL, TITLE, FOOT, LEFT, GAP = 0.17, 0.36, 0.2, 0.115, 0.44, 1.95, 0
 
 def worded(rows: pd.DataFrame) -> pd.DataFrame:
     """Of asked_rows() those of systems that were asked in several wordings: each wording (its mean over few-shot seeds), and their
-    means (without a wording)."""
+    means (without a wording). What is scored by three labels and by two (NLI) is shown by three."""
+    scorings = rows.groupby([*PROBE, "model", "method"], dropna=False)["scoring"].transform("nunique")
+    rows = rows[(rows["scoring"] != "binary") | (scorings < 2)]
     several = rows.groupby("key")["wording"].transform("nunique") > 1
     rows = rows[several & (rows["wording"].notna() | rows["seed"].isna())]
     place = [*PROBE, "key", "wording"]
