@@ -34,7 +34,8 @@ from scripts.common.program import UserError, execute, log, parser
 from scripts.common.runs import facts_of
 from scripts.common.tables import read_metrics
 from scripts.common.yaml_files import read_yaml
-from scripts.publish.comparison import DIFFERENCE, Facts, findings, paper_of, published_claims, settings_of, trends
+from scripts.publish.beside_paper import paper_tables, verdict_rows
+from scripts.publish.comparison import paper_of, published_claims
 from scripts.publish.machines import machine_of, mixture
 from scripts.publish.names import load, method_title, model_title
 from scripts.publish.scorecard.layout import read_left_out
@@ -114,42 +115,21 @@ def published_item(item: dict, publish: Path, root: Path, output: Path, provenan
     """A figure or table as the template wants it."""
     base = publish / FOLDERS[item["kind"]] / item["name"]
     links = [(suffix.upper(), os.path.relpath(f"{base}.{suffix}", output.parent)) for suffix in OTHERS[item["kind"]]]
-    shown = item | {"caption": paragraphs(root / item["caption"]), "links": links,
+    shown = {"show": item["kind"]} | item | {"caption": paragraphs(root / item["caption"]), "links": links,
                     "provenance": provenance.get(item["name"], {})}
     if item["kind"] == "figure":
         svg = base.with_name(f"{item['name']}.svg").read_bytes()
         return shown | {"image": f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"}
     file = base.with_name(f"{item['name']}.csv")
+    if item.get("show") == "verdicts":
+        return shown | {"verdicts": verdict_rows(file)}
+    if item.get("show") == "published":
+        return shown | {"published": paper_tables(file)}
     if item.get("show") == "examples" and "Candidate" in read_csv(file):
         return shown | {"show": "questions", "groups": question_groups(file)}
     if item.get("show") == "examples":
         return shown | {"show": "examples", "groups": example_groups(file)}
     return shown | {"show": "table", "table": readable_table(file, item.get("heads"))}
-
-
-def with_commas(text: str) -> str:
-    """Whole numbers from ten thousand on as 20,000; any other text as it is."""
-    return f"{int(text):,}" if text.isdigit() and len(text) > 4 else text
-
-
-def unit_words(unit: str) -> str:
-    """A unit in words; `points over context_scope=target; dataset=target*` as `points over target`."""
-    if not unit.startswith(DIFFERENCE):
-        return unit.replace("_", " ")
-    values = dict.fromkeys(value for key, value in settings_of(unit.removeprefix(DIFFERENCE)).items() if key != "dataset")
-    return (DIFFERENCE + ", ".join(values)).replace("_", " ")
-
-
-def compared(study: str, published: pd.DataFrame, facts: Facts) -> dict:
-    """The study's published claims, each with what was found here, and the trends that no claim is about."""
-    claims = published[published["study"] == study]
-    rows = [claim.to_dict() | {"value": with_commas(claim["value"]), "unit": unit_words(claim["unit"]),
-                               "found": findings(claim, facts)}
-            for _, claim in claims.iterrows()]
-    known = {settings_of(setting).get("source") for setting in claims["setting"]}
-    alone = facts.metrics[~facts.metrics["source"].isin(known) & (facts.metrics["slice"] == "all")]
-    strided = "stride" in alone and alone["stride"].notna().any()
-    return {"claims": rows, "unclaimed": trends(alone, "accuracy", "stride", facts, {}) if strided else []}
 
 
 def cleaned(files: list[Path], sources: dict) -> list[dict]:
@@ -234,8 +214,7 @@ def main(given: argparse.Namespace) -> None:
     resources, root = given.resources, given.resources.resolve().parent
     sources, models, studies = (load(resources / f"{name}.yaml") for name in ("sources", "models", "studies"))
     published = published_claims(resources / "published.csv")
-    metrics = read_metrics(given.metrics, draws=True).to_pandas()
-    means = metrics[metrics["seed"].isna()]
+    metrics = read_metrics(given.metrics).to_pandas()
     runs = sorted(map(facts_of, given.runs), key=lambda facts: facts["run"])
     cleaning = pd.concat([pd.read_csv(file, keep_default_na=False) for file in given.cleaning], ignore_index=True)
     configuration, provenance = json.loads(given.configuration), json.loads(given.provenance)
@@ -247,11 +226,9 @@ def main(given: argparse.Namespace) -> None:
     sections = []
     for study in [name for name in studies if name in set(metrics["study"])]:
         own = [fact for fact in runs if fact["study"] == study]
-        facts = Facts(means[means["study"] == study], own, cleaning, sources, models)
         sections.append({"name": study, "title": studies[study]["title"], "paper": studies[study]["paper"],
                          "question": paragraphs(root / "report" / f"{study}.rst"),
-                         "items": published_items(study, own), "machines": mixture(own),
-                         "compared": compared(study, published, facts)})
+                         "items": published_items(study, own), "machines": mixture(own)})
     reported = {model for _, claim in published.iterrows() for model in paper_of(claim).get("model", [])}
     experiments = [{"name": name, "title": configuration["experiments"][name].get("title", name)}
                    for name in configuration["run"]]

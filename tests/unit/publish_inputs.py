@@ -175,6 +175,8 @@ class Study:
             given += ["--train", self.results / "train/strided_sop", "--runs", *self.runs]
         if "datasets" in item["reads"]:
             given += ["--build", self.results / "build/strided_sop"]
+        if "cleaned" in item["reads"]:
+            given += ["--cleaned", self.results / "clean"]
         return self.program(f"scripts.publish.{item['program']}", *given)
 
     def items(self) -> list[dict]:
