@@ -16,18 +16,21 @@ SHARED = ["numpy", "pandas", "pyarrow.parquet", "pyarrow.compute", "matplotlib.p
 
 
 class ForkServer:
-    """A process in a folder that imports what its programs share and forks at each request. `environment` is what they see."""
+    """A process in a folder that imports what its programs share and forks at each request. `environment` is what they see.
+
+    A call may have a folder and an environment of its own, so long as nothing that was imported has read the environment.
+    """
 
     def __init__(self, environment: dict[str, str], folder: Path, shared: list[str] = SHARED):
         self.environment = environment
         self.process = subprocess.Popen([sys.executable, __file__, *shared], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         text=True, env=environment, cwd=folder)
 
-    def call(self, command: list[str]) -> subprocess.CompletedProcess:
+    def call(self, command: list[str], cwd: Path | None = None, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess:
         """Run `python -m <command>` with its text caught."""
         with tempfile.TemporaryDirectory() as folder:
             files = [f"{folder}/out", f"{folder}/err"]
-            print(json.dumps([command, *files]), file=self.process.stdin, flush=True)
+            print(json.dumps([command, cwd and str(cwd), environment, *files]), file=self.process.stdin, flush=True)
             answer = self.process.stdout.readline()
             assert answer, "the server of programs ended"
             out, err = (Path(file).read_text() for file in files)
@@ -41,7 +44,7 @@ class ForkServer:
 def serve() -> list[str]:
     """Fork for each request and answer with the exit code; returns the command in the child."""
     for request in sys.stdin:
-        command, out, err = json.loads(request)
+        command, cwd, environment, out, err = json.loads(request)
         if child := os.fork():
             code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
             os.write(1, f"{code}\n".encode())
@@ -49,6 +52,12 @@ def serve() -> list[str]:
         null = os.open(os.devnull, os.O_RDONLY)
         for number, descriptor in enumerate([null, *(os.open(file, os.O_WRONLY | os.O_CREAT, 0o600) for file in (out, err))]):
             os.dup2(descriptor, number)
+        if environment is not None:
+            os.environ.clear()
+            os.environ.update(environment)
+        if cwd:
+            os.chdir(cwd)
+            sys.path[0] = cwd
         return command
     sys.exit(0)
 

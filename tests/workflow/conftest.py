@@ -1,5 +1,6 @@
 """A small study, run once by the real workflow; each test works on a copy of the finished folder."""
 
+import atexit
 import hashlib
 import json
 import os
@@ -8,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,21 @@ import yaml
 from filelock import FileLock
 
 from tests.conftest import ROOT
+from tests.forking import ForkServer
+
+
+@cache
+def server() -> ForkServer:
+    """One process a worker of pytest that has imported Snakemake, and what the rules import of others: a call is a fork of it."""
+    started = ForkServer(dict(os.environ), ROOT, ["snakemake.cli", "jsonschema", "numpy", "requests"])
+    atexit.register(started.stop)
+    return started
+
+
+def snakemake(*arguments, cwd: Path, **environment) -> subprocess.CompletedProcess:
+    """`python -m snakemake …` in a folder, without a mirror unless `environment` names one."""
+    kept = {name: value for name, value in os.environ.items() if name != "TIMESTRIDE_MIRROR"}
+    return server().call(["snakemake", *map(str, arguments)], cwd, kept | environment)
 
 
 class Study:
@@ -30,9 +47,7 @@ class Study:
         return self.folder / path
 
     def snakemake(self, *arguments, **environment) -> subprocess.CompletedProcess:
-        kept = {name: value for name, value in os.environ.items() if name != "TIMESTRIDE_MIRROR"}
-        return subprocess.run([sys.executable, "-m", "snakemake", *map(str, arguments)], cwd=self.folder,
-                              capture_output=True, text=True, env=kept | environment)
+        return snakemake(*arguments, cwd=self.folder, **environment)
 
     def run(self, *arguments, **environment) -> str:
         done = self.snakemake("--cores", "2", *arguments, **environment)

@@ -4,28 +4,16 @@ A study whose files are all there, as `snakemake --touch` records them, answers 
 is decided by parameters, times and code. (test_reruns.py asks the same of a study that was computed.)
 """
 
-import os
-import subprocess
-
 import pytest
 import yaml
 
 from scripts.common.tables import METRICS, write_table
-from tests.forking import ForkServer
 from tests.workflow.conftest import Study, checkout
 from tests.workflow.resource_fields import FIELDS, REFUSED, USED, add_entries
 
 
 class Touched(Study):
-    """A study whose files are there, empty. Its dry runs are forks of one process that has imported Snakemake."""
-
-    def __init__(self, folder):
-        super().__init__(folder)
-        environment = {name: value for name, value in os.environ.items() if name != "TIMESTRIDE_MIRROR"}
-        self.server = ForkServer(environment, folder, ["snakemake.cli"])
-
-    def snakemake(self, *arguments) -> subprocess.CompletedProcess:
-        return self.server.call(["snakemake", *map(str, arguments)])
+    """A study whose files are there, empty."""
 
     def rerun(self) -> set[str] | None:
         """The rules that would run; REFUSED where the study is refused, in a sentence."""
@@ -57,8 +45,7 @@ def touched(request, tmp_path_factory):
         (study / file).write_text(yaml.safe_dump(value, sort_keys=False))
     (study / "models/mine").mkdir(parents=True)
     study.touch_all()
-    yield request.param, study
-    study.server.stop()
+    return request.param, study
 
 
 def entries(value) -> dict:

@@ -2,15 +2,13 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.conftest import ROOT
-from tests.workflow.conftest import Study, checkout
+from tests.workflow.conftest import Study, checkout, snakemake
 
 SMALL = {"name": "tiny", "run": ["sample_sop"], "seeds": [1], "experiments": {"sample_sop": {
     "data": {"source": "sample_activitynet", "stride": 0}, "training": {"epochs": 1}}}}
@@ -25,7 +23,7 @@ def project(tmp_path_factory) -> Study:
 @pytest.fixture(scope="module")
 def graph() -> dict[str, set[str]]:
     """The rule graph of the default study: for each rule those that it waits for."""
-    done = subprocess.run([sys.executable, "-m", "snakemake", "--rulegraph"], cwd=ROOT, capture_output=True, text=True)
+    done = snakemake("--rulegraph", cwd=ROOT)
     assert done.returncode == 0, done.stderr
     names = dict(re.findall(r'(\d+)\[label = "([^"]+)"', done.stdout))
     edges = re.findall(r"(\d+) -> (\d+)", done.stdout)
@@ -69,7 +67,7 @@ def test_elsewhere_than_in_the_projects_folder(project, tmp_path):
     (place / "tiny.yaml").write_text(yaml.safe_dump(SMALL))
     study = Study(place)
     there = ["-s", project / "Snakefile", "--directory", place, "--configfile", place / "tiny.yaml"]
-    done = subprocess.run([sys.executable, "-m", "snakemake", "--cores", "2", *map(str, there)], cwd=tmp_path, capture_output=True, text=True)
+    done = snakemake("--cores", "2", *there, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (place / "results/publish/tiny/index.html").exists() and study.jobs(*there) == {}
     assert not (project / "results").exists()
@@ -108,8 +106,8 @@ def test_no_configured_value_reaches_a_shell(project, tmp_path, configured):
     (tmp_path / "hostile.yaml").write_text(yaml.safe_dump(configured))
     base = tmp_path / "base.yaml"
     base.write_text(yaml.safe_dump(SMALL | {"run": ["sample_dialogs_classify"] if "spacy_pipeline" in configured else ["sample_sop"]}))
-    subprocess.run([sys.executable, "-m", "snakemake", "-s", str(project / "Snakefile"), "--directory", str(tmp_path), "--cores", "2",
-                    "build", "--configfile", str(base), str(tmp_path / "hostile.yaml")], cwd=tmp_path, capture_output=True)
+    snakemake("-s", project / "Snakefile", "--directory", tmp_path, "--cores", "2", "build",
+              "--configfile", base, tmp_path / "hostile.yaml", cwd=tmp_path)
     assert not list(Path(tmp_path).rglob("HERE*"))
 
 
@@ -139,8 +137,8 @@ def test_a_grid_of_two_thousand_runs_is_no_command_line(project, tmp_path):
     large = SMALL | {"seeds": list(range(500)), "experiments": {"sample_sop": {"controls": False,
         "data": {"source": "sample_activitynet", "stride": [0, 1, 2, 3]}, "training": {"epochs": 1}}}}
     (tmp_path / "large.yaml").write_text(yaml.safe_dump(large))
-    done = subprocess.run([sys.executable, "-m", "snakemake", "-s", str(project / "Snakefile"), "--directory", str(tmp_path), "--dry-run",
-                           "--printshellcmds", "--configfile", str(tmp_path / "large.yaml")], cwd=tmp_path, capture_output=True, text=True)
+    done = snakemake("-s", project / "Snakefile", "--directory", tmp_path, "--dry-run", "--printshellcmds",
+                     "--configfile", tmp_path / "large.yaml", cwd=tmp_path)
     said = done.stdout + done.stderr
     assert done.returncode == 0 and said.count("Training ") == 2000, said[-2000:]
     commands = re.findall(r"^.*python -m scripts.*$", said, re.M)
