@@ -65,8 +65,8 @@ def programs(shared: list[str]):
     environment = dict(os.environ, PYTHONPATH=str(ROOT))
     servers = {}
 
-    def server(module: str) -> ForkServer:
-        training = module == "scripts.train.run"
+    def server(module: str, arguments: list[str]) -> ForkServer:
+        training = module == "scripts.train.run" and "--data" in arguments  # not where an argument is refused, or --help asked for
         if training not in servers:
             servers[training] = ForkServer(environment | TRAINING if training else environment, ROOT, LOOP if training else shared)
         return servers[training]
@@ -75,7 +75,7 @@ def programs(shared: list[str]):
         command = [module, *map(str, arguments)]
         wanted = dict(os.environ, PYTHONPATH=str(cwd), **changed)
         if all(wanted.get(name) == environment.get(name) for name in (wanted.keys() | environment.keys()) - OF_TESTS):
-            return server(module).call(command, environment=environment)
+            return server(module, command).call(command, environment=environment)
         return subprocess.run([sys.executable, "-m", *command], cwd=cwd, capture_output=True, text=True, env=wanted)
 
     yield call
