@@ -27,12 +27,22 @@ def method_of(run):
     study = STUDIES[run.study]
     if run.method == "control":
         return as_json({key: study[key] for key in ("columns", "labels")} | {
-            "exchangeable": study.get("exchangeable", False), "inputs": study["methods"]["control"]["inputs"],
-            "control": MODELS[run.model]["control"]})
+            "exchangeable": study.get("exchangeable", False), "inputs": study["methods"]["control"]["inputs"]})
     known = {key: study.get(key) for key in ("columns", "labels", "merged_labels", "held_out", "peak")}
     how = {key: value for key, value in study["methods"][run.method].items() if key not in ("fits", "probe")}  # which decide no number
     prompt = {"prompt": prompts_by_wording(run.study, run.method)[run.wording]} if run.wording else {}
     return as_json(known | {"makes_model": False} | how | {"paradigm": paradigm_of(run)} | prompt)
+
+
+def first_control(wildcards):
+    """One of the controls that a job measures: they share the study and the dataset."""
+    return PLAN.runs[CONTROL_SETS[f"{wildcards.study}/{wildcards.controls}"][0]]
+
+
+def controls_of(wildcards):
+    """The controls that a job measures, each as JSON."""
+    runs = [PLAN.runs[name] for name in CONTROL_SETS[f"{wildcards.study}/{wildcards.controls}"]]
+    return [as_json({"run": run.name, "settings": json.loads(run.settings), "control": MODELS[run.model]["control"]}) for run in runs]
 
 
 def run_state(wildcards, output):
@@ -309,7 +319,7 @@ def page_arguments(wildcards, output):
     """The file of the arguments of the page."""
     return argument_file(["--resources", f"{hand_over(page_texts())}/resources",
                           "--cleaning", *(f"results/clean/{source}/cleaning.csv" for source in USED_SOURCES),
-                          "--runs", *(run_outputs(run)[-1] for run in PLAN.runs),
+                          "--runs", *map(run_facts, PLAN.runs),
                           "--configuration", page_configuration(), "--provenance", page_provenance()])
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from scripts.common.grid import Dataset, as_json, datasets, levels_of
@@ -83,6 +83,22 @@ def _run(study: str, how: dict, dataset: Dataset, model: str, made_by: str | Non
     parts = [dataset.source, dataset.name, model, *([] if method == "train" else [method]), *([wording] if wording else []),
              *([f"seed-{seed}"] if has_seed(how, training) else []), hashlib.sha256(settings.encode()).hexdigest()[:8]]
     return Run(study, "-".join(parts), dataset, model, method, settings, wording)
+
+
+def control_sets(runs: Iterable[Run]) -> dict[str, list[str]]:
+    """The runs of the controls on each dataset, which one job measures, by its name: {<study>/<source>-<dataset>-controls-<hash>: runs}.
+
+    The hash is over the runs, so that a detour by other controls on the same data leaves these as they are.
+    """
+    by_dataset: dict[Dataset, list[str]] = {}
+    for run in runs:
+        if run.method == CONTROL:
+            by_dataset.setdefault(run.dataset, []).append(run.name)
+    named = {}
+    for dataset, names in by_dataset.items():
+        digest = hashlib.sha256(as_json(sorted(names)).encode()).hexdigest()[:8]
+        named[f"{dataset.study}/{dataset.source}-{dataset.name}-controls-{digest}"] = sorted(names)
+    return named
 
 
 def _nothing_known(name: str, entry: dict, needed: bool) -> dict | None:
