@@ -84,6 +84,10 @@ except UserError as error:
 NAME = config["name"]
 USED_MODELS = sorted({run.model for run in PLAN.runs.values()})
 CONTROLS = {run.name for run in PLAN.runs.values() if run.method == "control"}
+# Runs whose weights others begin with: those of stages, which make a model and measure nothing, and those that are measured as well.
+MAKERS = {run.name for run in PLAN.runs.values() if run.method in STAGES}
+STARTS = {run.begins_with for run in PLAN.runs.values() if run.begins_with} - MAKERS
+MEASURED = {run for runs in PLAN.experiments.values() for run in runs}
 USED_STUDIES = sorted({run.study for run in PLAN.runs.values()})
 
 for name in [*USED_SOURCES, *USED_MODELS]:
