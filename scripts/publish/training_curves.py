@@ -4,7 +4,7 @@ A dot marks the epoch that each seed's held-out training videos chose: the one b
 
 Reads  metrics.parquet (for which corpora are samples), <train>/<run>/history.parquet of each run (schema history; its
        provenance tells the run's settings), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points
 
     python -m scripts.publish.training_curves --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/strided_sop \\
@@ -93,7 +93,6 @@ def row_titles(history: pd.DataFrame, sources: dict, models: dict) -> dict[tuple
 
 def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
     """The figure of concatenated histories (read_history), with the column sample."""
-    style.apply()
     strides = sorted(set(history["stride"]))
     splits = sorted(set(history["split"]), key=lambda name: (name != "train", name != "held_out", name))
     titles = row_titles(history, sources, models)
@@ -142,8 +141,8 @@ def main(given: argparse.Namespace) -> None:
     history = pd.concat([read_history(given.train / name / "history.parquet") for name in given.runs])
     history = history.sort_values(["source", "model", "variant", "stride", "seed", "split", "epoch"], ignore_index=True)
     history["sample"] = history["source"].isin(metrics.loc[metrics["sample"], "source"])
-    figure = draw(history, load(given.sources), load(given.models))
-    style.save(figure, given.output)
+    sources, models = load(given.sources), load(given.models)
+    style.save(lambda: draw(history, sources, models), given)
     write_points(history.drop(columns="variant"), given.output)
     log.info("%s: %d runs", given.output, history["run"].nunique())
 

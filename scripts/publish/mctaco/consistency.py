@@ -6,7 +6,7 @@ model can be expected to reach; accepting everything is consistent by constructi
 F1.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
     python -m scripts.publish.mctaco.consistency --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -76,7 +76,6 @@ def line_labels(systems: list[str], controls: set[str]) -> list[str]:
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by consistencies()."""
-    style.apply()
     known, controls = looks(points), set(points.loc[points["method"] == "control", "system"])
     panels = [(key, panel, dict.fromkeys(panel["system"]))
               for key, panel in points.groupby(["source", "split"], sort=False)]
@@ -104,8 +103,8 @@ def main(given: argparse.Namespace) -> None:
     metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
     points = consistencies(metrics)
     few = "No question of duration or frequency has two quantities that are accepted."
-    shown = with_best_control(points, metrics)
-    style.save(style.nothing(few) if points.empty else draw(shown, load(given.sources)), given.output)
+    shown, sources = with_best_control(points, metrics), load(given.sources)
+    style.save(lambda: style.nothing(few) if points.empty else draw(shown, sources), given)
     write_points(points[POINTS], given.output)
     log.info("%s: %d points", given.output, len(points))
 

@@ -8,7 +8,7 @@ Means over the seeds with 95 % intervals over questions and seeds; what one rang
 labels show the most that one range can reach. Grey: the control with the highest exact match; the others are in the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
     python -m scripts.publish.mctaco.ranges --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --output results/publish/figures/mctaco_ranges
@@ -60,7 +60,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, place: dict[str, int], metric: 
         colour = style.CONTROL if single["method"][system] == "control" else style.COLOURS[0]
         before, after = single["value"][system] * 100, ranged["value"][system] * 100
         axes.plot([before, after], [line, line], color=colour, linewidth=1, alpha=0.6, zorder=3)
-        axes.plot(before, line, linestyle="", marker="o", markersize=5.5, markerfacecolor="white",
+        axes.plot(before, line, linestyle="", marker="o", markersize=5.5, markerfacecolor=style.PAPER,
                   markeredgecolor=colour, markeredgewidth=1.1, zorder=4)
         axes.errorbar(after, line, xerr=style.error_bars(ranged.loc[[system]]), linestyle="", color=colour,
                       marker="o", markersize=3.2, elinewidth=0.9, capsize=2, zorder=5)
@@ -83,7 +83,6 @@ def draw_panel(axes: Axes, points: pd.DataFrame, place: dict[str, int], metric: 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by decoded()."""
-    style.apply()
     blocks = [(key, block, {name: line for line, name in enumerate(dict.fromkeys(block["system"]))})
               for key, block in points.groupby(["source", "split"], sort=False)]
     names = {system: textwrap.wrap(system, WRAP) for system in points["system"].unique()}
@@ -107,7 +106,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
                 style.panel_title(axes, [title_of(source, sources)], split)
             style.mark(axes, face_of(block), 12)
         high -= tall + gap
-    handles = [Line2D([], [], color=style.COLOURS[0], marker="o", markersize=5.5, markerfacecolor="white", linestyle="",
+    handles = [Line2D([], [], color=style.COLOURS[0], marker="o", markersize=5.5, markerfacecolor=style.PAPER, linestyle="",
                       label="each candidate for itself"),
                Line2D([], [], color=style.COLOURS[0], marker="o", markersize=3.2, linewidth=1,
                       label="one range a question, and what it adds (95 % interval)")]
@@ -122,7 +121,8 @@ def main(given: argparse.Namespace) -> None:
     points = decoded(metrics)
     if points.empty:
         raise UserError(f"{given.metrics}: no exact_match{RANGE} of mctaco; evaluate its experiments again")
-    style.save(draw(with_best_control(points, metrics), load(given.sources)), given.output)
+    shown, sources = with_best_control(points, metrics), load(given.sources)
+    style.save(lambda: draw(shown, sources), given)
     write_points(points[POINTS], given.output)
     log.info("%s: %d systems", given.output, points["system"].nunique())
 

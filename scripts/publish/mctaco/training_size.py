@@ -6,7 +6,7 @@ Dotted: random. Dashed: where the paper says that the curve goes flat, on the co
 systems that were run with more than one size; all of them, where none was.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
     python -m scripts.publish.mctaco.training_size --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -97,7 +97,6 @@ def draw_panel(axes: Axes, single: pd.DataFrame, mean: pd.DataFrame, known: dict
 
 def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by sized()."""
-    style.apply()
     points, known = means(rows), looks(rows[rows["method"] != "control"])
     panels = list(points.groupby(["source", "split"], sort=False).groups)
     handles = [Line2D([], [], color=look["colour"], marker=look["marker"], markersize=4.5, linestyle=look["line"],
@@ -129,7 +128,7 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
                 axes.annotate(f"the paper: flat\nfrom about {place:,.0f}", (place, 0), (4, 4), color=style.GREY,
                               xycoords=("data", "axes fraction"), textcoords="offset points", va="bottom", zorder=2,
                               fontsize=6.5,
-                              bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
+                              bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 1})
             style.mark(axes, face_of(draws), 14)
         questions = f"{split}, {mean['n'].max():,} questions"
         style.panel_title(grid[line, 0], [title_of(source, sources)], questions)
@@ -142,7 +141,8 @@ def main(given: argparse.Namespace) -> None:
     rows = sized(mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws=True))
     if rows[~rows["model"].isin(BASELINES) & (rows["method"] != "control")].empty:
         raise UserError(f"{given.metrics}: no f1 or exact_match of a model; run an experiment of mctaco with a model")
-    style.save(draw(rows, plateau(given.sources.parent / "published.csv"), load(given.sources)), given.output)
+    flat, sources = plateau(given.sources.parent / "published.csv"), load(given.sources)
+    style.save(lambda: draw(rows, flat, sources), given)
     mean = means(rows).assign(origin="mean over draws", draw=np.nan, seed=np.nan, wording=None)
     write_points(pd.concat([mean[COLUMNS], rows.assign(origin="one draw", draws=np.nan).reindex(columns=COLUMNS)]), given.output)
     log.info("%s: %d sizes", given.output, mean["train_questions"].nunique(dropna=False))

@@ -6,7 +6,7 @@ controls in grey, and n, the pairs, at the right. The dotted line is chance. Sli
 splits, are left out of the figure, not of the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
     python -m scripts.publish.strided_sop.slices --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -126,7 +126,7 @@ def draw_block(figure: Figure, points: pd.DataFrame, title: str, top: float, kno
         axes.xaxis.set_major_locator(plt.MaxNLocator(nbins=4, integer=True))
         axes.tick_params(labelsize=6.5)
         for y in rows.values():
-            axes.axhline(y, color="#f2f2f2", linewidth=0.6, zorder=0.5)
+            axes.axhline(y, color=style.GRID, linewidth=0.6, zorder=0.5)
         draw_column(axes, points[points["stride"] == stride], rows, known)
         axes.set_title(f"stride {stride}", loc="left", fontsize=7.5, color=style.GREY, pad=3)
         axes.annotate("n", (1, 1), (0.3 * NUMBERS * each * 72, 3), xycoords="axes fraction", textcoords="offset points", fontsize=6,
@@ -164,7 +164,6 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     blocks = blocks_of(points, sources)
     if not blocks:
         return style.nothing(f"No slice has {LEAST} pairs.")
-    style.apply()
     every = looks(pd.concat([part for _, part in blocks]))
     known = [{name: look for name, look in every.items() if name in set(part["system"])} for _, part in blocks]
     handles = {name: Line2D([], [], linestyle="", markersize=4, label=name, **look) for name, look in every.items()}
@@ -185,7 +184,8 @@ def main(given: argparse.Namespace) -> None:
     points = sliced_points(strided_metrics(given.metrics, load(given.models), slices=True))
     if set(points["slice"]) == {"all"}:
         raise UserError(f"{given.metrics}: no accuracy on slices; evaluate the runs of strided_sop again")
-    style.save(draw(points, load(given.sources)), given.output)
+    sources = load(given.sources)
+    style.save(lambda: draw(points, sources), given)
     write_points(points[COLUMNS], given.output)
     log.info("%s: %d points", given.output, len(points))
 

@@ -7,7 +7,7 @@ Set I is shown by the way times are chosen, set II by hypothesis and by the way 
 distance of the two times, set III by the size of the hypothesis's duration as well.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
 The last part of --output says which set is drawn: temporal_nli_temp_order, temporal_nli_temp_duration or
 temporal_nli_cross_unit.
@@ -77,7 +77,7 @@ LOOKS = {"": (style.INK, "D", 3.4), "fixed": (style.COLOURS[0], "o", 4.2), "inte
          "less_than_gold": (style.COLOURS[4], "^", 4.4),
          "before": (style.COLOURS[0], "<", 4.4), "after": (style.COLOURS[1], ">", 4.4),
          "lower": (style.COLOURS[5], "v", 4.4), "higher": (style.COLOURS[4], "^", 4.4)}
-MAJORITY, CONTROL = "#a6a6a6", "#606060"
+MAJORITY, CONTROL = style.CONTROL, style.GREY
 # Inches: above all, a row, between panels, a block's title, a panel's title, under a line of panels; how wide a letter
 # of the rows' and of the sections' names is.
 TOP, ROW, GAP, HEAD, TITLE, FOOT = 0.1, 0.148, 0.27, 0.3, 0.38, 0.32
@@ -157,7 +157,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: pd.DataFrame) -> None:
         axes.errorbar(of_dot["value"] * 100, y, xerr=style.error_bars(of_dot), linestyle="", color=colour, marker=marker,
                       markersize=size, markeredgewidth=0, elinewidth=1, zorder=4, clip_on=False)
     for y in rows["y"]:
-        axes.axhline(y, color="#efefef", linewidth=0.5, zorder=0.5)
+        axes.axhline(y, color=style.GRID, linewidth=0.5, zorder=0.5)
     axes.set_ylim(rows["y"].max() + 0.75, 0.25)
     axes.set_xlim(0, 100)
     axes.set_xticks([0, 25, 50, 75, 100], ["0", "", "50", "", "100"])
@@ -222,7 +222,6 @@ def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFra
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
     """The figure of points_of() one set."""
-    style.apply()
     rows, blocks = rows_of(points), blocks_of(points, sources)
     across = max(len(line) for _, _, lines in blocks for line in lines)
     left = 0.14 + max(LETTER * rows["row"].str.len().max(), BOLD * rows["section"].str.len().max())
@@ -264,11 +263,8 @@ def main(given: argparse.Namespace) -> None:
         raise UserError(f"--output: {given.output.name} names no challenge set; "
                         f"write one of {', '.join(f'{STUDY}_{name}' for name in SETS)}")
     points = points_of(nli_metrics(given.metrics, load(given.models)), challenge_set)
-    if points.empty:
-        figure = style.nothing(f"{SETS[challenge_set]}: not measured in this run")
-    else:
-        figure = draw(points, load(given.sources))
-    style.save(figure, given.output)
+    sources, none = load(given.sources), f"{SETS[challenge_set]}: not measured in this run"
+    style.save(lambda: style.nothing(none) if points.empty else draw(points, sources), given)
     write_points(points[COLUMNS], given.output)
     log.info("%s: %d points in %d panels", given.output, len(points),
              len(points[["source", "dataset", "split", "series", "method"]].drop_duplicates()))

@@ -5,7 +5,7 @@ intervals over instances and seeds. Diamonds are table 5 of Qin et al. 2021, on 
 chance (two right options of four: 1/6), the one at the right what people reach.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
     python -m scripts.publish.timedial.accuracy --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -64,7 +64,7 @@ def main(given: argparse.Namespace) -> None:
     paper = table_5(published_beside(given.sources))
     blocks = [block_of(challenge, paper[(paper["measured_on"] == name) & (not challenge["sample"].any())], sources)
               for name, challenge in points.groupby("measured_on", sort=False)]
-    style.save(figure_of(blocks, handles_of(blocks)), given.output)
+    style.save(lambda: figure_of(blocks, handles_of(blocks)), given)
     write_points(drawn(points, paper), given.output)
     log.info("%s: %d systems", given.output, len(points))
 

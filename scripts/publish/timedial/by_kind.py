@@ -6,7 +6,7 @@ seeds with 95 % intervals over instances and seeds; n is the instances. The dott
 all instances. Kinds with fewer than 10 instances and the other controls are left out of the figure, not of the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
     python -m scripts.publish.timedial.by_kind --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -69,7 +69,7 @@ def main(given: argparse.Namespace) -> None:
     blocks = [block for _, challenge in shown.groupby("measured_on", sort=False) for panel in PANELS
               if (block := block_of(challenge, panel, sources))]
     few = f"No kind of span and no length of dialog has {LEAST} instances."
-    style.save(figure_of(blocks, handles_of(blocks)) if blocks else style.nothing(few), given.output)
+    style.save(lambda: figure_of(blocks, handles_of(blocks)) if blocks else style.nothing(few), given)
     write_points(drawn(points, points.iloc[:0]), given.output)
     log.info("%s: %d points", given.output, len(points))
 

@@ -7,7 +7,7 @@ then the paper's. Systems measured with one context only, and controls that neve
 the best is drawn (all are in the CSV). The paper's systems that were not run stand in grey.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
     python -m scripts.publish.timedial.context --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -87,7 +87,7 @@ def main(given: argparse.Namespace) -> None:
     handles = [Line2D([], [], color=look["colour"], marker=look["marker"], markersize=4.6, linestyle="", label=title)
                for look, title in zip(LOOKS.values(), SCOPE_TITLES.values())]
     one = "No model was measured with more than one context: run an experiment with context_scope: [target, local, full]."
-    style.save(figure_of(blocks, handles + paper_handle(blocks)) if blocks else style.nothing(one), given.output)
+    style.save(lambda: figure_of(blocks, handles + paper_handle(blocks)) if blocks else style.nothing(one), given)
     write_points(drawn(points, paper), given.output)
     log.info("%s: %d points", given.output, len(points))
 
