@@ -18,6 +18,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
 from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
 from matplotlib.figure import Figure
 
@@ -96,6 +97,19 @@ def mark(axes: Axes, text: str, size: float = 17) -> None:
         longest = max(map(len, text.split("\n")))
         axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", rotation=24, linespacing=1.1,
                   fontsize=size * min(1, 12 / longest), fontweight="bold", color=PALE, zorder=0.6)
+
+
+def whole_marks(figure: Figure) -> None:
+    """Draw the marks that stand at the end of an axis whole: those within its limits are not clipped."""
+    for axes in figure.axes:
+        (left, right), (low, high) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
+        for line in axes.lines:
+            x, y = (np.asarray(values, float) for values in line.get_data())
+            inside = np.isnan(x + y) | ((left <= x) & (x <= right) & (low <= y) & (y <= high))
+            if line.get_marker() not in ("None", "", None) and line.get_transform() == axes.transData and inside.all():
+                line.set_clip_on(False)
+        for dots in axes.collections:
+            dots.set_clip_on(not isinstance(dots, PathCollection))
 
 
 def told_apart(systems: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
@@ -196,6 +210,7 @@ def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
     for theme, suffixes in {"light": {"svg": "svg", "png": "png", "pdf": "pdf"}, "dark": {"dark.svg": "svg"}}.items():
         apply(theme)
         figure = draw()
+        whole_marks(figure)
         for suffix, kind in suffixes.items():
             with whole(given.output.with_name(f"{given.output.name}.{suffix}")) as place:
                 figure.savefig(place, format=kind, metadata=told[kind])

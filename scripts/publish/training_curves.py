@@ -27,7 +27,7 @@ from scripts.common.tables import provenance_of, read_table
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
-from scripts.publish.names import load, model_title
+from scripts.publish.names import load, model_title, split_title
 from scripts.publish.table import write_points
 from scripts.train.choice import chosen_epoch
 
@@ -126,7 +126,7 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
                     axes.set_title(f"stride {stride}", loc="left", fontsize=7.5, color=style.GREY, pad=3)
                 if line == 1 and number == len(titles) - 1:
                     axes.set_xlabel("epoch")
-    handles = [Line2D([], [], label=split.replace("_", "-") if split == "held_out" else split, **look(split, splits))
+    handles = [Line2D([], [], label=split_title(split), **look(split, splits))
                for split in splits]
     handles += [Line2D([], [], color=style.GREY, marker="o", markersize=2.6, linestyle="",
                        label="epoch chosen (held-out)"),

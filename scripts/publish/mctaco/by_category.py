@@ -29,7 +29,7 @@ from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
     BASELINES, CATEGORIES, LABELLED, POINTS, legend_of_systems, load_systems, looks, mctaco_metrics, over_seeds,
     published_beside, published_points, title_of, trained_most, with_best_control)
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.table import write_points
 
 BAND = 0.78  # of the distance between two categories, for all systems
@@ -90,7 +90,7 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
                            bottom=(foot + 0.42) / height, hspace=gap / panel)
     for axes, ((source, split), of_split) in zip(grid.flat, panels):
         draw_panel(axes, of_split, known, paper[paper["source"] == source])
-        style.panel_title(axes, [title_of(source, sources)], split)
+        style.panel_title(axes, [title_of(source, sources)], split_title(split))
         style.mark(axes, face_of(of_split))
     highest = max(points[["ci_high", "value"]].max().max(), paper["value"].max() if len(paper) else 0)
     grid[0, 0].set_ylim(0, min(103, highest * 100 + 4))

@@ -32,7 +32,7 @@ from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
     BASELINES, LABELLED, POINTS, legend_of_systems, load_systems, looks, mctaco_metrics, over_seeds, published_beside, published_points,
     table_2, title_of, trained_most, with_best_control)
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.table import write_points
 
 BASELINE = {"colour": style.INK, "marker": "X", "face": style.INK}
@@ -182,7 +182,7 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
         axes.grid(True, axis="both")
         axes.plot([0, 100], [0, 100], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.9, zorder=1)
         figure.canvas.draw()
-        style.panel_title(axes, [title_of(source, sources)], f"{split}, {of_split['n'].max():,} questions")
+        style.panel_title(axes, [title_of(source, sources)], f"{split_title(split)}, {of_split['n'].max():,} questions")
         transform, reach = axes.transData.transform, MARK * figure.dpi / 72
         marks = [transform((one["x"], one["y"])) for one in labels]
         boxes = [[*(mark - reach), *(mark + reach)] for mark in marks]

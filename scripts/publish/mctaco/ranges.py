@@ -30,7 +30,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
     BASELINES, POINTS, load_systems, mctaco_metrics, over_seeds, title_of, trained_most, with_best_control)
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.table import write_points
 
 # Of each panel: the slice, the metric, what its axis says.
@@ -72,7 +72,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, place: dict[str, int], metric: 
             right = after < 50
             axes.annotate(told, (after, line), (0, 8), textcoords="offset points", fontsize=6, color=style.GREY,
                           ha="left" if right else "right", va="center", annotation_clip=False)
-    axes.set_xlim((0, 103) if metric == "exact_match" else (min(0, points["value"].min() * 100 - 2), None))
+    axes.set_xlim((0, 100) if metric == "exact_match" else (min(0, points["value"].min() * 100 - 2), None))
     axes.grid(axis="x")
     axes.grid(axis="y", visible=False)
     axes.set_ylim(len(place) - 0.4, -0.75)
@@ -103,7 +103,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
             draw_panel(axes, part, place, metric, label)
             if column == 0:
                 axes.set_yticks(list(place.values()), ["\n".join(names[system]) for system in place], fontsize=7)
-                style.panel_title(axes, [title_of(source, sources)], split)
+                style.panel_title(axes, [title_of(source, sources)], split_title(split))
             style.mark(axes, face_of(block), 12)
         high -= tall + gap
     handles = [Line2D([], [], color=style.COLOURS[0], marker="o", markersize=5.5, markerfacecolor=style.PAPER, linestyle="",

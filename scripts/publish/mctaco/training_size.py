@@ -31,7 +31,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of, replicate_name
 from scripts.publish.mctaco.metrics import (
     BASELINES, POINTS, claims_of, load_systems, looks, mctaco_metrics, title_of, with_best_control)
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.table import write_points
 
 METRICS = {"f1": "F1 (%)", "exact_match": "exact match (%)"}
@@ -83,7 +83,7 @@ def draw_panel(axes: Axes, single: pd.DataFrame, mean: pd.DataFrame, known: dict
     here = [system for system in known if (mean["system"] == system).any()]
     for number, system in enumerate(here):
         look, line = known[system], mean[mean["system"] == system]
-        shift = (number - (len(here) - 1) / 2) * span * 0.011
+        shift = (number - (len(here) - 1) / 2) * span * min(0.011, 0.06 / len(here))  # within the limits of the axis
         dots = single[single["system"] == system]
         seeded = dots["seed"].notna()
         dots = dots[seeded] if seeded.any() else dots
@@ -117,7 +117,7 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
         span = max(mean["train_pairs"].max(), 1)
         for axes, (metric, label) in zip(grid[line], METRICS.items()):
             draw_panel(axes, draws[draws["metric"] == metric], mean[mean["metric"] == metric], known, span)
-            axes.set_xlim(-0.04 * span, 1.05 * span)
+            axes.set_xlim(-0.04 * span, 1.06 * span)
             axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=[1, 2, 5, 10]))
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
             axes.set_ylim(bottom=0)
@@ -130,7 +130,7 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
                               fontsize=6.5,
                               bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 1})
             style.mark(axes, face_of(draws), 14)
-        questions = f"{split}, {mean['n'].max():,} questions"
+        questions = f"{split_title(split)}, {mean['n'].max():,} questions"
         style.panel_title(grid[line, 0], [title_of(source, sources)], questions)
     figure.legend(handles=handles, loc="lower center", ncols=across, bbox_to_anchor=(0.5, 0.07 / height),
                   handlelength=2.2, columnspacing=1.6, borderaxespad=0)

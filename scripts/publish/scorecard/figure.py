@@ -145,7 +145,7 @@ def draw_cell(axes: Axes, cell: pd.Series | str, x: float, y: float, width: floa
               va="center", zorder=3)
     axes.text(middle + 0.01, y + ROW * 0.38, told, fontsize=SMALL + 0.2, color=colour, ha="left", va="center", zorder=3)
     ends = "one group" if pd.isna(cell["ci_low"]) else f"{percent(cell['ci_low'])}–{percent(cell['ci_high'])}"
-    axes.text(middle, y + ROW * 0.76, ends, fontsize=SMALL - 0.4, color=style.GREY, ha="center", va="center", zorder=3)
+    axes.text(middle, y + ROW * 0.76, ends, fontsize=SMALL - 0.4, color=colour if clear else style.GREY, ha="center", va="center", zorder=3)
 
 
 def foot_of(card: Scorecard, probe: dict, models: dict) -> dict[str, tuple[str, str]]:

@@ -107,7 +107,7 @@ def legend_groups(card: Scorecard) -> list[tuple[str, list]]:
              Patch(facecolor=style.PAPER, edgecolor=style.GREY, linewidth=0.5, label="grey numbers: no better than a control")]
     if not panels_height(card):
         return [("", cells)]
-    ways = [Line2D([], [], color=WAY_COLOURS.get(way, OTHER_WAY), marker="o", markersize=4, linestyle="", label=way)
+    ways = [Patch(facecolor=WAY_COLOURS.get(way, OTHER_WAY), label=way)
             for way in dict.fromkeys(row["way"] for row in card.rows if row["way"] in set(card.cells["way"]))]
     kinds = [Line2D([], [], color=style.GREY, marker=KIND_MARKERS.get(kind, OTHER_KIND), markersize=4, linestyle="", label=kind)
              for kind in dict.fromkeys(card.cells["kind"])]

@@ -26,7 +26,7 @@ from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of, replicate_name
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
 from scripts.publish.table import write_points
 
@@ -165,7 +165,7 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
                           linewidth=1, zorder=3)
         draw_counts(axes, points[points["model"] != "human"], labelled=place % across == 0)
         title = sources.get(source, {}).get("title", source)
-        style.panel_title(axes, textwrap.wrap(title, 28 if across > 2 else 44), split)
+        style.panel_title(axes, textwrap.wrap(title, 28 if across > 2 else 44), split_title(split))
         style.mark(axes, face_of(points))
         axes.set_xticks(strides)
         axes.set_xlim(strides[0] - 0.45, strides[-1] + 0.45)

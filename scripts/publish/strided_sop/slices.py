@@ -29,7 +29,7 @@ from scripts.evaluate.strided_slices import PARTS
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
 from scripts.publish.table import write_points
 
@@ -155,7 +155,7 @@ def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFra
         strides = sorted(set(shown["stride"]))
         for start in range(0, len(strides), ACROSS):
             part = shown[shown["stride"].isin(strides[start : start + ACROSS])]
-            blocks.append((f"{entry.get('title', source)}, {split}{pairs}", part))
+            blocks.append((f"{entry.get('title', source)}, {split_title(split)}{pairs}", part))
     return blocks
 
 

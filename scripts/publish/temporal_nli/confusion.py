@@ -26,7 +26,7 @@ from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
-from scripts.publish.names import load
+from scripts.publish.names import load, method_title
 from scripts.publish.table import write_points
 from scripts.publish.temporal_nli.metrics import LABELS, SETS, data_title, nli_metrics
 
@@ -103,7 +103,7 @@ def blocks_of(cells: pd.DataFrame, sources: dict) -> list[tuple[str, list[list[l
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     """The figure of cells_of(); the matrices of one set stand beside one another."""
     blocks = blocks_of(cells, sources)
-    heading = {(series, method): [*textwrap.wrap(series, WRAP), method.replace("_", " ")]
+    heading = {(series, method): [*textwrap.wrap(series, WRAP), *textwrap.wrap(method_title(method), WRAP)]
                for series, method in cells[["series", "method"]].drop_duplicates().itertuples(index=False)}
     over = LINE * max(len(lines) for lines in heading.values()) + 0.24
     height = TOP + 0.42 + sum(HEAD + len(lines) * (over + SIDE + FOOT) for _, lines in blocks)

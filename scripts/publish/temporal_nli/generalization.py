@@ -29,9 +29,9 @@ from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
-from scripts.publish.names import load
+from scripts.publish.names import load, method_title
 from scripts.publish.table import write_points
-from scripts.publish.temporal_nli.metrics import METHODS, SCORINGS, SETS, data_title, nli_metrics
+from scripts.publish.temporal_nli.metrics import SCORINGS, SETS, data_title, nli_metrics
 
 PARTS = ["seen", "unseen", "learnt"]
 FRONTED = "form: time first"
@@ -140,7 +140,7 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
                 axes = figure.add_axes([(left + number * (wide + GAP)) / style.WIDTH, bottom / height, wide / style.WIDTH,
                                         tall / height])
                 draw_panel(axes, panel, kinds)
-                detail = METHODS.get(method, method) + ("" if scoring == "ternary" else f", {scoring}")
+                detail = method_title(method) + ("" if scoring == "ternary" else f", {scoring}")
                 style.panel_title(axes, names[series], detail)
                 if number == 0:
                     axes.set_yticks(np.arange(len(kinds)) + 0.5, [row_name(challenge_set, kind, block) for kind in kinds],

@@ -20,7 +20,7 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.table import percent, write_points
 from scripts.publish.timedial.metrics import (
     context_told, drawn, human, over_seeds, published_beside, same_system, systems_of, timedial_metrics, title_of,
@@ -52,7 +52,7 @@ def block_of(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Bl
     if len(published):
         texts["paper"] = [percent(value.iloc[0]) if len(value) else "" for value in paper]
     column = Column("2-best accuracy (% of instances)", marks_of(points, systems), paper_marks(published, systems), lines)
-    told = f"{first['split']}, {first['n']:,} instances, {context_told(points)}"
+    told = f"{split_title(first['split'])}, {first['n']:,} instances, {context_told(points)}"
     return Block(title_of(first["measured_on"], sources), told, systems, [column], face_of(points), texts)
 
 

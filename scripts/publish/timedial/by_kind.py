@@ -21,7 +21,7 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.table import write_points
 from scripts.publish.timedial.metrics import (
     context_told, drawn, over_seeds, systems_of, timedial_metrics, title_of, widest, with_best_control)
@@ -55,7 +55,7 @@ def block_of(points: pd.DataFrame, panel: str, sources: dict) -> Block | None:
         columns.append(Column(f"{NAMES.get(part, part)}\nn = {of_part['n'].max():,}", marks,
                               lines={chance: ((0, (1, 1.5)), "" if columns else "chance")}))
     return Block(f"{title_of(first['measured_on'], sources)}: {PANELS[panel]}",
-                 f"2-best accuracy (% of instances), {first['split']}, {context_told(rows)}", systems, columns,
+                 f"2-best accuracy (% of instances), {split_title(first['split'])}, {context_told(rows)}", systems, columns,
                  face_of(points))
 
 

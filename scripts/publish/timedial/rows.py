@@ -20,7 +20,7 @@ PAPER = {"linestyle": "", "marker": "D", "markersize": 4.4, "markerfacecolor": s
          "markeredgewidth": 0.9}
 ROW, HEAD, GAP, WRAP = 0.19, 0.23, 0.24, 46  # inches; characters of a label's line
 LABEL_LINE = 0.105  # inches
-TOP, UNDER, LINE = 0.52, 0.36, 0.13  # inches: a block's title; its ticks; a line of what an axis tells
+TOP, UNDER, LINE = 0.56, 0.36, 0.13  # inches: a block's title; its ticks; a line of what an axis tells
 
 
 def label_lines(system: dict) -> list[str]:
