@@ -178,6 +178,14 @@ def nothing(text: str) -> Figure:
     return figure
 
 
+def drawn(draw: Callable[[], Figure], theme: str = "light") -> Figure:
+    """The figure that `draw` makes, in the style."""
+    apply(theme)
+    figure = draw()
+    whole_marks(figure)
+    return figure
+
+
 def maker() -> str:
     """What a figure's files say of who made them: version, commit, program and the fingerprint of its code, as the page tells them."""
     told = project_version()
@@ -208,9 +216,7 @@ def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
     """
     told = told_in_files(given.metrics)
     for theme, suffixes in {"light": {"svg": "svg", "png": "png", "pdf": "pdf"}, "dark": {"dark.svg": "svg"}}.items():
-        apply(theme)
-        figure = draw()
-        whole_marks(figure)
+        figure = drawn(draw, theme)
         for suffix, kind in suffixes.items():
             with whole(given.output.with_name(f"{given.output.name}.{suffix}")) as place:
                 figure.savefig(place, format=kind, metadata=told[kind])

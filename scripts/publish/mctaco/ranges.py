@@ -31,7 +31,7 @@ from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
     BASELINES, POINTS, load_systems, mctaco_metrics, over_seeds, title_of, trained_most, with_best_control)
 from scripts.publish.names import load, split_title
-from scripts.publish.table import write_points
+from scripts.publish.table import signed, write_points
 
 # Of each panel: the slice, the metric, what its axis says.
 PANELS = [("all", "exact_match", "exact match (%)\nall questions"),
@@ -66,12 +66,9 @@ def draw_panel(axes: Axes, points: pd.DataFrame, place: dict[str, int], metric: 
                       marker="o", markersize=3.2, elinewidth=0.9, capsize=2, zorder=5)
         if points["slice"].iloc[0] == "all" and metric == "exact_match":
             gain = difference(ranged.loc[system].to_dict(), single.loc[system].to_dict())
-            told = f"{gain.value * 100:+.1f}"
-            if gain.ci_low is not None:
-                told += f" ({gain.ci_low * 100:+.1f} to {gain.ci_high * 100:+.1f})"
-            right = after < 50
-            axes.annotate(told, (after, line), (0, 8), textcoords="offset points", fontsize=6, color=style.GREY,
-                          ha="left" if right else "right", va="center", annotation_clip=False)
+            told = signed(gain.value) + ("" if gain.ci_low is None else f" ({signed(gain.ci_low)} to {signed(gain.ci_high)})")
+            axes.annotate(told, (0.5, line), (0, 8), xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=6,
+                          color=style.GREY, ha="center", va="center", annotation_clip=False)
     axes.set_xlim((0, 100) if metric == "exact_match" else (min(0, points["value"].min() * 100 - 2), None))
     axes.grid(axis="x")
     axes.grid(axis="y", visible=False)

@@ -101,13 +101,13 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
     panels = list(points.groupby(["source", "split"], sort=False).groups)
     handles = [Line2D([], [], color=look["colour"], marker=look["marker"], markersize=4.5, linestyle=look["line"],
                       markerfacecolor=look["face"], label=system) for system, look in known.items()]
-    handles += [Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, label="random"),
-                *(Line2D([], [], color=style.CONTROL, linestyle=(0, (6, 2, 1, 2)), linewidth=1,
-                         label=f"best control (no understanding of time), all questions: {name}")
-                  for name in rows.loc[rows["method"] == "control", "system"].unique()),
-                Line2D([], [], color=style.GREY, marker="o", markersize=2, linestyle="", label=f"one draw, {replicate_name(rows)}")]
-    across = max(1, min(len(handles), 110 // (max(len(handle.get_label()) for handle in handles) + 8)))
-    foot, top, panel, gap = 0.2 + 0.17 * -(-len(handles) // across), 0.5, 2.2, 0.95
+    lines = [Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, label="random"),
+             Line2D([], [], color=style.GREY, marker="o", markersize=2, linestyle="", label=f"one draw, {replicate_name(rows)}"),
+             *(Line2D([], [], color=style.CONTROL, linestyle=(0, (6, 2, 1, 2)), linewidth=1,
+                      label=f"best control (no understanding of time), all questions: {name}")
+               for name in rows.loc[rows["method"] == "control", "system"].unique())]
+    groups = [("", handles), ("", lines[:2]), ("", lines[2:])]
+    foot, top, panel, gap = 0.2 + style.legends_height(groups), 0.5, 2.2, 0.95
     width, height = style.WIDTH, foot + 0.5 + top + len(panels) * panel + (len(panels) - 1) * gap
     figure, grid = plt.subplots(len(panels), 2, figsize=(width, height), squeeze=False)
     figure.subplots_adjust(left=0.55 / width, right=1 - 0.12 / width, top=1 - top / height,
@@ -132,8 +132,7 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
             style.mark(axes, face_of(draws), 14)
         questions = f"{split_title(split)}, {mean['n'].max():,} questions"
         style.panel_title(grid[line, 0], [title_of(source, sources)], questions)
-    figure.legend(handles=handles, loc="lower center", ncols=across, bbox_to_anchor=(0.5, 0.07 / height),
-                  handlelength=2.2, columnspacing=1.6, borderaxespad=0)
+    style.legends(figure, groups, 0.07)
     return figure
 
 

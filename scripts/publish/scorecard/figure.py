@@ -37,7 +37,7 @@ COLUMNS = [*PROBE, "split", "kind", "parameters", "model", "way", "method", "val
            "above_low", "above_high", "control", "clear", "wordings", "lowest", "highest", "sample"]
 # Inches: the rows' names; the least and the most of a column; a row, a row's further lines, a kind's name, air; a line of a head.
 LEFT, NARROW, WIDE, ROW, LINE, KIND, AIR, HEAD_LINE = 1.92, 0.62, 0.95, 0.275, 0.105, 0.21, 0.07, 0.115
-WRAP = 34  # letters of a row's name
+WRAP = 31  # letters of a row's name
 SMALL = 5.6  # points
 FAR = 0.6  # above the best control: the darkest blue
 
