@@ -96,7 +96,11 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
     strides = sorted(set(history["stride"]))
     splits = sorted(set(history["split"]), key=lambda name: (name != "train", name != "held_out", name))
     titles = row_titles(history, sources, models)
-    width, panel, gap, top, foot = style.WIDTH, 0.92, 0.76, 0.5, 0.72
+    handles = [Line2D([], [], label=split_title(split), **look(split, splits)) for split in splits]
+    marks = [Line2D([], [], color=style.GREY, marker="o", markersize=2.6, linestyle="", label="epoch chosen on held-out examples"),
+             Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.8, label="chance")]
+    groups = [("", handles), ("", marks)]
+    width, panel, gap, top, foot = style.WIDTH, 0.92, 0.76, 0.5, 0.5 + style.legends_height(groups)
     height = top + foot + len(titles) * (2 * panel + 0.1) + (len(titles) - 1) * gap
     figure = plt.figure(figsize=(width, height))
     for number, (key, title) in enumerate(titles.items()):
@@ -126,13 +130,7 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
                     axes.set_title(f"stride {stride}", loc="left", fontsize=7.5, color=style.GREY, pad=3)
                 if line == 1 and number == len(titles) - 1:
                     axes.set_xlabel("epoch")
-    handles = [Line2D([], [], label=split_title(split), **look(split, splits))
-               for split in splits]
-    handles += [Line2D([], [], color=style.GREY, marker="o", markersize=2.6, linestyle="",
-                       label="epoch chosen (held-out)"),
-                Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.8, label="chance")]
-    figure.legend(handles=handles, loc="lower center", ncols=len(handles), bbox_to_anchor=(0.5, 0.08 / height),
-                  handlelength=2, columnspacing=1.4, borderaxespad=0)
+    style.legends(figure, groups, 0.08)
     return figure
 
 
@@ -141,8 +139,9 @@ def main(given: argparse.Namespace) -> None:
     history = pd.concat([read_history(given.train / name / "history.parquet") for name in given.runs])
     history = history.sort_values(["source", "model", "variant", "stride", "seed", "split", "epoch"], ignore_index=True)
     history["sample"] = history["source"].isin(metrics.loc[metrics["sample"], "source"])
-    sources, models = load(given.sources), load(given.models)
-    style.save(lambda: draw(history, sources, models), given)
+    history = history[history.groupby("run")["epoch"].transform("max") > 0]  # what is only asked has no curve
+    sources, models, none = load(given.sources), load(given.models), "no model was trained in this run"
+    style.save(lambda: style.nothing(none) if history.empty else draw(history, sources, models), given)
     write_points(history.drop(columns="variant"), given.output)
     log.info("%s: %d runs", given.output, history["run"].nunique())
 

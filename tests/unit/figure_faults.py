@@ -67,6 +67,10 @@ def text_faults(figure: Figure) -> list[str]:
     for text, box in zip(texts, boxes):
         if box.x0 < -SLACK or box.y0 < -SLACK or box.x1 > inside.x1 + SLACK or box.y1 > inside.y1 + SLACK:
             faults.append(f"out of the figure: {text.get_text()!r}")
+    for legend in figure.legends:
+        box = legend.get_window_extent()
+        if box.x0 < -SLACK or box.x1 > inside.x1 + SLACK or box.y0 < -SLACK:
+            faults.append("a legend reaches out of the figure")
     for (one, first), (other, second) in itertools.combinations(zip(texts, boxes), 2):
         wide = min(first.x1, second.x1) - max(first.x0, second.x0)
         tall = min(first.y1, second.y1) - max(first.y0, second.y0)
