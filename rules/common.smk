@@ -23,7 +23,7 @@ os.environ.update({
     "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
 })
 
-from scripts.common.configuration import as_json, control_sets, resolve
+from scripts.common.configuration import control_sets, resolve
 from scripts.common.devices import visible_gpus
 from scripts.common.files import sha256_of
 from scripts.common.fingerprint import fingerprint
@@ -33,6 +33,7 @@ from scripts.common.manifest import lost_files
 from scripts.common.model_facts import facts_reader, kept_facts
 from scripts.common.models import MADE_MODEL, STAGES, stage_of
 from scripts.common.own import from_command_line, own_entries, probed_models
+from scripts.common.plain_json import as_json
 from scripts.common.program import UserError
 from scripts.common.prompts import prompts_of
 from scripts.common.schemas import check, schema, sound, sound_figures

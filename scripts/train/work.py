@@ -10,10 +10,10 @@ import json
 import shutil
 from pathlib import Path
 
-from scripts.common.configuration import as_json
 from scripts.common.files import sha256_of, whole
 from scripts.common.fingerprint import fingerprint
 from scripts.common.models import MADE_MODEL
+from scripts.common.plain_json import as_json
 from scripts.common.program import UserError, log
 from scripts.common.tables import content_digest
 from scripts.train.cost import cost_of
