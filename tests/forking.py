@@ -3,6 +3,7 @@
 Each call is a process of its own, as with `python -m`: its own arguments, folder, output and exit code.
 """
 
+import atexit
 import gc
 import json
 import os
@@ -10,6 +11,7 @@ import runpy
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 SHARED = ["numpy", "pandas", "pyarrow.parquet", "pyarrow.compute", "matplotlib.pyplot", "jinja2", "yaml"]
@@ -39,6 +41,20 @@ class ForkServer:
     def stop(self) -> None:
         self.process.stdin.close()
         self.process.wait()
+
+
+@cache
+def snakemake_server() -> ForkServer:
+    """One process a worker of pytest that has imported Snakemake, and what the rules import of others."""
+    started = ForkServer(dict(os.environ), Path.cwd(), ["snakemake.cli", "jsonschema", "numpy", "requests"])
+    atexit.register(started.stop)
+    return started
+
+
+def snakemake(*arguments, cwd: Path, **environment) -> subprocess.CompletedProcess:
+    """`python -m snakemake …` in a folder, without a mirror unless `environment` names one."""
+    kept = {name: value for name, value in os.environ.items() if name != "TIMESTRIDE_MIRROR"}
+    return snakemake_server().call(["snakemake", *map(str, arguments)], cwd, kept | environment)
 
 
 def serve() -> list[str]:

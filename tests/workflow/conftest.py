@@ -1,6 +1,5 @@
 """A small study, run once by the real workflow; each test works on a copy of the finished folder."""
 
-import atexit
 import hashlib
 import json
 import os
@@ -9,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,21 +15,7 @@ import yaml
 from filelock import FileLock
 
 from tests.conftest import ROOT
-from tests.forking import ForkServer
-
-
-@cache
-def server() -> ForkServer:
-    """One process a worker of pytest that has imported Snakemake, and what the rules import of others: a call is a fork of it."""
-    started = ForkServer(dict(os.environ), ROOT, ["snakemake.cli", "jsonschema", "numpy", "requests"])
-    atexit.register(started.stop)
-    return started
-
-
-def snakemake(*arguments, cwd: Path, **environment) -> subprocess.CompletedProcess:
-    """`python -m snakemake …` in a folder, without a mirror unless `environment` names one."""
-    kept = {name: value for name, value in os.environ.items() if name != "TIMESTRIDE_MIRROR"}
-    return server().call(["snakemake", *map(str, arguments)], cwd, kept | environment)
+from tests.forking import snakemake
 
 
 class Study:

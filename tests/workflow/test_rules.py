@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
-from tests.workflow.conftest import Study, checkout, snakemake
+from tests.forking import snakemake
+from tests.workflow.conftest import Study, checkout
 
 SMALL = {"name": "tiny", "run": ["sample_sop"], "seeds": [1], "experiments": {"sample_sop": {
     "data": {"source": "sample_activitynet", "stride": 0}, "training": {"epochs": 1}}}}
