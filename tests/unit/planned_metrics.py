@@ -37,7 +37,8 @@ def systems_of(preset: str, study: str) -> list[dict]:
         source = SOURCES[run.dataset.source]
         learns = STUDIES[study]["methods"][run.method]["learns"]
         same = {"study": study, "source": run.dataset.source, "dataset": run.dataset.name,
-                "measured_on": source.get("measured_on"), "domain": source.get("domain", "in") if learns else "zero_shot"}
+                "measured_on": source.get("measured_on")}
+        same |= {"domain": source.get("domain", "in") if learns else "zero_shot"} if study == "timedial" else {}
         same |= json.loads(run.dataset.options)
         systems.append(same | {"model": run.model, "method": run.method})
         baselines = [] if (run.dataset.source, run.dataset.name) in seen else BASELINES.get(study, [])
