@@ -13,6 +13,8 @@ from snakemake.iocontainers import Wildcards
 def paradigm_of(run):
     """The module of scripts/train/ that a run learns and scores by."""
     paradigm = STUDIES[run.study]["methods"][run.method].get("paradigm", "classify")
+    if json.loads(run.settings)["training"].get("objectives"):
+        return "objectives"
     return "esim" if paradigm == "classify" and "esim" in MODELS[run.model] else paradigm
 
 
@@ -29,7 +31,7 @@ def method_of(run):
         return as_json({key: study[key] for key in ("columns", "labels")} | {
             "exchangeable": study.get("exchangeable", False), "inputs": study["methods"]["control"]["inputs"]})
     known = {key: study.get(key) for key in ("columns", "labels", "merged_labels", "held_out", "peak")}
-    how = {key: value for key, value in study["methods"][run.method].items() if key not in ("fits", "probe")}  # which decide no number
+    how = {key: value for key, value in study["methods"][run.method].items() if key not in ("fits", "probe", "objectives")}  # which decide no number
     prompt = {"prompt": prompts_by_wording(run.study, run.method)[run.wording]} if run.wording else {}
     return as_json(known | {"makes_model": False} | how | {"paradigm": paradigm_of(run)} | prompt)
 
@@ -51,10 +53,10 @@ def run_state(wildcards, output):
     return "Already trained, if data and code are the same:" if finished else "Training"
 
 
-def names_in_model(model):
-    """The files to read in the folder of a model that a run made; those of a fetched one stand in its manifest, since only the
+def names_in_start(run):
+    """The files to read in the folder of weights that a run learnt; those of a fetched model stand in its manifest, since only the
     fetch learns which it has (weights whole or in shards)."""
-    return [Path(file).name for file in MADE_MODEL] if stage_of(MODELS[model]) else []
+    return [Path(file).name for file in MADE_MODEL] if run.begins_with else []
 
 
 def card_of(run):
@@ -77,7 +79,7 @@ def how_to_train(wildcards, output, threads, resources):
                "micro-batch-tokens": config["micro_batch_tokens"], "report-to": config["report_to"], "tokens": "results/train/tokens"}
     if config["keep"] != "none":
         options |= {"keep": config["keep"], "card": card_of(PLAN.runs[wildcards.run])}
-    flags = [*([] if config["deterministic"] else ["--not-deterministic"]), *(["--merge-adapter"] if config["merge_adapter"] else [])]
+    flags = [*([] if config["deterministic"] else ["--not-deterministic"]), *(["--hands-on"] if wildcards.run in STARTS else []), *(["--merge-adapter"] if config["merge_adapter"] else [])]
     return flags + [str(part) for name, value in options.items() if value is not None for part in (f"--{name}", value)]
 
 
@@ -281,12 +283,14 @@ def item_label(wildcards):
 
 def page_texts():
     """What the page says beside its numbers: {path as in the project: text}."""
-    sources = fields_of(SOURCES, USED_SOURCES, (*OF_SOURCES, "licence", "citation", "homepage"))
+    sources = fields_of(SOURCES, USED_SOURCES, (*OF_SOURCES, "short", "licence", "citation", "homepage"))
     for source, entry in sources.items():
         if "sample" not in entry:  # of a download its files are told, not where they were
             entry["downloads"] = [{"file": file, "sha256": digest} for file, digest in fetched_hashes(source).items()]
     models = fields_of(MODELS, with_base_models(USED_MODELS), (*OF_MODELS, "licence", "hub", "revision", "folder"))
-    studies = fields_of(STUDIES, USED_STUDIES, ("title", "paper"))
+    studies = fields_of(STUDIES, USED_STUDIES, ("title", "short", "counted", "paper", "headline"))
+    for study, entry in studies.items():
+        entry["methods"] = {method: {"learns": how["learns"]} for method, how in STUDIES[study]["methods"].items()}
     shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "caption")
     items = [{key: item[key] for key in shown if key in item} for item in PUBLISHED.values()]
     resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
@@ -298,16 +302,20 @@ def page_texts():
 
 def page_configuration():
     """What decides the numbers, as JSON; where and how fast they are found does not stand on the page."""
-    makers = [stage_of(MODELS[model])[1]["experiment"] for model in PLAN.maker_of]
     return as_json({key: config[key] for key in ("name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune")}
                    | {"model": PROBED}
-                   | {"experiments": {name: config["experiments"][name] for name in (*config["run"], *makers)}})
+                   | {"experiments": {name: config["experiments"][name] for name in (*config["run"], *sorted(PLAN.initials))}})
 
 
 def page_provenance():
     """By figure or table the rule and the code that made it, as JSON."""
     return as_json({name: {"rule": f"publish_{item['kind']}", "code": fingerprint(f"scripts.publish.{item['program']}")}
                     for name, item in PUBLISHED.items()})
+
+
+def page_templates():
+    """JSON: the hash of each template of the page and of its styles."""
+    return as_json({file.name: sha256_of(file) for file in (ROOT / "scripts/publish/templates").iterdir() if file.is_file()})
 
 
 def page_arguments(wildcards, output):

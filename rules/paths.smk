@@ -45,30 +45,31 @@ def built(dataset):
     return f"{dataset.folder}/manifest.json"
 
 
-def model_folder(model):
-    """Where a model's files are: fetched, or in the run that made it."""
-    if stage_of(MODELS[model]):
-        return f"{run_folder(PLAN.maker_of[model])}/model"
-    return f"results/fetch/models/{model}"
-
-
 def model_of(model):
-    """What stands for a model's files: the manifest of fetched ones, the files of one that a run made, nothing for a control."""
-    if "control" in MODELS[model]:
-        return []
-    if stage_of(MODELS[model]):
-        return [f"{model_folder(model)}/{Path(name).name}" for name in MADE_MODEL]
-    return [f"{model_folder(model)}/manifest.json"]
+    """What stands for the files of a model that is fetched: their manifest; nothing for a control, or what a run makes."""
+    return [] if {*STAGES, "control"} & set(MODELS[model]) else [f"results/fetch/models/{model}/manifest.json"]
+
+
+def start_folder(run):
+    """Where the weights are that a run begins with: of the run that learnt them, or of the model as it was fetched."""
+    start = PLAN.runs.get(run.begins_with)
+    return f"results/train/{start.study}/{start.name}/model" if start else f"results/fetch/models/{run.model}"
+
+
+def start_of(run):
+    """What stands for the weights that a run begins with."""
+    return [f"{start_folder(run)}/{Path(name).name}" for name in MADE_MODEL] if run.begins_with else model_of(run.model)
 
 
 MANIFEST_OF = {name: f"results/train/{controls}.manifest.json" for controls, names in CONTROL_SETS.items() for name in names}
 
 
 def run_outputs(run):
-    """What stands for a finished run: predictions, or the model that it made; of a control the manifest of its dataset's controls."""
+    """What stands for a finished run: predictions, or the model that it made, or both where others begin with it; of a control
+    the manifest of its dataset's controls."""
     if run in CONTROLS:
         return [MANIFEST_OF[run]]
-    result = MADE_MODEL if run in PLAN.maker_of.values() else ["predictions.parquet"]
+    result = [*([] if run in MAKERS else ["predictions.parquet"]), *(MADE_MODEL if run in MAKERS | STARTS else [])]
     return [*(f"{run_folder(run)}/{name}" for name in (*result, "history.parquet")), run_facts(run)]
 
 
@@ -175,7 +176,7 @@ def human_labels(wildcards):
 
 def measured_runs(study):
     """The runs of a study (or of all) that were measured."""
-    return [run for run in PLAN.runs.values() if study in (run.study, "all") and run.name not in PLAN.maker_of.values()]
+    return [run for run in PLAN.runs.values() if study in (run.study, "all") and run.name in MEASURED]
 
 
 def model_runs(study):
@@ -213,7 +214,7 @@ def is_published(item):
     return any(has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs)
 
 
-SUFFIXES = {"figure": ["svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
+SUFFIXES = {"figure": ["svg", "dark.svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
 PUBLISHED = {item["name"]: item for item in FIGURES if is_published(item)}
 EVALUATED, PAGES = f"results/evaluate/{NAME}", f"results/publish/{NAME}"
 
@@ -260,7 +261,7 @@ def datasets_there(study):
 
 def ranked_models():
     """The models that are told to leaderboards: those of runs that were measured."""
-    return sorted({run.model for run in PLAN.runs.values() if run.name not in PLAN.maker_of.values()})
+    return sorted({run.model for run in PLAN.runs.values() if run.name in MEASURED})
 
 
 def forget_lost_files():

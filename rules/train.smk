@@ -5,7 +5,8 @@ Reads  results/build/<study>/<source>/<dataset>/, and the model's files
 Writes results/train/<study>/<run>/predictions.parquet   scores for every example of every split measured on
        results/train/<study>/<run>/history.parquet       loss and accuracy by epoch
        results/train/<study>/<run>/run.json              settings, versions, hardware, hashes, times
-       results/train/<study>/<run>/model/                instead of predictions: the model of an MLM or CLM stage
+       results/train/<study>/<run>/model/                the weights that others begin with: of an MLM or CLM stage instead of
+                                                         predictions, of other runs (`initial:`) beside them
        results/train/<study>/<controls>.manifest.json    of a dataset's controls: which of these files they left
        results/train/<study>/<run>/work/                 no output of a rule: checkpoint and finished work, which stay
        results/train/kept/<weights>/                     no output of a rule either: trained weights, where `keep` says so
@@ -23,13 +24,13 @@ rule train_run:
     """A run of an experiment: what it learns from, its model and its settings give its name."""
     input:
         data=lambda wildcards: built(PLAN.runs[wildcards.run].dataset),
-        model=lambda wildcards: model_of(PLAN.runs[wildcards.run].model),
+        model=lambda wildcards: start_of(PLAN.runs[wildcards.run]),
     output:
         result="results/train/{study}/{run}/predictions.parquet",
         history="results/train/{study}/{run}/history.parquet",
         facts="results/train/{study}/{run}/run.json",
     wildcard_constraints:
-        run=one_of(set(PLAN.runs) - set(PLAN.maker_of.values()) - CONTROLS),
+        run=one_of(set(PLAN.runs) - MAKERS - STARTS - CONTROLS),
     params:
         code=lambda wildcards: fingerprint(
             "scripts.train.run", "scripts.train.loop", f"scripts.train.{paradigm_of(PLAN.runs[wildcards.run])}"),
@@ -37,9 +38,9 @@ rule train_run:
         method=lambda wildcards: method_of(PLAN.runs[wildcards.run]),
         splits=lambda wildcards: splits(PLAN.runs[wildcards.run].dataset.source),
         data=lambda wildcards, input: Path(input.data).parent,
-        model=lambda wildcards, output: model_folder(PLAN.runs[wildcards.run].model),
+        model=lambda wildcards, output: start_folder(PLAN.runs[wildcards.run]),
         folder=lambda wildcards, output: Path(output.facts).parent,
-        model_files=lambda wildcards, output: names_in_model(PLAN.runs[wildcards.run].model),
+        model_files=lambda wildcards, output: names_in_start(PLAN.runs[wildcards.run]),
         how=how_to_train,
         keep=config["keep"],
         state=run_state,
@@ -63,14 +64,23 @@ rule train_run:
         " {params.how:q} --attempt {resources.attempt} --output {params.folder:q} --log {log:q}"
 
 
-# A rule of its own, since its outputs are others; all else is as above.
+# Rules of their own, since their outputs are others; all else is as above.
 use rule train_run as train_model with:
     output:
         result=[f"results/train/{{study}}/{{run}}/{name}" for name in MADE_MODEL],
         history="results/train/{study}/{run}/history.parquet",
         facts="results/train/{study}/{run}/run.json",
     wildcard_constraints:
-        run=one_of(PLAN.maker_of.values()),
+        run=one_of(MAKERS),
+
+
+use rule train_run as train_start with:
+    output:
+        result=[f"results/train/{{study}}/{{run}}/{name}" for name in ("predictions.parquet", *MADE_MODEL)],
+        history="results/train/{study}/{run}/history.parquet",
+        facts="results/train/{study}/{run}/run.json",
+    wildcard_constraints:
+        run=one_of(STARTS),
 
 
 rule train_controls:
