@@ -18,8 +18,8 @@ def paradigm_of(run):
 
 @cache
 def prompts_by_wording(study, method):
-    """What a method's runs put to a language model, by wording (resources/prompts/<study>.yaml)."""
-    return prompts_of(study, STUDIES[study], method)
+    """What a method's runs put to a language model, by wording (resources/prompts/<study>.yaml, `prompts:` laid over)."""
+    return prompts_of(study, STUDIES[study], method, own=config["prompts"])
 
 
 def method_of(run):

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from scripts.common.grid import Dataset, as_json, datasets, levels_of
 from scripts.common.models import STAGES, stage_of
-from scripts.common.probe import Known, LeftOut, does_fit, fitting, kind_in_words, needs_in_words
+from scripts.common.probe import BLIND, Known, LeftOut, does_fit, fitting, kind_in_words, needs_in_words
 from scripts.common.program import UserError
 from scripts.common.prompts import PARADIGM as LIKELIHOOD
-from scripts.common.prompts import prompts_of
+from scripts.common.prompts import check_own, prompts_of
 from scripts.common.schemas import check_entry, closest, shown
 
 MOST_RUNS = 50_000  # of one experiment: more is a slip
@@ -209,14 +209,21 @@ class _Resolver:
                     for seed in seeds:
                         yield _run(experiment["study"], how, dataset, model, makers[model], method, wording, settings, seed)
 
-    @staticmethod
-    def wordings(experiment: dict, study: dict, method: str, where: str) -> list[str]:
-        """The wordings of a method that an experiment asks by: all, or those that it names. Raises UserError for an unknown one."""
-        known = list(prompts_of(experiment["study"], study, method))
-        for wording in experiment.get("wordings", []):
-            if wording not in known:
-                raise UserError(f"{where}.wordings: the method {method} has no wording {shown(wording)}{closest(wording, known)}")
-        return experiment.get("wordings", known)
+    def wordings(self, experiment: dict, study: dict, method: str, where: str) -> list[str]:
+        """The wordings of a method that an experiment asks by: all, or those that it names. Raises UserError for an unknown one.
+
+        Of a method's control those of the method may be named: it has some of them.
+        """
+        known, all_known = (list(prompts_of(experiment["study"], study, name, own=self.config.get("prompts")))
+                            for name in (method, method.removesuffix(BLIND)))
+        named = experiment.get("wordings", all_known)
+        for wording in named:
+            if wording not in all_known:
+                raise UserError(f"{where}.wordings: the method {method} has no wording {shown(wording)}{closest(wording, all_known)}")
+        if not (asked := [wording for wording in named if wording in known]):
+            raise UserError(f"{where}.wordings: the control {method} has none of {', '.join(named)}; name {known[0]} as well, or leave "
+                            f"{method} out of methods")
+        return asked
 
     def methods_of(self, name: str, model: str, study: dict, where: str) -> list[str]:
         """The methods by which an experiment asks a model; those that are left out since they do not fit join the plan."""
@@ -280,6 +287,7 @@ def resolve(config: dict, sources: dict, models: dict, studies: dict, probed: li
     experiment uses.
     """
     _check_model_is_used(config)
+    check_own(config.get("prompts") or {}, studies)
     resolver = _Resolver(config, sources, models, studies, probed or [], facts)
     plan = resolver.plan
     for name in config["run"]:

@@ -10,6 +10,7 @@ ABILITIES = {
     "span_writer": "an encoder-decoder that writes masked spans (T5)",
     "decoder": "a decoder",
 }
+BLIND = "_blind"  # the end of a method's name: the control of the method before it, the same model without what it should read
 
 
 @dataclass(frozen=True)

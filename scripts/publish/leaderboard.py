@@ -33,7 +33,7 @@ def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     Raises UserError where two rows have the same model, task, metric and key.
     """
     rows = metrics[metrics["seed"].isna() & metrics["wording"].isna() & (metrics["slice"] == "all")
-                   & ~metrics["metric"].str.endswith("_above_control")].copy()
+                   & ~metrics["metric"].str.endswith(("_above_control", "_above_blind"))].copy()
     rows["key"] = rows["scoring"].astype(object).fillna("none") if "scoring" in rows else "none"
     rows["task"] = rows[[name for name in TASK if name in rows]].fillna("").astype(str).agg(":".join, axis=1)
     if (twice := rows[rows.duplicated(["model", "task", "metric", "key"])]).size:

@@ -13,7 +13,7 @@ STUDY = "temporal_nli"
 SETS = {"temp_order": "Set I: Temp-Order", "temp_duration": "Set II: Temp-Duration",
         "cross_unit": "Set III: Cross-Unit"}
 METHODS = {"majority": "baseline", "direct": "direct evaluation", "hypothesis_only": "hypothesis only",
-           "likelihood": "likelihood", "likelihood_pmi": "likelihood, PMI", "train": "train and evaluate", "external": "from elsewhere",
+           "likelihood": "likelihood", "likelihood_blind": "likelihood, hypothesis alone", "likelihood_pmi": "likelihood, PMI", "train": "train and evaluate", "external": "from elsewhere",
            "control": "control"}
 SCORINGS = ["ternary", "binary"]
 LABELS = ["entailment", "neutral", "contradiction"]
