@@ -300,6 +300,11 @@ def page_provenance():
                     for name, item in PUBLISHED.items()})
 
 
+def page_templates():
+    """JSON: the hash of each template of the page and of its styles."""
+    return as_json({file.name: sha256_of(file) for file in (ROOT / "scripts/publish/templates").iterdir() if file.is_file()})
+
+
 def page_arguments(wildcards, output):
     """The file of the arguments of the page."""
     return argument_file(["--resources", f"{hand_over(page_texts())}/resources",

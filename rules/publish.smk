@@ -88,7 +88,7 @@ rule publish_page:
         page=report(f"{PAGES}/index.html", caption="../report/workflow.rst", category="The page"),
     params:
         code=fingerprint("scripts.publish.site"),
-        template=sha256_of(ROOT / "scripts/publish/templates/page.html.j2"),
+        template=page_templates(),
         texts=as_json(page_texts()),
         configuration=page_configuration(),
         provenance=page_provenance(),

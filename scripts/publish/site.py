@@ -226,7 +226,7 @@ def run_title(fact: dict, models: dict) -> str:
 def page(context: dict) -> str:
     """The HTML of the page."""
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
-                                     lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+                                     lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
     return environment.get_template("page.html.j2").render(context)
 
 
