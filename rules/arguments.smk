@@ -210,7 +210,7 @@ def shown_by_item(wildcards):
              "published.csv": rows_of(PAPERS, "study", studies)}
     if study == "all":
         told = {name: {"title": STUDIES[name]["title"], "headline": STUDIES[name]["headline"],
-                       "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
+                       "headline_methods": STUDIES[name].get("headline_methods", []), "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
                 for name in STUDIES if name in studies}
         shown |= {"studies.yaml": json.dumps(told), "left_out.yaml": left_out()}
     return json.dumps(shown)

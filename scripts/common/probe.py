@@ -80,6 +80,6 @@ def fitting(methods: dict[str, dict], model: Known, fine_tune: str | bool) -> tu
         why = _why_not(how, model, fine_tune)
         if why is None:
             chosen.append(method)
-        elif how.get("probe"):
+        elif how.get("probe") and not method.endswith(BLIND):  # a control goes with its method
             left_out[method] = why
     return chosen, left_out

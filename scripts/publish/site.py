@@ -36,6 +36,7 @@ from scripts.common.tables import read_metrics
 from scripts.common.yaml_files import read_yaml
 from scripts.publish.comparison import DIFFERENCE, Facts, findings, paper_of, published_claims, settings_of, trends
 from scripts.publish.machines import machine_of, mixture
+from scripts.publish.marks import with_replicates
 from scripts.publish.names import load, method_title, model_title
 from scripts.publish.scorecard.layout import read_left_out
 
@@ -52,6 +53,12 @@ def paragraphs(file: Path) -> list[str]:
     except FileNotFoundError:
         raise UserError(f"{file}: no such file; write the caption there in plain paragraphs") from None
     return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
+
+
+def over_replicates(texts: list[str], runs: list[dict]) -> list[str]:
+    """Texts that speak of seeds, in which that is what the runs of a study are replicates by: seeds, wordings or both."""
+    asked = [fact.get("wording") is not None for fact in runs if fact["method"] != "control"]
+    return [with_replicates(text, not all(asked), any(asked)) for text in texts]
 
 
 def readable_table(file: Path, heads: list[str] | None) -> dict:
@@ -110,11 +117,12 @@ def question_groups(file: Path) -> list[dict]:
     return [{"title": title, "questions": questions} for title, questions in groups.items()]
 
 
-def published_item(item: dict, publish: Path, root: Path, output: Path, provenance: dict) -> dict:
-    """A figure or table as the template wants it."""
+def published_item(item: dict, publish: Path, root: Path, output: Path, provenance: dict, runs: list[dict]) -> dict:
+    """A figure or table as the template wants it; runs: those that it may show, which its caption counts by seeds or by wordings."""
     base = publish / FOLDERS[item["kind"]] / item["name"]
     links = [(suffix.upper(), os.path.relpath(f"{base}.{suffix}", output.parent)) for suffix in OTHERS[item["kind"]]]
-    shown = item | {"caption": paragraphs(root / item["caption"]), "links": links,
+    caption = paragraphs(root / item["caption"])
+    shown = item | {"caption": caption if item["study"] == ALL else over_replicates(caption, runs), "links": links,
                     "provenance": provenance.get(item["name"], {})}
     if item["kind"] == "figure":
         svg = base.with_name(f"{item['name']}.svg").read_bytes()
@@ -241,7 +249,7 @@ def main(given: argparse.Namespace) -> None:
     configuration, provenance = json.loads(given.configuration), json.loads(given.provenance)
 
     def published_items(study: str, own: list[dict]) -> list[dict]:
-        return [published_item(item, given.publish, root, given.output, provenance) for item in read_yaml(resources / "figures.yaml")
+        return [published_item(item, given.publish, root, given.output, provenance, own) for item in read_yaml(resources / "figures.yaml")
                 if item["study"] == study and is_made(item, own, bool(configuration.get("model")))]
 
     sections = []
@@ -249,7 +257,7 @@ def main(given: argparse.Namespace) -> None:
         own = [fact for fact in runs if fact["study"] == study]
         facts = Facts(means[means["study"] == study], own, cleaning, sources, models)
         sections.append({"name": study, "title": studies[study]["title"], "paper": studies[study]["paper"],
-                         "question": paragraphs(root / "report" / f"{study}.rst"),
+                         "question": over_replicates(paragraphs(root / "report" / f"{study}.rst"), own),
                          "items": published_items(study, own), "machines": mixture(own),
                          "compared": compared(study, published, facts)})
     reported = {model for _, claim in published.iterrows() for model in paper_of(claim).get("model", [])}
@@ -262,7 +270,6 @@ def main(given: argparse.Namespace) -> None:
         "all_items": published_items(ALL, [fact for fact in runs if fact["study"] in studies]),
         "left_out": left_out_groups(read_left_out(resources / "left_out.yaml"), models, studies),
         "sample": bool(metrics["sample"].any()), "all_sample": bool(metrics["sample"].all()),
-        "wordings": bool(metrics["wording"].notna().any()),
         "limits": [f"{limit:,.0f}" for limit in sorted(metrics["limit"].dropna().unique())],
         "cleaning": cleaned(given.cleaning, sources),
         "sources": source_facts(sorted(set(cleaning["source"])), sources, root),

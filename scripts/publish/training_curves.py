@@ -3,7 +3,7 @@
 A dot marks the epoch that each seed's held-out training videos chose: the one behind the reported accuracy.
 
 Reads  metrics.parquet (for which corpora are samples), <train>/<run>/history.parquet of each run (schema history; its
-       provenance tells the run's settings), resources/sources.yaml and models.yaml for titles
+       provenance tells the run's settings); what learns nothing is left out, resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .png, .pdf, and .csv: the plotted points
 
     python -m scripts.publish.training_curves --metrics results/evaluate/default/metrics.parquet \\
@@ -140,9 +140,10 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
 def main(given: argparse.Namespace) -> None:
     metrics = read_table(given.metrics, ["source", "sample"]).to_pandas()
     history = pd.concat([read_history(given.train / name / "history.parquet") for name in given.runs])
+    history = history[history["epoch"] > 0]  # what learns nothing was measured once, before any epoch
     history = history.sort_values(["source", "model", "variant", "stride", "seed", "split", "epoch"], ignore_index=True)
     history["sample"] = history["source"].isin(metrics.loc[metrics["sample"], "source"])
-    figure = draw(history, load(given.sources), load(given.models))
+    figure = draw(history, load(given.sources), load(given.models)) if len(history) else style.nothing("no model of this study learnt in this run")
     style.save(figure, given.output)
     write_points(history.drop(columns="variant"), given.output)
     log.info("%s: %d runs", given.output, history["run"].nunique())
