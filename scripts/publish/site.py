@@ -29,7 +29,7 @@ import yaml
 from scripts.common.csv_files import read_csv
 from scripts.common.files import sha256_of, whole
 from scripts.common.handed import has_options
-from scripts.common.models import stage_of
+from scripts.common.models import STAGES, stage_of
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.runs import facts_of
 from scripts.common.tables import read_metrics
@@ -57,7 +57,7 @@ def paragraphs(file: Path) -> list[str]:
 
 def over_replicates(texts: list[str], runs: list[dict]) -> list[str]:
     """Texts that speak of seeds, in which that is what the runs of a study are replicates by: seeds, wordings or both."""
-    asked = [fact.get("wording") is not None for fact in runs if fact["method"] != "control"]
+    asked = [fact.get("wording") is not None for fact in runs if fact["method"] not in ("control", *STAGES)]
     return [with_replicates(text, not all(asked), any(asked)) for text in texts]
 
 
