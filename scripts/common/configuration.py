@@ -6,15 +6,16 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from scripts.common.grid import Dataset, as_json, datasets, levels_of
+from scripts.common.grid import Dataset, datasets, levels_of
 from scripts.common.initial import Initials
 from scripts.common.models import STAGES, stage_of
 from scripts.common.objectives import check_objectives, weights_of
+from scripts.common.plain_json import as_json
 from scripts.common.probe import BLIND, Known, LeftOut, does_fit, fitting, kind_in_words, needs_in_words
-from scripts.common.program import UserError
+from scripts.common.program import UserError, closest
 from scripts.common.prompts import PARADIGM as LIKELIHOOD
 from scripts.common.prompts import check_own, prompts_of
-from scripts.common.schemas import check_entry, closest, shown
+from scripts.common.schemas import check_entry, shown
 
 MOST_RUNS = 50_000  # of one experiment: more is a slip
 CONTROL = "control"  # the method of models of this kind

@@ -35,11 +35,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from scripts.common.bag_of_words import REGULARIZATION
-from scripts.common.configuration import as_json
 from scripts.common.devices import processor
 from scripts.common.fingerprint import fingerprint
 from scripts.common.keyed import keyed_hash
 from scripts.common.manifest import write_manifest
+from scripts.common.plain_json import as_json
 from scripts.common.program import UserError, execute, json_object, json_object_with, log, parser
 from scripts.common.project_version import project_version
 from scripts.common.tables import HISTORY, PREDICTIONS, content_digest, read_sample, read_table, write_table
