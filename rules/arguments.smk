@@ -20,8 +20,8 @@ def paradigm_of(run):
 
 @cache
 def prompts_by_wording(study, method):
-    """What a method's runs put to a language model, by wording (resources/prompts/<study>.yaml)."""
-    return prompts_of(study, STUDIES[study], method)
+    """What a method's runs put to a language model, by wording (resources/prompts/<study>.yaml, `prompts:` laid over)."""
+    return prompts_of(study, STUDIES[study], method, own=config["prompts"])
 
 
 def method_of(run):
@@ -222,7 +222,7 @@ def shown_by_item(wildcards):
              "published.csv": rows_of(PAPERS, "study", studies)}
     if study == "all":
         told = {name: {"title": STUDIES[name]["title"], "headline": STUDIES[name]["headline"],
-                       "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
+                       "headline_methods": STUDIES[name].get("headline_methods", []), "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
                 for name in STUDIES if name in studies}
         shown |= {"studies.yaml": json.dumps(told), "left_out.yaml": left_out()}
     return json.dumps(shown)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from scripts.common.probe import BLIND
 from scripts.evaluate.experiment import CONTROL_METHODS
 from scripts.publish.marks import at_most, marks_of
 from scripts.publish.names import model_title
@@ -93,7 +94,7 @@ def titles_of(metrics: pd.DataFrame, models: dict, sources: dict) -> dict[str, s
     released = {name: entry["title"] for source in sources.values() for name, entry in (source.get("predictions") or {}).items()
                 if isinstance(entry, dict) and "title" in entry}
     names = {*metrics["model"], *metrics["control"].dropna()}
-    return {name: released.get(name) or model_title(name, models) for name in names}
+    return {name: "the same model, blind" if name.endswith(BLIND) else released.get(name) or model_title(name, models) for name in names}
 
 
 def control_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:

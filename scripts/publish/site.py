@@ -29,7 +29,7 @@ import yaml
 from scripts.common.csv_files import read_csv
 from scripts.common.files import sha256_of, whole
 from scripts.common.handed import has_options
-from scripts.common.models import stage_of
+from scripts.common.models import STAGES, stage_of
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.runs import facts_of
 from scripts.common.tables import read_metrics
@@ -37,6 +37,7 @@ from scripts.common.yaml_files import read_yaml
 from scripts.publish.comparison import DIFFERENCE, Facts, findings, paper_of, published_claims, settings_of, trends
 from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.machines import machine_of, mixture
+from scripts.publish.marks import with_replicates
 from scripts.publish.names import load, method_title, model_title
 from scripts.publish.provenance import provenance_of
 from scripts.publish.scorecard.cells import networks_of, read_scores
@@ -56,6 +57,12 @@ def paragraphs(file: Path) -> list[str]:
     except FileNotFoundError:
         raise UserError(f"{file}: no such file; write the caption there in plain paragraphs") from None
     return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
+
+
+def over_replicates(texts: list[str], runs: list[dict]) -> list[str]:
+    """Texts that speak of seeds, in which that is what the runs of a study are replicates by: seeds, wordings or both."""
+    asked = [fact.get("wording") is not None for fact in runs if fact["method"] not in ("control", *STAGES)]
+    return [with_replicates(text, not all(asked), any(asked)) for text in texts]
 
 
 def readable_table(file: Path, heads: list[str] | None) -> dict:
@@ -130,12 +137,12 @@ def told_and_folded(texts: list[str]) -> dict[str, list[str]]:
     return {"told": [" ".join(sentences[:number])], "folded": [*([rest] if rest else []), *texts[1:]]}
 
 
-def published_item(item: dict, publish: Path, root: Path, output: Path, provenance: dict) -> dict:
-    """A figure or table as the template wants it."""
+def published_item(item: dict, publish: Path, root: Path, output: Path, provenance: dict, runs: list[dict]) -> dict:
+    """A figure or table as the template wants it; runs: those that it may show, which its caption counts by seeds or by wordings."""
     base = publish / FOLDERS[item["kind"]] / item["name"]
     links = [(suffix.upper(), os.path.relpath(f"{base}.{suffix}", output.parent)) for suffix in OTHERS[item["kind"]]]
     caption = paragraphs(root / item["caption"])
-    shown = item | {"caption": told_and_folded(caption), "links": links,
+    shown = item | {"caption": told_and_folded(caption if item["study"] == ALL else over_replicates(caption, runs)), "links": links,
                     "provenance": provenance.get(item["name"], {})}
     if item["kind"] == "figure":
         svg = base.with_name(f"{item['name']}.svg").read_bytes()
@@ -263,7 +270,7 @@ def main(given: argparse.Namespace) -> None:
     configuration, provenance = json.loads(given.configuration), json.loads(given.provenance)
 
     def published_items(study: str, own: list[dict]) -> list[dict]:
-        return [published_item(item, given.publish, root, given.output, provenance) for item in read_yaml(resources / "figures.yaml")
+        return [published_item(item, given.publish, root, given.output, provenance, own) for item in read_yaml(resources / "figures.yaml")
                 if item["study"] == study and is_made(item, own, bool(configuration.get("model")))]
 
     sections = []
@@ -271,7 +278,7 @@ def main(given: argparse.Namespace) -> None:
         own = [fact for fact in runs if fact["study"] == study]
         facts = Facts(means[means["study"] == study], own, cleaning, sources, models)
         sections.append({"name": study, "title": studies[study]["title"], "short": studies[study].get("short", studies[study]["title"]), "paper": studies[study]["paper"],
-                         "question": told_and_folded(paragraphs(root / "report" / f"{study}.rst")),
+                         "question": told_and_folded(over_replicates(paragraphs(root / "report" / f"{study}.rst"), own)),
                          "items": published_items(study, own), "machines": mixture(own),
                          "compared": compared(study, published, facts)})
     reported = {model for _, claim in published.iterrows() for model in paper_of(claim).get("model", [])}
@@ -286,7 +293,6 @@ def main(given: argparse.Namespace) -> None:
         "all_items": published_items(ALL, [fact for fact in runs if fact["study"] in studies]),
         "left_out": left_out_groups(read_left_out(resources / "left_out.yaml"), models, studies),
         "sample": bool(metrics["sample"].any()), "all_sample": bool(metrics["sample"].all()),
-        "wordings": bool(metrics["wording"].notna().any()),
         "limits": [f"{limit:,.0f}" for limit in sorted(metrics["limit"].dropna().unique())],
         "cleaning": cleaned(given.cleaning, sources),
         "sources": source_facts(sorted(set(cleaning["source"])), sources, root),

@@ -6,6 +6,8 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -22,6 +24,7 @@ from scripts.publish.strided_sop.slices import blocks_of, sliced_points
 from scripts.publish.latex import latex
 from scripts.publish.table import ABOVE, above_control, markdown, write
 from scripts.publish.machines import mixture
+from scripts.publish.site import over_replicates
 from scripts.publish.verdicts import beside, trend
 from tests.conftest import ROOT
 from tests.rows import each_row
@@ -116,6 +119,26 @@ def test_controls_are_grey_first_and_few(study):
     ({"value": -0.5, "ci_low": None, "ci_high": None, "control": "first_text"}, "first text: −50.0"), (None, "")])
 def test_how_far_a_model_lies_above_the_best_control_is_told(row, told):
     assert above_control(row and pd.Series(row), {"cues": {"title": "cue words"}}) == told
+
+
+@each_row("runs, told", [
+    ([("train", None), ("control", None)], "means over the seeds, intervals over videos and seeds"),
+    ([("likelihood", "plain"), ("clm", None), ("control", None)], "means over the wordings, intervals over videos and wordings"),
+    ([("likelihood", "plain"), ("train", None)], "means over the seeds or wordings, intervals over videos and seeds or wordings")])
+def test_captions_tell_what_means_are_over(runs, told):
+    facts = [{"method": method, "wording": wording} for method, wording in runs]
+    assert over_replicates(["means over the seeds, intervals over videos and seeds"], facts) == [told]
+    assert over_replicates(["over seeds or wordings"], facts) == ["over seeds or wordings"]
+
+
+def test_what_learns_nothing_has_no_curve(study, tmp_path, program):
+    asked = Study(tmp_path / "asked", program)
+    for file in (asked.results / "train/strided_sop").glob("*/history.parquet"):
+        history = pq.read_table(file).filter(pc.field("epoch") == 1)
+        place, epoch = history.column_names.index("epoch"), history.schema.field("epoch")
+        pq.write_table(history.set_column(place, epoch, pc.subtract(history["epoch"], history["epoch"])), file)  # measured once, before any
+    assert asked.call(item_of(asked, "strided_sop_training_curves")).returncode == 0
+    assert "no model of this study learnt" in (asked.publish / "figures/strided_sop_training_curves.svg").read_text()
 
 
 def test_real_data_carries_no_sample_mark(study, tmp_path, program):

@@ -26,6 +26,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.compute as pc
 
+from scripts.common.probe import BLIND
 from scripts.common.program import UserError, execute, log
 from scripts.common.runs import facts_of, read_predictions
 from scripts.common.tables import ANSWERS, read_table
@@ -51,7 +52,7 @@ def best_systems(metrics: pd.DataFrame) -> pd.DataFrame:
     """Of each corpus and split the row of the model (no control) with the highest exact match, from a table of mctaco_metrics()."""
     rows = trained_most(over_seeds(metrics))
     rows = rows[(rows["metric"] == "exact_match") & (rows["slice"] == "all") & ~rows["model"].isin(BASELINES)]
-    rows = rows[~rows["method"].isin(["control", EXTERNAL])]
+    rows = rows[~rows["method"].isin(["control", EXTERNAL]) & ~rows["method"].str.endswith(BLIND)]
     return rows.loc[rows.groupby(["source", "split"], sort=False)["value"].idxmax()]
 
 

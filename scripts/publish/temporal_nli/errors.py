@@ -22,6 +22,7 @@ import pandas as pd
 import pyarrow.compute as pc
 
 from scripts.build.temporal_nli_parts import TEMPLATE
+from scripts.common.probe import BLIND
 from scripts.common.program import UserError, execute, log
 from scripts.common.runs import facts_of, read_predictions
 from scripts.common.tables import read_table
@@ -72,10 +73,10 @@ def chosen(wrong: pd.DataFrame) -> pd.DataFrame:
 def first_runs(train: Path, runs: list[str], models: dict) -> dict[str, dict]:
     """run.json of the first run (by seed) of each source, set, model and method, by name, in the order of the page.
 
-    Those that hold out more than templates are left out.
+    Those that hold out more than templates are left out, and those of models without what they should read.
     """
     facts = {name: facts_of(train / name / "run.json") for name in runs}
-    facts = {name: fact for name, fact in facts.items() if fact["data_options"]["held_out"] == TEMPLATE}
+    facts = {name: fact for name, fact in facts.items() if fact["data_options"]["held_out"] == TEMPLATE and not fact["method"].endswith(BLIND)}
     order = pd.DataFrame([
         {"name": name, "place": list(SETS).index(fact["data_options"]["challenge_set"]),
          "model_place": list(models).index(fact["model"]), "method_place": METHODS.index(fact["method"]),

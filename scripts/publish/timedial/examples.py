@@ -26,6 +26,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from scripts.common.probe import BLIND
 from scripts.common.program import UserError, execute, log
 from scripts.common.runs import facts_of
 from scripts.common.tables import CLOZE, read_table
@@ -50,7 +51,8 @@ CAPTION = ("Dialogs of TimeDial with every option, whether it is right, and the 
 def best_systems(metrics: pd.DataFrame) -> pd.DataFrame:
     """Of each challenge and paradigm the row of the system with the highest 2-best accuracy, highest first."""
     rows = over_seeds(metrics)
-    rows = rows[(rows["metric"] == "two_best_accuracy") & (rows["slice"] == "all") & ~rows["paradigm"].isin(["control", EXTERNAL])]
+    rows = rows[(rows["metric"] == "two_best_accuracy") & (rows["slice"] == "all") & ~rows["paradigm"].isin(["control", EXTERNAL])
+                & ~rows["method"].str.endswith(BLIND)]
     rows = widest(rows).sort_values("value", ascending=False, kind="stable")
     return rows.drop_duplicates(["measured_on", "paradigm"])
 
