@@ -139,7 +139,9 @@ def read_splits(wildcards):
 
 
 def dialog_options(wildcards):
-    """What a dataset of dialogs is built from beside its source, as options."""
+    """What a dataset of dialogs, or of endings, is built from beside its source, as options."""
+    if captions := SOURCES[wildcards.source].get("videos_of"):
+        return ["--captions", f"results/clean/{captions}", "--learnt", SOURCES[captions]["train"], "--measured", *SOURCES[captions]["evaluate"]]
     if not has_spans(wildcards.source):
         return []
     challenge = MEASURED_ON[wildcards.source]

@@ -75,7 +75,8 @@ try:
                                 (("sources", SOURCES), ("models", MODELS), ("studies", STUDIES)))
     FIGURES = sound_figures(FIGURES, {run.study for run in PLAN.runs.values()})
     MEASURED_ON = {name: entry.get("measured_on", name) for name, entry in SOURCES.items()}
-    USED_SOURCES = sorted({source for dataset in PLAN.datasets.values() for source in (dataset.source, MEASURED_ON[dataset.source])})
+    USED_SOURCES = sorted({source for dataset in PLAN.datasets.values() for source in (dataset.source, MEASURED_ON[dataset.source],
+                                                                                        *([SOURCES[dataset.source]["videos_of"]] if "videos_of" in SOURCES[dataset.source] else []))})
     LOCAL_HASHES = local_hashes(SOURCES, USED_SOURCES, ROOT, Path("results/fetch/.hashes.json"), OWN["sources"])
     VISIBLE_GPUS = [] if config["device"] == "cpu" else visible_gpus()
 except UserError as error:

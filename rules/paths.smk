@@ -107,7 +107,7 @@ def dataset_splits(dataset):
 
 def dataset_names(dataset):
     """The files of a dataset."""
-    return [*(f"{split}.parquet" for split in dataset_splits(dataset)), *(["leakage.csv"] if has_spans(dataset.source) else [])]
+    return [*(f"{split}.parquet" for split in dataset_splits(dataset)), *(["leakage.csv"] if has_spans(dataset.source) or "videos_of" in SOURCES[dataset.source] else [])]
 
 
 # What a rule reads.
@@ -119,7 +119,10 @@ def dataset_of(wildcards):
 
 
 def read_by_dataset(wildcards):
-    """Cleaned tables; for dialogs also the source that they are measured on, and the temporal expressions of both."""
+    """Cleaned tables; for dialogs also the source that they are measured on, and the temporal expressions of both; for endings the
+    captions of their videos."""
+    if "videos_of" in SOURCES[wildcards.source]:
+        return [cleaned(wildcards.source), cleaned(SOURCES[wildcards.source]["videos_of"])]
     challenge = MEASURED_ON[wildcards.source]
     if not has_spans(wildcards.source):
         return [cleaned(wildcards.source)]
