@@ -217,6 +217,8 @@ def shown_by_item(wildcards):
                        "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
                 for name in STUDIES if name in studies}
         shown |= {"studies.yaml": json.dumps(told), "left_out.yaml": left_out()}
+    if compared := PUBLISHED[wildcards.item].get("compares"):
+        shown["compared.yaml"] = json.dumps(COMPARED[compared])
     return json.dumps(shown)
 
 
@@ -281,7 +283,7 @@ def page_texts():
             entry["downloads"] = [{"file": file, "sha256": digest} for file, digest in fetched_hashes(source).items()]
     models = fields_of(MODELS, with_base_models(USED_MODELS), (*OF_MODELS, "licence", "hub", "revision", "folder"))
     studies = fields_of(STUDIES, USED_STUDIES, ("title", "paper"))
-    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "caption")
+    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "compares", "caption")
     items = [{key: item[key] for key in shown if key in item} for item in PUBLISHED.values()]
     resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
     captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in (*USED_STUDIES, "all")), *(item["caption"] for item in items)]

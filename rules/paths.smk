@@ -189,6 +189,8 @@ def in_several_wordings(runs):
 def is_published(item):
     """Whether a figure or table of resources/figures.yaml is made: a run of its study is what it needs; what is about all studies
     is made where there is something to set side by side, and in a probe."""
+    if "compares" in item:
+        return any(item["study"] in (one["study"], "all") for one in COMPARED[item["compares"]])
     runs = model_runs(item["study"]) if item.get("needs_model") else measured_runs(item["study"])
     if item["study"] == "all" and not PROBED and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2:
         return False
@@ -197,6 +199,7 @@ def is_published(item):
     return any(has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs)
 
 
+COMPARED = {"transfers": TRANSFERS, "objectives": OBJECTIVES}
 SUFFIXES = {"figure": ["svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
 PUBLISHED = {item["name"]: item for item in FIGURES if is_published(item)}
 EVALUATED, PAGES = f"results/evaluate/{NAME}", f"results/publish/{NAME}"
