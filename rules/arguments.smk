@@ -149,7 +149,9 @@ def read_splits(wildcards):
 
 
 def dialog_options(wildcards):
-    """What a dataset of dialogs is built from beside its source, as options."""
+    """What a dataset of dialogs, or of endings, is built from beside its source, as options."""
+    if captions := SOURCES[wildcards.source].get("videos_of"):
+        return ["--captions", f"results/clean/{captions}", "--learnt", SOURCES[captions]["train"], "--measured", *SOURCES[captions]["evaluate"]]
     if not has_spans(wildcards.source):
         return []
     challenge = MEASURED_ON[wildcards.source]
@@ -225,6 +227,8 @@ def shown_by_item(wildcards):
                        "headline_methods": STUDIES[name].get("headline_methods", []), "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
                 for name in STUDIES if name in studies}
         shown |= {"studies.yaml": json.dumps(told), "left_out.yaml": left_out()}
+    if compared := PUBLISHED[wildcards.item].get("compares"):
+        shown["compared.yaml"] = json.dumps(COMPARED[compared])
     return json.dumps(shown)
 
 
@@ -291,7 +295,7 @@ def page_texts():
     studies = fields_of(STUDIES, USED_STUDIES, ("title", "short", "counted", "paper", "headline"))
     for study, entry in studies.items():
         entry["methods"] = {method: {"learns": how["learns"]} for method, how in STUDIES[study]["methods"].items()}
-    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "caption")
+    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "compares", "caption")
     items = [{key: item[key] for key in shown if key in item} for item in PUBLISHED.values()]
     resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
     captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in (*USED_STUDIES, "all")), *(item["caption"] for item in items)]

@@ -127,7 +127,7 @@ def dataset_splits(dataset):
 
 def dataset_names(dataset):
     """The files of a dataset."""
-    return [*(f"{split}.parquet" for split in dataset_splits(dataset)), *(["leakage.csv"] if has_spans(dataset.source) else [])]
+    return [*(f"{split}.parquet" for split in dataset_splits(dataset)), *(["leakage.csv"] if has_spans(dataset.source) or "videos_of" in SOURCES[dataset.source] else [])]
 
 
 # What a rule reads.
@@ -139,7 +139,10 @@ def dataset_of(wildcards):
 
 
 def read_by_dataset(wildcards):
-    """Cleaned tables; for dialogs also the source that they are measured on, and the temporal expressions of both."""
+    """Cleaned tables; for dialogs also the source that they are measured on, and the temporal expressions of both; for endings the
+    captions of their videos."""
+    if "videos_of" in SOURCES[wildcards.source]:
+        return [cleaned(wildcards.source), cleaned(SOURCES[wildcards.source]["videos_of"])]
     challenge = MEASURED_ON[wildcards.source]
     if not has_spans(wildcards.source):
         return [cleaned(wildcards.source)]
@@ -206,6 +209,8 @@ def in_several_wordings(runs):
 def is_published(item):
     """Whether a figure or table of resources/figures.yaml is made: a run of its study is what it needs; what is about all studies
     is made where there is something to set side by side, and in a probe."""
+    if "compares" in item:
+        return any(item["study"] in (one["study"], "all") for one in COMPARED[item["compares"]])
     runs = model_runs(item["study"]) if item.get("needs_model") else measured_runs(item["study"])
     if item["study"] == "all" and not PROBED and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2:
         return False
@@ -214,6 +219,7 @@ def is_published(item):
     return any(has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs)
 
 
+COMPARED = {"transfers": TRANSFERS, "objectives": OBJECTIVES}
 SUFFIXES = {"figure": ["svg", "dark.svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
 PUBLISHED = {item["name"]: item for item in FIGURES if is_published(item)}
 EVALUATED, PAGES = f"results/evaluate/{NAME}", f"results/publish/{NAME}"
