@@ -38,6 +38,7 @@ from scripts.publish.comparison import DIFFERENCE, Facts, findings, paper_of, pu
 from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.machines import machine_of, mixture
 from scripts.publish.names import load, method_title, model_title
+from scripts.publish.provenance import provenance_of
 from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.layout import read_left_out
 
@@ -298,7 +299,7 @@ def main(given: argparse.Namespace) -> None:
         "models": model_facts(sorted({fact["model"] for fact in runs}), models, reported),
         "runs": [fact | {"title": run_title(fact, models), "machine": machine_of(fact)} for fact in runs],
         "datasets": [(*key, digest) for key, digest in sorted(datasets.items())],
-        "metrics_sha256": sha256_of(given.metrics),
+        "metrics_sha256": sha256_of(given.metrics), "made_by": provenance_of(runs),
         "configuration": yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True),
     })
     with whole(given.output) as beside_it:

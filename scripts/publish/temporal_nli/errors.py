@@ -27,7 +27,7 @@ from scripts.common.runs import facts_of, read_predictions
 from scripts.common.tables import read_table
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import notes_by_dataset
-from scripts.publish.names import load, model_title
+from scripts.publish.names import load, method_title, model_title
 from scripts.publish.table import write
 from scripts.publish.temporal_nli.metrics import LABELS, METHODS, SETS, data_title, value_name
 
@@ -78,7 +78,7 @@ def first_runs(train: Path, runs: list[str], models: dict) -> dict[str, dict]:
     facts = {name: fact for name, fact in facts.items() if fact["data_options"]["held_out"] == TEMPLATE}
     order = pd.DataFrame([
         {"name": name, "place": list(SETS).index(fact["data_options"]["challenge_set"]),
-         "model_place": list(models).index(fact["model"]), "method_place": list(METHODS).index(fact["method"]),
+         "model_place": list(models).index(fact["model"]), "method_place": METHODS.index(fact["method"]),
          **{key: fact[key] for key in ("source", "dataset", "model", "method", "seed")}}
         for name, fact in facts.items()])
     order = order.sort_values(["source", "place", "dataset", "model_place", "method_place", "seed", "name"])
@@ -94,7 +94,7 @@ def tabulate(runs: list[str], train: Path, build: Path, sources: dict, models: d
         tables.append(pd.DataFrame({
             "Source": data_title(fact["source"], fact["dataset"], sources) + notes.get((fact["source"], fact["dataset"]), ""),
             "Challenge set": SETS[fact["data_options"]["challenge_set"]],
-            "Model": model_title(fact["model"], models), "Method": METHODS[fact["method"]],
+            "Model": model_title(fact["model"], models), "Method": method_title(fact["method"]),
             "Premise": taken["text_a"], "Hypothesis": taken["text_b"],
             "Label": taken["label"].map(dict(enumerate(LABELS))), "Predicted": taken["predicted"].str.replace("_", " "),
             "Probability": taken["probability"].map("{:.2f}".format), "Kind": taken["kind"],
