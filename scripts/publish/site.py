@@ -126,6 +126,12 @@ def data_url(svg: bytes) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
 
 
+def size_of(svg: bytes) -> tuple[int, int]:
+    """Width and height of a picture, in points; the same for both where it does not tell."""
+    found = re.search(rb'<svg[^>]*\bviewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    return (round(float(found[1])), round(float(found[2]))) if found else (1, 1)
+
+
 def told_and_folded(texts: list[str]) -> dict[str, list[str]]:
     """A caption as what is told at once, the sentences up to SHOWN words of its first paragraph, and what is folded away."""
     sentences = re.split(r"(?<=[.:;!?]) (?=[A-Z])", texts[0])
@@ -147,7 +153,7 @@ def published_item(item: dict, publish: Path, root: Path, output: Path, provenan
     if item["kind"] == "figure":
         svg = base.with_name(f"{item['name']}.svg").read_bytes()
         dark = base.with_name(f"{item['name']}.dark.svg")
-        return shown | {"image": data_url(svg), "dark": data_url(dark.read_bytes()) if dark.is_file() else ""}
+        return shown | {"image": data_url(svg), "size": size_of(svg), "dark": data_url(dark.read_bytes()) if dark.is_file() else ""}
     file = base.with_name(f"{item['name']}.csv")
     if item.get("show") == "examples" and "Candidate" in read_csv(file):
         return shown | {"show": "questions", "groups": question_groups(file)}
