@@ -83,7 +83,7 @@ rule publish_page:
         metrics=f"{EVALUATED}/metrics.parquet",
         published=[published_files(item) for item in PUBLISHED.values()],
         cleaning=[f"results/clean/{source}/cleaning.csv" for source in USED_SOURCES],
-        runs=[run_outputs(run)[-1] for run in PLAN.runs],
+        runs=list(dict.fromkeys(run_outputs(run)[-1] for run in PLAN.runs)),
     output:
         page=report(f"{PAGES}/index.html", caption="../report/workflow.rst", category="The page"),
     params:

@@ -35,11 +35,14 @@ from scripts.common.runs import facts_of
 from scripts.common.tables import read_metrics
 from scripts.common.yaml_files import read_yaml
 from scripts.publish.comparison import DIFFERENCE, Facts, findings, paper_of, published_claims, settings_of, trends
+from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.machines import machine_of, mixture
 from scripts.publish.names import load, method_title, model_title
 from scripts.publish.provenance import provenance_of
+from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.layout import read_left_out
 
+SHOWN = 45  # words of a caption that are not folded away
 ALL = "all"  # the study of what is about all of them
 TEMPLATES = Path(__file__).parent / "templates"
 OTHERS = {"figure": ["pdf", "png", "svg", "csv"], "table": ["csv", "md", "tex"]}
@@ -111,15 +114,33 @@ def question_groups(file: Path) -> list[dict]:
     return [{"title": title, "questions": questions} for title, questions in groups.items()]
 
 
+def data_url(svg: bytes) -> str:
+    """A picture as an address that holds it."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
+
+
+def told_and_folded(texts: list[str]) -> dict[str, list[str]]:
+    """A caption as what is told at once, the sentences up to SHOWN words of its first paragraph, and what is folded away."""
+    sentences = re.split(r"(?<=[.:;!?]) (?=[A-Z])", texts[0])
+    words = [len(" ".join(sentences[:number]).split()) for number in range(1, len(sentences) + 1)]
+    number = max(1, sum(count <= SHOWN for count in words))
+    rest = " ".join(sentences[number:])
+    if len(" ".join([rest, *texts[1:]]).split()) <= SHOWN // 3:  # too little to fold
+        return {"told": texts, "folded": []}
+    return {"told": [" ".join(sentences[:number])], "folded": [*([rest] if rest else []), *texts[1:]]}
+
+
 def published_item(item: dict, publish: Path, root: Path, output: Path, provenance: dict) -> dict:
     """A figure or table as the template wants it."""
     base = publish / FOLDERS[item["kind"]] / item["name"]
     links = [(suffix.upper(), os.path.relpath(f"{base}.{suffix}", output.parent)) for suffix in OTHERS[item["kind"]]]
-    shown = item | {"caption": paragraphs(root / item["caption"]), "links": links,
+    caption = paragraphs(root / item["caption"])
+    shown = item | {"caption": told_and_folded(caption), "links": links,
                     "provenance": provenance.get(item["name"], {})}
     if item["kind"] == "figure":
         svg = base.with_name(f"{item['name']}.svg").read_bytes()
-        return shown | {"image": f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"}
+        dark = base.with_name(f"{item['name']}.dark.svg")
+        return shown | {"image": data_url(svg), "dark": data_url(dark.read_bytes()) if dark.is_file() else ""}
     file = base.with_name(f"{item['name']}.csv")
     if item.get("show") == "examples" and "Candidate" in read_csv(file):
         return shown | {"show": "questions", "groups": question_groups(file)}
@@ -249,8 +270,8 @@ def main(given: argparse.Namespace) -> None:
     for study in [name for name in studies if name in set(metrics["study"])]:
         own = [fact for fact in runs if fact["study"] == study]
         facts = Facts(means[means["study"] == study], own, cleaning, sources, models)
-        sections.append({"name": study, "title": studies[study]["title"], "paper": studies[study]["paper"],
-                         "question": paragraphs(root / "report" / f"{study}.rst"),
+        sections.append({"name": study, "title": studies[study]["title"], "short": studies[study].get("short", studies[study]["title"]), "paper": studies[study]["paper"],
+                         "question": told_and_folded(paragraphs(root / "report" / f"{study}.rst")),
                          "items": published_items(study, own), "machines": mixture(own),
                          "compared": compared(study, published, facts)})
     reported = {model for _, claim in published.iterrows() for model in paper_of(claim).get("model", [])}
@@ -258,7 +279,9 @@ def main(given: argparse.Namespace) -> None:
                    for name in configuration["run"]]
     datasets = {(fact["source"], fact["dataset"], split): digest
                 for fact in runs for split, digest in fact["data"].items()}
+    found = findings_of(read_scores(given.metrics), studies, sources, models, networks_of(given.runs), resources / "published.csv")
     html = page({
+        "findings": found, "shared_caveats": shared_caveats(found),
         "about": paragraphs(root / "report" / "workflow.rst"), "about_all": paragraphs(root / "report" / f"{ALL}.rst"), "studies": sections, "experiments": experiments,
         "all_items": published_items(ALL, [fact for fact in runs if fact["study"] in studies]),
         "left_out": left_out_groups(read_left_out(resources / "left_out.yaml"), models, studies),
