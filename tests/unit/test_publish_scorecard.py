@@ -122,7 +122,7 @@ def test_cells_tell_the_distance_and_the_wordings(card):
     assert (gpt["above"], gpt["above_low"], gpt["control"]) == (0.03, -0.01, "bag_of_words")
     assert (gpt["wordings"], gpt["lowest"], gpt["highest"], gpt["way"]) == (2, 0.55, 0.61, "likelihood")
     ways = card.cells().query("study == 'temporal_nli'").set_index("model")["way"]
-    assert ways["small"] == "masks filled", "an encoder is asked by its masks"
+    assert ways["small"] == "mask filling", "an encoder is asked by its masks"
 
 
 def test_the_table(card):
@@ -132,7 +132,7 @@ def test_the_table(card):
     assert [name.removeprefix("Strided sentence order prediction, ") for name in table][:7] == [
         "Kind", "Model", "Parameters", "Asked", "stride 0", "stride 3", "Temporal-expression NLI, set I: order"]
     rows = table[["Kind", "Model", "Parameters", "Asked"]].to_numpy().tolist()
-    assert rows == [["encoders", HOSTILE, "4 M", "fine-tuned, 2 seeds"], ["encoders", HOSTILE, "4 M", "masks filled"],
+    assert rows == [["encoders", HOSTILE, "4 M", "fine-tuned, 2 seeds"], ["encoders", HOSTILE, "4 M", "mask filling"],
                     ["encoders", "Large", "330 M", "fine-tuned, 2 seeds"], ["decoders", "GPT", "135 M", "likelihood, 2 wordings"],
                     ["kind not told by the runs", "Old", "", "fine-tuned, 2 seeds"], ["kind not told by the runs", "theirs", "", "from elsewhere, 2 seeds"],
                     ["could not be asked", "Mute", "", "nothing fits it"], ["to compare with", "best control", "", ""],

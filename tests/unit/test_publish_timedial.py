@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from scripts.common.tables import CHALLENGE, CLOZE, PREDICTIONS, SPANS, read_table, write_table
 from scripts.evaluate.experiment import above_controls, runs_by_dataset
 from scripts.evaluate.timedial import SCHEMA, measure
-from scripts.publish.timedial.context import as_table_7
+from scripts.publish.timedial.context import numbers
 from scripts.publish.timedial.errors_by_rule import denominators
 from scripts.publish.timedial.examples import chosen, judged
 from scripts.publish.table import ABOVE
-from scripts.publish.timedial.metrics import PARADIGMS, human, published_beside, timedial_metrics
+from scripts.publish.timedial.metrics import PARADIGMS, SCOPES, human, published_beside, timedial_metrics
 from scripts.publish.timedial.rows import Block, Column, figure_of
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import of_one_group
@@ -267,8 +267,8 @@ def test_the_figure_of_contexts_has_three_and_their_changes(study):
 @pytest.mark.parametrize("name", FIGURES[1:])
 def test_of_the_controls_the_best_is_drawn(study, name):
     svg = (study.publish / f"figures/{name}.svg").read_text()
-    assert f"<!-- {PARADIGMS['control']} -->" in svg and "<!-- does not stand in the dialog -->" in svg
-    assert "<!-- stands in the dialog -->" not in svg and ("<!-- random -->" in svg) == (name == "timedial_errors_by_rule")
+    assert f">{PARADIGMS['control']}<" in svg and ">does not stand in the dialog<" in svg
+    assert ">stands in the dialog<" not in svg and (">random<" in svg) == (name == "timedial_errors_by_rule")
     assert {"stands in the dialog", "does not stand in the dialog"} <= set(study.points(name)["title"]), "all stand in the CSV"
 
 
@@ -280,11 +280,11 @@ def test_one_context_is_said_instead_of_an_empty_picture(small):
 
 
 @pytest.mark.parametrize(("values", "wanted"), [
-    ({"target": 0.505, "local": 0.539, "full": 0.499}, "50.5\n+3.4\n−0.6"), ({"local": 0.5, "full": 0.6}, "\n50.0\n60.0"),
-    ({"target": 0.5, "full": 0.5}, "50.0\n\n+0.0"), ({}, "\n\n"),
+    ({"target": 0.505, "local": 0.539, "full": 0.499}, ("50.5\n53.9\n49.9", "\n+3.4\n−0.6")),
+    ({"local": 0.5, "full": 0.6}, ("\n50.0\n60.0", "\n\n")), ({"target": 0.5, "full": 0.5}, ("50.0\n\n50.0", "\n\n0.0")), ({}, ("\n\n", "\n\n")),
 ])
-def test_changes_are_told_as_in_table_7(values, wanted):
-    assert as_table_7(pd.Series(values, dtype=float)) == wanted
+def test_accuracies_and_their_changes_stand_apart(values, wanted):
+    assert numbers(pd.Series(values, dtype=float), SCOPES) == wanted
 
 
 def test_by_kind_has_every_slice_in_the_csv(study):
