@@ -37,6 +37,7 @@ from scripts.publish.table import write
 MOST_ITEMS, LEAST_ITEMS = 40, 4  # of a study; of each of its places, however many they are
 MOST_MODELS = 6  # of a place: those that are right most often
 KINDS = ["model", "control", "human"]
+ABOUT = ["Corpus", "Dataset", "Split", "Item", "Model", "Control", "Model right", "Control right", "Human right"]
 PLAIN = ["train", "control"]  # methods that need not be told beside the model
 DRAW = 15  # of the hash: another number draws other items
 
@@ -171,17 +172,16 @@ def cards_of(place: Place, many: int) -> pd.DataFrame:
 
 
 def write_cards(places: list[Place], caption: str, output: Path) -> None:
-    """Write the cards of a study; no place without rows is given."""
+    """Write the cards of a study: of no place the columns that every study has."""
     many = max(LEAST_ITEMS, MOST_ITEMS // max(len(places), 1))
-    tables = [cards_of(place, many) for place in places]
+    tables = [pd.DataFrame(columns=ABOUT), *(cards_of(place, many) for place in places)]
     names = dict.fromkeys(name for table in tables for name in table)
     of_slices = [name for name in names if name.startswith("slice: ")]
     said = [name for kind in KINDS for name in names if name == kind or name.startswith(f"{kind}: ")]
-    about = [*tables[0].columns[:tables[0].columns.get_loc("Human right") + 1]]
-    texts = [name for name in names if name not in (*about, *of_slices, *said)]
-    table = pd.concat(tables, ignore_index=True).fillna("")[[*about, *of_slices, *texts, *said]]
+    texts = [name for name in names if name not in (*ABOUT, *of_slices, *said)]
+    table = pd.concat(tables, ignore_index=True)[[*ABOUT, *of_slices, *texts, *said]].fillna("")
     write(table, caption, [], output)
-    log.info("%s: %d items to read of %d places", output, len(table.drop_duplicates(["Corpus", "Dataset", "Split", "Item"])), len(places))
+    log.info("%s: %d items to read of %d places", output, len(table.drop_duplicates(ABOUT[:4])), len(places))
 
 
 class Resources(NamedTuple):

@@ -5,8 +5,9 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.common.csv_files import read_csv
+from scripts.publish.cards import ABOUT
 
-PLACE = ["Corpus", "Dataset", "Split"]
+PLACE = ABOUT[:3]
 WHO = {"Model right": "Model", "Control right": "Control", "Human right": "People"}
 OUTCOME = {"yes": "right", "no": "wrong"}
 SLICE, SYSTEMS = "slice: ", ("model: ", "control: ")
@@ -62,10 +63,9 @@ def cards_of(file: Path) -> dict:
     """The cards of a table in groups by corpus, dataset and split, whether they are wide, and the choices of each filter."""
     table = read_csv(file)
     systems = [name for name in table if name.startswith(SYSTEMS) or name == "human"]
-    about = list(table)[:list(table).index("Human right") + 1]
-    texts = [name for name in table if name not in (*about, *systems) and not name.startswith(SLICE)]
+    texts = [name for name in table if name not in (*ABOUT, *systems) and not name.startswith(SLICE)]
     items = table.groupby([*PLACE, "Item"], sort=False)
-    several = items.size().max() > 1
+    several = (items.size() > 1).any()
     # Of options is what changes from one row of an item to another; of items without options all is of the item.
     of_option = [name for name in texts if several and (items[name].nunique() > 1).any()]
     of_item = [name for name in texts if name not in of_option]

@@ -28,6 +28,7 @@ from scripts.evaluate.mctaco import consistency, quantity_of, slices
 from scripts.evaluate.mctaco_predictions import released_judgements
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.cards import Place, Resources, System, about_of, labelled, most_right, resources_of, runs_by_place, write_cards
+from scripts.publish.mctaco.metrics import NORMALIZED
 from scripts.publish.names import model_title
 
 LABELS = ["unlikely", "likely"]
@@ -42,14 +43,13 @@ def place_of(facts: dict) -> tuple | None:
 
 
 def released(answers: pd.DataFrame, facts: dict, split: str, given: argparse.Namespace, resources: Resources) -> list[System]:
-    """What systems of the paper judged of these answers, where their judgements were released for this split and these units."""
+    """What systems of the paper judged of these answers, where their judgements were released for this split."""
     systems, gold = [], answers["label"].to_numpy()
     for name, entry in resources.sources[facts["source"]].get("predictions", {}).items():
-        same = bool(entry.get("unit_normalization")) == bool(facts["data_options"]["unit_normalization"])
-        if given.fetched and same and entry.get("split", split) == split:
+        if given.fetched and entry.get("split", split) == split:
             accepted = released_judgements(given.fetched / facts["source"] / entry["file"], answers)
-            systems.append(System(model_title(name, {name: entry}), "model", np.array(LABELS, dtype=object)[accepted],
-                                  np.full(len(gold), np.nan), accepted != gold))
+            title = model_title(name, {name: entry}) + (NORMALIZED if entry.get("unit_normalization") else "")
+            systems.append(System(title, "model", np.array(LABELS, dtype=object)[accepted], np.full(len(gold), np.nan), accepted != gold))
     return systems
 
 
