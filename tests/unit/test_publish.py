@@ -274,7 +274,7 @@ def test_pairs_to_read_are_as_they_were_met_from_each_cell_of_who_was_right(stud
     assert set(table.loc[table["Dataset"] == "stride 1", "Control right"]) == {""}, "where there is no control nobody was right"
 
 
-def test_pairs_that_people_answered_tell_who_was_right(study):
+def test_pairs_that_people_answered_tell_who_was_right(study, html):
     study.human.write_text("source,dataset,split,pair_id,answer\n" + "".join(
         f"activitynet,stride-0,val_1,v{number}:0:1,{answer}\n" for number, answer in ((1, "in_order"), (3, "swapped"), (4, ""))))
     before = (study.publish / "tables/strided_sop_examples.csv").read_bytes()
@@ -293,7 +293,7 @@ def test_hostile_text_stays_text(html):
     assert found.tags.count("script") == 1 and not found.handlers and html.count("<script") == html.count("</script") == 1
     assert found.tags.count("img") == sum(place.startswith("data:image/svg") for place in found.loaded)
     values = [value for name, value in found.attributes if name == "value" and "script" in value]
-    assert values == [HOSTILE], "a category is what a filter offers, as it stands"
+    assert values == [f"Sample {HOSTILE} [sample data]", HOSTILE], "a corpus or a category is what a filter offers, as it stands"
     parts = [json.loads(value) for name, value in found.attributes if name == "data-parts"]
     assert len(parts) == 40 and HOSTILE in {part.get("category") for part in parts}
     assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;" in html and "{{ 7 * 7 }}" in html
