@@ -13,6 +13,8 @@ from snakemake.iocontainers import Wildcards
 def paradigm_of(run):
     """The module of scripts/train/ that a run learns and scores by."""
     paradigm = STUDIES[run.study]["methods"][run.method].get("paradigm", "classify")
+    if json.loads(run.settings)["training"].get("objectives"):
+        return "objectives"
     return "esim" if paradigm == "classify" and "esim" in MODELS[run.model] else paradigm
 
 
@@ -27,12 +29,22 @@ def method_of(run):
     study = STUDIES[run.study]
     if run.method == "control":
         return as_json({key: study[key] for key in ("columns", "labels")} | {
-            "exchangeable": study.get("exchangeable", False), "inputs": study["methods"]["control"]["inputs"],
-            "control": MODELS[run.model]["control"]})
+            "exchangeable": study.get("exchangeable", False), "inputs": study["methods"]["control"]["inputs"]})
     known = {key: study.get(key) for key in ("columns", "labels", "merged_labels", "held_out", "peak")}
-    how = {key: value for key, value in study["methods"][run.method].items() if key not in ("fits", "probe")}  # which decide no number
+    how = {key: value for key, value in study["methods"][run.method].items() if key not in ("fits", "probe", "objectives")}  # which decide no number
     prompt = {"prompt": prompts_by_wording(run.study, run.method)[run.wording]} if run.wording else {}
     return as_json(known | {"makes_model": False} | how | {"paradigm": paradigm_of(run)} | prompt)
+
+
+def first_control(wildcards):
+    """One of the controls that a job measures: they share the study and the dataset."""
+    return PLAN.runs[CONTROL_SETS[f"{wildcards.study}/{wildcards.controls}"][0]]
+
+
+def controls_of(wildcards):
+    """The controls that a job measures, each as JSON."""
+    runs = [PLAN.runs[name] for name in CONTROL_SETS[f"{wildcards.study}/{wildcards.controls}"]]
+    return [as_json({"run": run.name, "settings": json.loads(run.settings), "control": MODELS[run.model]["control"]}) for run in runs]
 
 
 def run_state(wildcards, output):
@@ -41,10 +53,10 @@ def run_state(wildcards, output):
     return "Already trained, if data and code are the same:" if finished else "Training"
 
 
-def names_in_model(model):
-    """The files to read in the folder of a model that a run made; those of a fetched one stand in its manifest, since only the
+def names_in_start(run):
+    """The files to read in the folder of weights that a run learnt; those of a fetched model stand in its manifest, since only the
     fetch learns which it has (weights whole or in shards)."""
-    return [Path(file).name for file in MADE_MODEL] if stage_of(MODELS[model]) else []
+    return [Path(file).name for file in MADE_MODEL] if run.begins_with else []
 
 
 def card_of(run):
@@ -67,7 +79,7 @@ def how_to_train(wildcards, output, threads, resources):
                "micro-batch-tokens": config["micro_batch_tokens"], "report-to": config["report_to"], "tokens": "results/train/tokens"}
     if config["keep"] != "none":
         options |= {"keep": config["keep"], "card": card_of(PLAN.runs[wildcards.run])}
-    flags = [*([] if config["deterministic"] else ["--not-deterministic"]), *(["--merge-adapter"] if config["merge_adapter"] else [])]
+    flags = [*([] if config["deterministic"] else ["--not-deterministic"]), *(["--hands-on"] if wildcards.run in STARTS else []), *(["--merge-adapter"] if config["merge_adapter"] else [])]
     return flags + [str(part) for name, value in options.items() if value is not None for part in (f"--{name}", value)]
 
 
@@ -272,12 +284,14 @@ def item_label(wildcards):
 
 def page_texts():
     """What the page says beside its numbers: {path as in the project: text}."""
-    sources = fields_of(SOURCES, USED_SOURCES, (*OF_SOURCES, "licence", "citation", "homepage"))
+    sources = fields_of(SOURCES, USED_SOURCES, (*OF_SOURCES, "short", "licence", "citation", "homepage"))
     for source, entry in sources.items():
         if "sample" not in entry:  # of a download its files are told, not where they were
             entry["downloads"] = [{"file": file, "sha256": digest} for file, digest in fetched_hashes(source).items()]
     models = fields_of(MODELS, with_base_models(USED_MODELS), (*OF_MODELS, "licence", "hub", "revision", "folder"))
-    studies = fields_of(STUDIES, USED_STUDIES, ("title", "paper"))
+    studies = fields_of(STUDIES, USED_STUDIES, ("title", "short", "counted", "paper", "headline"))
+    for study, entry in studies.items():
+        entry["methods"] = {method: {"learns": how["learns"]} for method, how in STUDIES[study]["methods"].items()}
     shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "caption")
     items = [{key: item[key] for key in shown if key in item} for item in PUBLISHED.values()]
     resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
@@ -289,10 +303,9 @@ def page_texts():
 
 def page_configuration():
     """What decides the numbers, as JSON; where and how fast they are found does not stand on the page."""
-    makers = [stage_of(MODELS[model])[1]["experiment"] for model in PLAN.maker_of]
     return as_json({key: config[key] for key in ("name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune")}
                    | {"model": PROBED}
-                   | {"experiments": {name: config["experiments"][name] for name in (*config["run"], *makers)}})
+                   | {"experiments": {name: config["experiments"][name] for name in (*config["run"], *sorted(PLAN.initials))}})
 
 
 def page_provenance():
@@ -310,7 +323,7 @@ def page_arguments(wildcards, output):
     """The file of the arguments of the page."""
     return argument_file(["--resources", f"{hand_over(page_texts())}/resources",
                           "--cleaning", *(f"results/clean/{source}/cleaning.csv" for source in USED_SOURCES),
-                          "--runs", *(run_outputs(run)[-1] for run in PLAN.runs),
+                          "--runs", *map(run_facts, PLAN.runs),
                           "--configuration", page_configuration(), "--provenance", page_provenance()])
 
 

@@ -23,7 +23,7 @@ os.environ.update({
     "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
 })
 
-from scripts.common.configuration import as_json, resolve
+from scripts.common.configuration import control_sets, resolve
 from scripts.common.devices import visible_gpus
 from scripts.common.files import sha256_of
 from scripts.common.fingerprint import fingerprint
@@ -33,6 +33,7 @@ from scripts.common.manifest import lost_files
 from scripts.common.model_facts import facts_reader, kept_facts
 from scripts.common.models import MADE_MODEL, STAGES, stage_of
 from scripts.common.own import from_command_line, own_entries, probed_models
+from scripts.common.plain_json import as_json
 from scripts.common.program import UserError
 from scripts.common.prompts import prompts_of
 from scripts.common.schemas import check, schema, sound, sound_figures
@@ -83,7 +84,12 @@ except UserError as error:
 
 NAME = config["name"]
 USED_MODELS = sorted({run.model for run in PLAN.runs.values()})
-CONTROLS = {run.name for run in PLAN.runs.values() if run.method == "control"}
+CONTROL_SETS = control_sets(PLAN.runs.values())
+CONTROLS = {name for names in CONTROL_SETS.values() for name in names}
+# Runs whose weights others begin with: those of stages, which make a model and measure nothing, and those that are measured as well.
+MAKERS = {run.name for run in PLAN.runs.values() if run.method in STAGES}
+STARTS = {run.begins_with for run in PLAN.runs.values() if run.begins_with} - MAKERS
+MEASURED = {run for runs in PLAN.experiments.values() for run in runs}
 USED_STUDIES = sorted({run.study for run in PLAN.runs.values()})
 
 for name in [*USED_SOURCES, *USED_MODELS]:

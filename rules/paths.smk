@@ -45,28 +45,47 @@ def built(dataset):
     return f"{dataset.folder}/manifest.json"
 
 
-def model_folder(model):
-    """Where a model's files are: fetched, or in the run that made it."""
-    if stage_of(MODELS[model]):
-        run = PLAN.runs[PLAN.maker_of[model]]
-        return f"results/train/{run.study}/{run.name}/model"
-    return f"results/fetch/models/{model}"
-
-
 def model_of(model):
-    """What stands for a model's files: the manifest of fetched ones, the files of one that a run made, nothing for a control."""
-    if "control" in MODELS[model]:
-        return []
-    if stage_of(MODELS[model]):
-        return [f"{model_folder(model)}/{Path(name).name}" for name in MADE_MODEL]
-    return [f"{model_folder(model)}/manifest.json"]
+    """What stands for the files of a model that is fetched: their manifest; nothing for a control, or what a run makes."""
+    return [] if {*STAGES, "control"} & set(MODELS[model]) else [f"results/fetch/models/{model}/manifest.json"]
+
+
+def start_folder(run):
+    """Where the weights are that a run begins with: of the run that learnt them, or of the model as it was fetched."""
+    start = PLAN.runs.get(run.begins_with)
+    return f"results/train/{start.study}/{start.name}/model" if start else f"results/fetch/models/{run.model}"
+
+
+def start_of(run):
+    """What stands for the weights that a run begins with."""
+    return [f"{start_folder(run)}/{Path(name).name}" for name in MADE_MODEL] if run.begins_with else model_of(run.model)
+
+
+MANIFEST_OF = {name: f"results/train/{controls}.manifest.json" for controls, names in CONTROL_SETS.items() for name in names}
 
 
 def run_outputs(run):
-    """What a finished run leaves under results/train/: predictions, or the model that it made."""
-    folder = f"results/train/{PLAN.runs[run].study}/{run}"
-    result = MADE_MODEL if run in PLAN.maker_of.values() else ["predictions.parquet"]
-    return [f"{folder}/{name}" for name in (*result, "history.parquet", "run.json")]
+    """What stands for a finished run: predictions, or the model that it made, or both where others begin with it; of a control
+    the manifest of its dataset's controls."""
+    if run in CONTROLS:
+        return [MANIFEST_OF[run]]
+    result = [*([] if run in MAKERS else ["predictions.parquet"]), *(MADE_MODEL if run in MAKERS | STARTS else [])]
+    return [*(f"{run_folder(run)}/{name}" for name in (*result, "history.parquet")), run_facts(run)]
+
+
+def run_folder(run):
+    """Where a run leaves what it found, or made."""
+    return f"results/train/{PLAN.runs[run].study}/{run}"
+
+
+def run_facts(run):
+    """Where a run says what it was."""
+    return f"{run_folder(run)}/run.json"
+
+
+def outputs_of_runs(names):
+    """What stands for these finished runs, each file once."""
+    return list(dict.fromkeys(file for name in names for file in run_outputs(name)))
 
 
 # The files inside, by name.
@@ -146,7 +165,7 @@ def read_by_evaluation(wildcards):
     predictions made elsewhere."""
     runs = [PLAN.runs[run] for run in PLAN.experiments[wildcards.experiment]]
     datasets = {built(run.dataset) for run in runs} if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else set()
-    return [*(file for run in runs for file in run_outputs(run.name)), *sorted(datasets), *read_released(wildcards),
+    return [*outputs_of_runs(run.name for run in runs), *sorted(datasets), *read_released(wildcards),
             *(f"{folder}/{name}" for folder in external_systems(wildcards) for name in ("predictions.parquet", "run.json"))]
 
 
@@ -163,7 +182,7 @@ def human_files(study):
 
 def measured_runs(study):
     """The runs of a study (or of all) that were measured."""
-    return [run for run in PLAN.runs.values() if study in (run.study, "all") and run.name not in PLAN.maker_of.values()]
+    return [run for run in PLAN.runs.values() if study in (run.study, "all") and run.name in MEASURED]
 
 
 def model_runs(study):
@@ -201,7 +220,7 @@ def is_published(item):
     return any(has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs)
 
 
-SUFFIXES = {"figure": ["svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
+SUFFIXES = {"figure": ["svg", "dark.svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
 PUBLISHED = {item["name"]: item for item in FIGURES if is_published(item)}
 EVALUATED, PAGES = f"results/evaluate/{NAME}", f"results/publish/{NAME}"
 
@@ -217,7 +236,7 @@ def read_by_item(wildcards):
     runs, sources = runs_read(item), sum(dialog_sources(item["study"]), [])
     learnt = sorted({run.dataset.source for run in measured_runs(item["study"])})
     files = {
-        "runs": [file for run in runs for file in run_outputs(run.name)],
+        "runs": outputs_of_runs(run.name for run in runs),
         "released": [fetched(source) for source in learnt if "predictions" in SOURCES[source]],
         "cleaned": [cleaned(source) for source in learnt],
         "datasets": sorted({built(run.dataset) for run in measured_runs(item["study"])}),
@@ -249,14 +268,14 @@ def datasets_there(study):
 
 def ranked_models():
     """The models that are told to leaderboards: those of runs that were measured."""
-    return sorted({run.model for run in PLAN.runs.values() if run.name not in PLAN.maker_of.values()})
+    return sorted({run.model for run in PLAN.runs.values() if run.name in MEASURED})
 
 
 def forget_lost_files():
     """Take away the manifest of a folder that no longer holds what it lists, so that its rule runs again."""
     manifests = {*map(fetched, USED_SOURCES), *map(cleaned, USED_SOURCES), *map(spans, USED_SOURCES),
-                 *map(built, PLAN.datasets.values()), *(file for model in USED_MODELS for file in model_of(model))}
-    for manifest in sorted(name for name in manifests if Path(name).name == "manifest.json" and Path(name).exists()):
+                 *map(built, PLAN.datasets.values()), *(file for model in USED_MODELS for file in model_of(model)), *MANIFEST_OF.values()}
+    for manifest in sorted(name for name in manifests if name.endswith("manifest.json") and Path(name).exists()):
         if lost := lost_files(Path(manifest)):
             logger.warning(f"{Path(manifest).parent}: {', '.join(lost)} is gone, or not as long as it was: it is written again")
             Path(manifest).unlink()

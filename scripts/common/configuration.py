@@ -3,16 +3,19 @@
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from scripts.common.grid import Dataset, as_json, datasets, levels_of
+from scripts.common.grid import Dataset, datasets, levels_of
+from scripts.common.initial import Initials
 from scripts.common.models import STAGES, stage_of
+from scripts.common.objectives import check_objectives, weights_of
+from scripts.common.plain_json import as_json
 from scripts.common.probe import Known, LeftOut, does_fit, fitting, kind_in_words, needs_in_words
-from scripts.common.program import UserError
+from scripts.common.program import UserError, closest
 from scripts.common.prompts import PARADIGM as LIKELIHOOD
 from scripts.common.prompts import prompts_of
-from scripts.common.schemas import check_entry, closest, shown
+from scripts.common.schemas import check_entry, shown
 
 MOST_RUNS = 50_000  # of one experiment: more is a slip
 CONTROL = "control"  # the method of models of this kind
@@ -31,6 +34,7 @@ class Run:
     method: str
     settings: str  # sorted JSON: study, source, dataset, data, model, method, training, seed, and the wording where there are several
     wording: str | None = None  # of a method with prompts
+    begins_with: str | None = None  # the run whose weights it begins with; None: the model's own
 
 
 @dataclass
@@ -40,6 +44,7 @@ class Plan:
     runs: dict[str, Run] = field(default_factory=dict)
     experiments: dict[str, list[str]] = field(default_factory=dict)
     datasets: dict[str, Dataset] = field(default_factory=dict)  # by folder
+    initials: set[str] = field(default_factory=set)  # the experiments whose runs others begin with, by `initial` or as an MLM or CLM stage
     maker_of: dict[str, str] = field(default_factory=dict)  # by model of an MLM or CLM stage: the run that makes it
     left_out: list[LeftOut] = field(default_factory=list)  # by `methods: fitting`: what does not fit, and why
 
@@ -68,21 +73,40 @@ def _settings(training: dict, study: dict, how: dict) -> dict:
         without |= {"adapter", "rank", "alpha", "target"}
     if not training.get("gradient_checkpointing"):
         without.add("gradient_checkpointing")
+    weights = weights_of(training, how)
+    if not weights:
+        without.add("objectives")
     named = {key: ",".join(value) if key == "target" and isinstance(value, list) else value for key, value in training.items()}
-    return {key: value for key, value in named.items() if key not in without}
+    return {key: value for key, value in (named | {"objectives": weights}).items() if key not in without}
 
 
-def _run(study: str, how: dict, dataset: Dataset, model: str, made_by: str | None, method: str, wording: str | None, training: dict,
+def _run(study: str, how: dict, dataset: Dataset, model: str, begins_with: str | None, method: str, wording: str | None, training: dict,
          seed: int) -> Run:
     """One run, by the settings that have an effect on it; what neither learns nor draws anything has no seed."""
     settings = as_json({
         "study": study, "source": dataset.source, "dataset": dataset.name, "data": json.loads(dataset.options),
-        "model": model, "method": method, "training": training, "seed": seed, **({"made_by": made_by} if made_by else {}),
+        "model": model, "method": method, "training": training, "seed": seed, **({"made_by": begins_with} if begins_with else {}),
         **({"wording": wording} if wording else {}),
     })
     parts = [dataset.source, dataset.name, model, *([] if method == "train" else [method]), *([wording] if wording else []),
              *([f"seed-{seed}"] if has_seed(how, training) else []), hashlib.sha256(settings.encode()).hexdigest()[:8]]
-    return Run(study, "-".join(parts), dataset, model, method, settings, wording)
+    return Run(study, "-".join(parts), dataset, model, method, settings, wording, begins_with)
+
+
+def control_sets(runs: Iterable[Run]) -> dict[str, list[str]]:
+    """The runs of the controls on each dataset, which one job measures, by its name: {<study>/<source>-<dataset>-controls-<hash>: runs}.
+
+    The hash is over the runs, so that a detour by other controls on the same data leaves these as they are.
+    """
+    by_dataset: dict[Dataset, list[str]] = {}
+    for run in runs:
+        if run.method == CONTROL:
+            by_dataset.setdefault(run.dataset, []).append(run.name)
+    named = {}
+    for dataset, names in by_dataset.items():
+        digest = hashlib.sha256(as_json(sorted(names)).encode()).hexdigest()[:8]
+        named[f"{dataset.study}/{dataset.source}-{dataset.name}-controls-{digest}"] = sorted(names)
+    return named
 
 
 def _nothing_known(name: str, entry: dict, needed: bool) -> dict | None:
@@ -99,6 +123,8 @@ class _Resolver:
         self.checked: dict[tuple[str, str], dict] = {}
         self.plan = Plan()
         self.making: list[str] = []  # the models of stages that are being resolved, each for the next
+        self.starts: dict[str, tuple[str, Run]] = {}  # by name the runs that others begin with, each with its experiment
+        self.initials = Initials(config["experiments"], models, studies, self.runs_of)
 
     def entry(self, kind: str, name: str, what: str, names: tuple[str, ...] = ()) -> dict:
         """An entry of resources/ by name, checked. `what` says for a message who asks."""
@@ -185,10 +211,24 @@ class _Resolver:
         if len(runs) != 1:
             raise UserError(f"configuration: experiments.{name} makes {model}, so it must be one run of {base} by the "
                             f"method {stage}, not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [{stage}]`")
-        plan.runs[runs[0].name] = runs[0]
-        plan.datasets[runs[0].dataset.folder] = runs[0].dataset
         plan.maker_of[model] = runs[0].name
-        return runs[0].name
+        return self.begun_with(name, runs[0])
+
+    def begun_with(self, experiment: str, run: Run) -> str:
+        """The name of a run of an experiment that others begin with; it joins the plan where one of these does."""
+        self.starts[run.name] = experiment, run
+        return run.name
+
+    def join_starts(self) -> None:
+        """Let the runs that those of the plan begin with join it, and those that these begin with."""
+        plan = self.plan
+        waiting = [run.begins_with for run in plan.runs.values() if run.begins_with]
+        for name in waiting:  # which grows
+            experiment, run = self.starts[name]
+            plan.initials.add(experiment)
+            plan.runs[name] = run
+            plan.datasets[run.dataset.folder] = run.dataset
+            waiting += [run.begins_with] if run.begins_with else []
 
     def runs_of(self, name: str) -> Iterator[Run]:
         """The runs of an experiment."""
@@ -198,6 +238,10 @@ class _Resolver:
         systems = self.systems(name, models, study, where)
         makers = {model: self.made_by(model, where) for model in dict(systems)}
         training = self.config["training"] | experiment.get("training", {})
+        begin = self.initials.runs(name, where) if experiment.get("initial") else None
+        if training.get("objectives"):
+            check_objectives(experiment, training, [(study["methods"][method], self.known(model, where, needed=False), model)
+                                                    for model, method in systems if method != CONTROL], where)
         measures = not any(study["methods"][method].get("makes_model") for _, method in systems)
         for dataset in self.datasets(experiment, models, measures, where, study) if systems else ():
             for model, method in systems:
@@ -207,7 +251,12 @@ class _Resolver:
                 prompted = how.get("paradigm") == LIKELIHOOD
                 for wording in self.wordings(experiment, study, method, where) if prompted else [None]:
                     for seed in seeds:
-                        yield _run(experiment["study"], how, dataset, model, makers[model], method, wording, settings, seed)
+                        run = _run(experiment["study"], how, dataset, model, makers[model], method, wording, settings, seed)
+                        if begin and method != CONTROL:
+                            first, start = self.initials.start(begin, run, where)
+                            self.begun_with(first, start)
+                            run = _run(experiment["study"], how, dataset, model, start.name, method, wording, settings, seed)
+                        yield run
 
     @staticmethod
     def wordings(experiment: dict, study: dict, method: str, where: str) -> list[str]:
@@ -275,7 +324,7 @@ def resolve(config: dict, sources: dict, models: dict, studies: dict, probed: li
 
     probed: the names of the models that `model:` asks for (scripts/common/own.py). facts: what is known of a model by its name and
     entry (scripts/fetch/facts.py): {kind, abilities, weights}, or None where it is not known and the third argument, whether it is
-    needed, is False. A model of an MLM or CLM stage brings the run that makes it. Raises UserError for a name that does not exist, naming the
+    needed, is False. A model of an MLM or CLM stage brings the run that makes it, `initial` the run that is begun with. Raises UserError for a name that does not exist, naming the
     experiment and the nearest known name, for a method that does not fit a model, and for a broken entry of resources/ that an
     experiment uses.
     """
@@ -294,6 +343,7 @@ def resolve(config: dict, sources: dict, models: dict, studies: dict, probed: li
             plan.experiments[name] = list(dict.fromkeys(run.name for run in runs))
         plan.runs |= {run.name: run for run in runs}
         plan.datasets |= {run.dataset.folder: run.dataset for run in runs}
+    resolver.join_starts()
     if not plan.experiments:
         first = plan.left_out[0]
         raise UserError(f"configuration: nothing is left to run, since no method that is asked for fits: {first.method} of {first.study} is "

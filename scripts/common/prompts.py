@@ -8,8 +8,8 @@ from pathlib import Path
 
 from scripts.common.fingerprint import ROOT
 from scripts.common.placeholders import CANDIDATE, PLACEHOLDER, parts_of
-from scripts.common.program import UserError
-from scripts.common.schemas import check, closest, schema, shown
+from scripts.common.program import UserError, closest
+from scripts.common.schemas import check, schema, shown
 from scripts.common.yaml_files import read_yaml
 
 PARADIGM = "likelihood"

@@ -36,11 +36,15 @@ from scripts.common.runs import facts_of
 from scripts.common.tables import read_metrics
 from scripts.common.yaml_files import read_yaml
 from scripts.publish.comparison import DIFFERENCE, Facts, findings, paper_of, published_claims, settings_of, trends
+from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.machines import machine_of, mixture
 from scripts.publish.names import load, method_title, model_title
+from scripts.publish.provenance import provenance_of
 from scripts.publish.reading import cards_of
+from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.layout import read_left_out
 
+SHOWN = 45  # words of a caption that are not folded away
 ALL = "all"  # the study of what is about all of them
 TEMPLATES = Path(__file__).parent / "templates"
 OTHERS = {"figure": ["pdf", "png", "svg", "csv"], "table": ["csv", "md", "tex"]}
@@ -85,15 +89,33 @@ def is_made(item: dict, runs: list[dict], is_probe: bool = False) -> bool:
     return any(has_options(fact["data_options"], item.get("needs", {})) for fact in runs)
 
 
+def data_url(svg: bytes) -> str:
+    """A picture as an address that holds it."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
+
+
+def told_and_folded(texts: list[str]) -> dict[str, list[str]]:
+    """A caption as what is told at once, the sentences up to SHOWN words of its first paragraph, and what is folded away."""
+    sentences = re.split(r"(?<=[.:;!?]) (?=[A-Z])", texts[0])
+    words = [len(" ".join(sentences[:number]).split()) for number in range(1, len(sentences) + 1)]
+    number = max(1, sum(count <= SHOWN for count in words))
+    rest = " ".join(sentences[number:])
+    if len(" ".join([rest, *texts[1:]]).split()) <= SHOWN // 3:  # too little to fold
+        return {"told": texts, "folded": []}
+    return {"told": [" ".join(sentences[:number])], "folded": [*([rest] if rest else []), *texts[1:]]}
+
+
 def published_item(item: dict, publish: Path, root: Path, output: Path, provenance: dict) -> dict:
     """A figure or table as the template wants it."""
     base = publish / FOLDERS[item["kind"]] / item["name"]
     links = [(suffix.upper(), os.path.relpath(f"{base}.{suffix}", output.parent)) for suffix in OTHERS[item["kind"]]]
-    shown = item | {"caption": paragraphs(root / item["caption"]), "links": links,
+    caption = paragraphs(root / item["caption"])
+    shown = item | {"caption": told_and_folded(caption), "links": links,
                     "provenance": provenance.get(item["name"], {})}
     if item["kind"] == "figure":
         svg = base.with_name(f"{item['name']}.svg").read_bytes()
-        return shown | {"image": f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"}
+        dark = base.with_name(f"{item['name']}.dark.svg")
+        return shown | {"image": data_url(svg), "dark": data_url(dark.read_bytes()) if dark.is_file() else ""}
     file = base.with_name(f"{item['name']}.csv")
     if item.get("show") == "cards":
         return shown | {"show": "cards", "cards": cards_of(file)}
@@ -227,8 +249,8 @@ def main(given: argparse.Namespace) -> None:
     for study in [name for name in studies if name in set(metrics["study"])]:
         own = [fact for fact in runs if fact["study"] == study]
         facts = Facts(means[means["study"] == study], own, cleaning, sources, models)
-        sections.append({"name": study, "title": studies[study]["title"], "paper": studies[study]["paper"],
-                         "question": paragraphs(root / "report" / f"{study}.rst"),
+        sections.append({"name": study, "title": studies[study]["title"], "short": studies[study].get("short", studies[study]["title"]), "paper": studies[study]["paper"],
+                         "question": told_and_folded(paragraphs(root / "report" / f"{study}.rst")),
                          "items": published_items(study, own), "machines": mixture(own),
                          "compared": compared(study, published, facts)})
     reported = {model for _, claim in published.iterrows() for model in paper_of(claim).get("model", [])}
@@ -236,7 +258,9 @@ def main(given: argparse.Namespace) -> None:
                    for name in configuration["run"]]
     datasets = {(fact["source"], fact["dataset"], split): digest
                 for fact in runs for split, digest in fact["data"].items()}
+    found = findings_of(read_scores(given.metrics), studies, sources, models, networks_of(given.runs), resources / "published.csv")
     html = page({
+        "findings": found, "shared_caveats": shared_caveats(found),
         "about": paragraphs(root / "report" / "workflow.rst"), "about_all": paragraphs(root / "report" / f"{ALL}.rst"), "studies": sections, "experiments": experiments,
         "all_items": published_items(ALL, [fact for fact in runs if fact["study"] in studies]),
         "left_out": left_out_groups(read_left_out(resources / "left_out.yaml"), models, studies),
@@ -248,7 +272,7 @@ def main(given: argparse.Namespace) -> None:
         "models": model_facts(sorted({fact["model"] for fact in runs}), models, reported),
         "runs": [fact | {"title": run_title(fact, models), "machine": machine_of(fact)} for fact in runs],
         "datasets": [(*key, digest) for key, digest in sorted(datasets.items())],
-        "metrics_sha256": sha256_of(given.metrics),
+        "metrics_sha256": sha256_of(given.metrics), "made_by": provenance_of(runs),
         "configuration": yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True),
     })
     with whole(given.output) as beside_it:

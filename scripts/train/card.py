@@ -2,7 +2,7 @@
 
 import json
 
-CLASSES = {"classify": "AutoModelForSequenceClassification", "symmetric": "AutoModelForSequenceClassification", "fill": "AutoModelForMaskedLM",
+CLASSES = {"classify": "AutoModelForSequenceClassification", "objectives": "AutoModelForSequenceClassification", "symmetric": "AutoModelForSequenceClassification", "fill": "AutoModelForMaskedLM",
            "generate": "AutoModelForSeq2SeqLM"}
 
 

@@ -25,7 +25,7 @@ from scripts.common.program import UserError, execute, json_object, json_object_
 from scripts.train.kept import are_asked_for, can_score, kept_facts, place_of
 from scripts.train.launch import Launch, check_tracker, devices, start
 from scripts.train.memory import TooLarge
-from scripts.train.work import describe, fail, finished, forget, hand_out, model_view, refuse_again, sweep, write_json
+from scripts.train.work import WEIGHTS_FOLDER, describe, fail, finish, finished, forget, hand_out, model_view, refuse_again, sweep, write_json
 
 SETTINGS = ("study", "source", "dataset", "data", "model", "method", "training", "seed")
 METHOD = ("columns", "labels", "merged_labels", "held_out", "peak", "paradigm", "learns", "inputs", "makes_model")
@@ -83,7 +83,13 @@ def main(given: argparse.Namespace) -> None:
     keeps = given.keep != "none" and job["learns"] and not job["makes_model"] and job["paradigm"] != "esim"
     place = place_of(given.kept, job) if keeps else None
     facts = kept_facts(place, job) if keeps else None
-    are_kept = are_asked_for(facts, job, given.keep, given.merge_adapter)
+    merges = given.merge_adapter or given.hands_on
+    are_kept = are_asked_for(facts, job, given.keep, merges)
+    if given.hands_on:
+        place = place or work / WEIGHTS_FOLDER
+        job |= {"hands_on": str(place)}  # after the digest: it changes no number
+    if given.hands_on and are_kept and not (work / "result/model").exists() and finished(work, job | {"hands_on": None}):
+        finish(work, job, given.output)  # by the weights that it kept when it was trained
     if finished(work, job) and (are_kept or not keeps):
         hand_out(work, job, given.output)
         log.info("%s: already trained from the same data, model, settings and code; no step taken", given.run)
@@ -98,8 +104,8 @@ def main(given: argparse.Namespace) -> None:
         work=str(work), data=str(given.data), model=str(model), output=str(given.output), processes=processes,
         threads=max(1, given.threads // processes), cpu=not gpus, checkpoint_seconds=given.checkpoint_seconds,
         deterministic=not given.not_deterministic, micro_batch_tokens=given.micro_batch_tokens,
-        runs_per_gpu=given.runs_per_gpu, report_to=given.report_to, keep=given.keep if keeps else "none",
-        merge_adapter=given.merge_adapter, kept=place and str(place), is_kept=are_kept and can_score(facts), card=given.card,
+        runs_per_gpu=given.runs_per_gpu, report_to=given.report_to, keep=given.keep if keeps else "best" if given.hands_on else "none",
+        merge_adapter=merges, kept=place and str(place), is_kept=are_kept and can_score(facts), card=given.card,
         tokens=given.tokens and str(given.tokens), log=given.log and str(given.log))
     try:
         start(launch, gpus)
@@ -134,6 +140,8 @@ def arguments() -> argparse.ArgumentParser:
     training.add_argument("--keep", choices=["none", "best", "last"], default="none", help="keep the trained weights, of the reported epoch "
                           "or of the last one; a run that differs in its evaluation only is scored by them; default: %(default)s")
     training.add_argument("--kept", type=Path, default=Path("results/train/kept"), help="the folder for them; default: %(default)s")
+    training.add_argument("--hands-on", action="store_true", help="also hand out the trained weights, without their head, for runs that begin "
+                          "with them: of the epoch that --keep names, else of the reported one")
     training.add_argument("--merge-adapter", action="store_true", help="keep what an adapter has learnt as a part of the model's weights")
     training.add_argument("--card", type=json_object, default={}, help="JSON for their model card: title, licence, hub, revision, sources")
     training.add_argument("--attempt", type=whole_number(1, 1000), default=1, help="which attempt of the workflow this is; "

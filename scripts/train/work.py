@@ -10,19 +10,22 @@ import json
 import shutil
 from pathlib import Path
 
-from scripts.common.configuration import as_json
 from scripts.common.files import sha256_of, whole
 from scripts.common.fingerprint import fingerprint
 from scripts.common.models import MADE_MODEL
+from scripts.common.plain_json import as_json
 from scripts.common.program import UserError, log
 from scripts.common.tables import content_digest
+from scripts.train.cost import cost_of
 from scripts.train.labels import head_of
 
 
 # What can change a number. Reporting, files and the way of starting cannot.
 REPORTING = frozenset({"scripts.train.progress", "scripts.train.work", "scripts.train.checkpoint", "scripts.train.tokens",
-                       "scripts.train.stop", "scripts.train.launch", "scripts.train.memory", "scripts.train.keep", "scripts.train.kept", "scripts.train.card", "scripts.common.devices", "scripts.common.program",
+                       "scripts.train.stop", "scripts.train.launch", "scripts.train.memory", "scripts.train.keep", "scripts.train.kept", "scripts.train.card", "scripts.train.cost", "scripts.common.devices", "scripts.common.program",
                        "scripts.common.owner", "scripts.common.files", "scripts.common.tables", "scripts.common.locks"})
+
+WEIGHTS_FOLDER = "weights"  # of the work: weights that are kept only until they are handed on
 
 
 def reads_training(prompt: dict | None, training: dict) -> bool:
@@ -37,7 +40,7 @@ def describe(run: str, settings: dict, method: dict, splits: list[str], data: Pa
     method (resources/studies.yaml), prompt of the run's wording (scripts/common/prompts.py). Raises UserError for a model whose labels are not those of the study.
     """
     head = None
-    if method["paradigm"] in ("classify", "symmetric", "esim"):
+    if method["paradigm"] in ("classify", "objectives", "symmetric", "esim"):
         head = vars(head_of(model, method["labels"], method["merged_labels"],
                             method["learns"] or method.get("fresh_head", False)))
     columns = list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label"]))
@@ -75,8 +78,9 @@ def model_view(model: Path, files: list[str], work: Path) -> Path:
 
 
 def outputs_of(job: dict) -> list[str]:
-    """The files that a finished job hands out: predictions, or the model that it made."""
-    return [*(MADE_MODEL if job["makes_model"] else ["predictions.parquet"]), "history.parquet", "run.json"]
+    """The files that a finished job hands out: predictions, or the model that it made; both, where others begin with its weights."""
+    return [*([] if job["makes_model"] else ["predictions.parquet"]), *(MADE_MODEL if job["makes_model"] or job.get("hands_on") else []),
+            "history.parquet", "run.json"]
 
 
 def write_json(value, path: Path) -> None:
@@ -100,6 +104,9 @@ def finished(work: Path, job: dict) -> bool:
         if mark["digest"] != job["digest"]:
             return False
         for name in outputs_of(job):
+            if name not in mark["sha256"]:
+                log.info("%s: was trained before others began with it, and its weights were not kept; they are learnt again", work)
+                return False
             if sha256_of(work / "result" / name) != mark["sha256"][name]:
                 log.warning("warning: %s has changed since it was written; the run starts anew", work / "result" / name)
                 return False
@@ -134,15 +141,27 @@ def forget(work: Path) -> None:
 
 
 def finish(work: Path, job: dict, output: Path) -> None:
-    """Mark the result as whole, drop the checkpoint and hand the result out."""
+    """Tell in run.json what the run has cost, mark the result as whole, drop the checkpoint and hand the result out; with the
+    weights that others begin with, of those kept.
+
+    Weights that were kept in the work itself, for this alone, are dropped as well.
+    """
+    if job.get("hands_on"):
+        from scripts.train.body import write_body  # late: it imports torch, which a finished run does without
+
+        write_body(Path(job["hands_on"]), work / "model", work / "result/model")
+    facts = json.loads((work / "result/run.json").read_text(encoding="utf-8"))
+    write_json(facts | {"cost": cost_of(facts)}, work / "result/run.json")
     hashes = {name: sha256_of(work / "result" / name) for name in outputs_of(job)}
     write_json({"digest": job["digest"], "sha256": hashes}, work / "finished.json")
     (work / "checkpoint.pt").unlink(missing_ok=True)
+    shutil.rmtree(work / WEIGHTS_FOLDER, ignore_errors=True)
     hand_out(work, job, output)
 
 
 def hand_out(work: Path, job: dict, output: Path) -> None:
     """Copy the result to the declared outputs (no links: Snakemake touches outputs)."""
     for name in outputs_of(job):
+        (output / name).parent.mkdir(exist_ok=True)
         with whole(output / name) as beside:
             shutil.copyfile(work / "result" / name, beside)

@@ -10,7 +10,7 @@ from tests.unit.publish_inputs import HOSTILE
 from tests.web.keyboard import Keyboard
 from tests.web.test_page import browse, page  # noqa: F401 (a fixture)
 
-CARDS = 40
+CARDS, MAIN = 40, '<main id="main">'
 
 
 def measured(page, folder, script: str, *options: str):  # noqa: F811
@@ -85,7 +85,7 @@ def test_numbers_sort_as_numbers_and_empty_cells_come_last(page, tmp_path):  # n
              + "".join(f"<tr><td>{value}</td><td>item {number}</td></tr>" for number, value in enumerate(values + ["3"] * 6))
              + "</tbody></table></div>")
     copy = page.with_name("numbers.html")
-    copy.write_text(html.replace("<main>", f"<main>{table}"))
+    copy.write_text(html.replace(MAIN, f"{MAIN}{table}"))
     found = measured(copy, tmp_path, """
       const table = document.getElementById("tried"), buttons = table.querySelectorAll("button.sort");
       const read = (column) => [...table.tBodies[0].rows].map((row) => row.cells[column].textContent);
@@ -173,6 +173,6 @@ def test_without_a_script_all_is_there_to_read(page, tmp_path):  # noqa: F811
 def test_the_policy_stops_what_is_not_of_the_page(page, tmp_path, injected):  # noqa: F811
     """Were a text ever to stand on the page as markup, the browser would run none of it."""
     copy = page.with_name("injected.html")
-    copy.write_text(page.read_text().replace("<main>", f"<main>{injected}"))
+    copy.write_text(page.read_text().replace(MAIN, f"{MAIN}{injected}"))
     done = browse(copy, tmp_path, 1280, "--dump-dom")
     assert "<title>RAN" not in done.stdout and "Content Security Policy" in done.stderr

@@ -21,7 +21,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.mctaco.metrics import (
     BASELINES, load_systems, mctaco_metrics, over_seeds, published_beside, table_2, title_of, trained_most)
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.table import ABOVE, above_control, interval, percent, write
 
 WORDS = ["Corpus", "Split", "System"]
@@ -41,7 +41,7 @@ def measured(rows: pd.DataFrame, paper: pd.DataFrame, sources: dict, models: dic
         first = by["f1"]
         same = paper[(paper["model"] == first["paper_model"]) & (paper["unit_normalization"] == first["unit_normalization"])]
         title = title_of(first["source"], sources) + note_of(first)
-        cells = {"Corpus": title, "Split": first["split"], "Questions": f"{first['n']:,}", "System": system,
+        cells = {"Corpus": title, "Split": split_title(first["split"]), "Questions": f"{first['n']:,}", "System": system,
                  "Training pairs": "" if pd.isna(first["train_pairs"]) else f"{first['train_pairs']:,.0f}",
                  **counts[system]}
         for name, metric in METRICS.items():

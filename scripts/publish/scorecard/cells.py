@@ -16,6 +16,7 @@ from scripts.common.runs import facts_of
 from scripts.common.tables import read_metrics
 from scripts.evaluate.experiment import CONTROL_METHODS
 from scripts.publish.comparison import parts_of, published_claims, settings_of
+from scripts.publish.names import method_title
 
 PROBES = {"strided_sop": "stride", "temporal_nli": "challenge_set", "mctaco": "unit_normalization"}
 OPTIONS = {"temp_order": "set I: order", "temp_duration": "set II: duration", "cross_unit": "set III: units",
@@ -27,7 +28,8 @@ SYSTEM = ["study", "experiment", "model", "method", "source", "dataset", "split"
 PREFERRED = {"scoring": ["ternary", "binary"], "context_scope": ["full", "local", "target"]}
 KINDS = {"encoder": "encoders", "encoder_decoder": "encoder-decoders", "decoder": "decoders", "esim": "no transformers"}
 UNKNOWN = "kind not told by the runs"
-FINE_TUNED, FILLED, LIKELIHOOD, DIRECT = "fine-tuned", "masks filled", "likelihood", "as it came"
+FINE_TUNED, FILLED, LIKELIHOOD, DIRECT = (
+    method_title(name) for name in ("train", "fill", "likelihood", "direct"))
 WAYS = [FINE_TUNED, DIRECT, FILLED, LIKELIHOOD]
 OTHER_WAYS = {"direct": DIRECT, "fill_zero_shot": FILLED, "pseudo_log_likelihood": FILLED, "released": "released predictions",
               "external": "from elsewhere"}

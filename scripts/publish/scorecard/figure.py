@@ -6,7 +6,7 @@ the best that the paper prints, and people. Then a panel for each probe: the sam
 
 Reads  metrics.parquet, <train>/<study>/<run>/run.json (kind, parameters), resources/sources.yaml and models.yaml, and beside
        them studies.yaml, published.csv and, where something was left out, left_out.yaml
-Writes <output>.svg, .png, .pdf, and .csv: the cells, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, values as shares from 0 to 1
 
     python -m scripts.publish.scorecard.figure --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train \\
@@ -37,7 +37,7 @@ COLUMNS = [*PROBE, "split", "kind", "parameters", "model", "way", "method", "val
            "above_low", "above_high", "control", "clear", "wordings", "lowest", "highest", "sample"]
 # Inches: the rows' names; the least and the most of a column; a row, a row's further lines, a kind's name, air; a line of a head.
 LEFT, NARROW, WIDE, ROW, LINE, KIND, AIR, HEAD_LINE = 1.92, 0.62, 0.95, 0.275, 0.105, 0.21, 0.07, 0.115
-WRAP = 34  # letters of a row's name
+WRAP = 31  # letters of a row's name
 SMALL = 5.6  # points
 FAR = 0.6  # above the best control: the darkest blue
 
@@ -145,7 +145,7 @@ def draw_cell(axes: Axes, cell: pd.Series | str, x: float, y: float, width: floa
               va="center", zorder=3)
     axes.text(middle + 0.01, y + ROW * 0.38, told, fontsize=SMALL + 0.2, color=colour, ha="left", va="center", zorder=3)
     ends = "one group" if pd.isna(cell["ci_low"]) else f"{percent(cell['ci_low'])}–{percent(cell['ci_high'])}"
-    axes.text(middle, y + ROW * 0.76, ends, fontsize=SMALL - 0.4, color=style.GREY, ha="center", va="center", zorder=3)
+    axes.text(middle, y + ROW * 0.76, ends, fontsize=SMALL - 0.4, color=colour if clear else style.GREY, ha="center", va="center", zorder=3)
 
 
 def foot_of(card: Scorecard, probe: dict, models: dict) -> dict[str, tuple[str, str]]:
@@ -208,7 +208,7 @@ def mark_cells(axes: Axes, block: Block, begin: float, end: float) -> None:
         wide = block.width * len(columns)
         size = min(30, 8 * wide, 20 * end) * min(1, 12 / max(1, *map(len, face.split("\n"))))
         axes.text(LEFT + block.width * columns[0] + wide / 2, begin + end / 2, face, ha="center", va="center", zorder=0.6, linespacing=1.1,
-                  rotation=12 if end > 1 else 0, fontsize=size, fontweight="bold", color="#e8e8e8")
+                  rotation=12 if end > 1 else 0, fontsize=size, fontweight="bold", color=style.PALE)
 
 
 def draw_block(axes: Axes, card: Scorecard, block: Block, models: dict, top: float) -> None:
@@ -232,7 +232,6 @@ def draw_block(axes: Axes, card: Scorecard, block: Block, models: dict, top: flo
 
 def draw(card: Scorecard, models: dict) -> Figure:
     """The figure: the blocks one under the other, the panels, a legend."""
-    style.apply()
     blocks, end = blocks_of(card.probes), row_places(card)[2]
     feet = [[foot_of(card, probe, models) for probe in block.probes] for block in blocks]
     tall = [block.head() + end + foot_height(foot, block.width) + 0.12 for block, foot in zip(blocks, feet)]
@@ -256,7 +255,7 @@ def draw(card: Scorecard, models: dict) -> Figure:
 def main(given: argparse.Namespace) -> None:
     models = load(given.models)
     card = read_scorecard(given, models)
-    style.save(draw(card, models), given.output)
+    style.save(lambda: draw(card, models), given)
     write_points(card.cells[COLUMNS], given.output)
     log.info("%s: %d cells of %d models", given.output, len(card.cells), card.cells["model"].nunique())
 

@@ -22,7 +22,7 @@ from scripts.common.program import execute, log
 from scripts.common.runs import facts_of
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, note_of, replicate_counts
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.strided_sop.metrics import strided_metrics
 from scripts.publish.table import ABOVE, above_control, interval, percent, write
 
@@ -50,7 +50,7 @@ def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict, mode
         honest, peak, people = by["accuracy"], by.get("peak_accuracy"), human.get((source, split, stride))
         title = sources.get(source, {}).get("title", source) + note_of(honest)
         rows.append({
-            "Corpus": title, "Split": split, "Model": series, "Stride": str(stride),
+            "Corpus": title, "Split": split_title(split), "Model": series, "Stride": str(stride),
             "Training pairs": pairs.get((source, honest["dataset"], honest["model"], honest["method"]), ""),
             "Pairs": f"{honest['n']:,}", "Videos": f"{honest['groups']:,}", **counts[key],
             ABOVE: above_control(by.get("accuracy_above_control"), models), "Accuracy (%)": percent(honest["value"]), "SD": percent(honest["sd"]), "95 % interval": interval(honest),

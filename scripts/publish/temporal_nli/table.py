@@ -20,9 +20,9 @@ from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import paper_of, published_claims, settings_of
 from scripts.publish.marks import caption_of, note_of, replicate_counts
-from scripts.publish.names import load
+from scripts.publish.names import load, method_title
 from scripts.publish.table import ABOVE, above_control, interval, percent, write
-from scripts.publish.temporal_nli.metrics import METHODS, SETS, STUDY, data_title, nli_metrics
+from scripts.publish.temporal_nli.metrics import SETS, STUDY, data_title, nli_metrics
 
 WORDS = ["Source", "Challenge set", "Model", "Method", "Scoring"]
 NAMES = {"accuracy": "Accuracy", "weighted_f1": "F1"}
@@ -60,7 +60,7 @@ def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict, models:
         one = means.loc["accuracy"]
         row = {
             "Source": data_title(source, dataset, sources) + note_of(one), "Challenge set": SETS[challenge_set],
-            "Model": series, "Method": METHODS.get(method, method), "Scoring": scoring,
+            "Model": series, "Method": method_title(method), "Scoring": scoring,
             "Pairs": f"{one['n']:,}", "Templates": f"{one['groups']:,.0f}",
             **replicate_counts(point),
         }

@@ -16,11 +16,11 @@ from scripts.publish.timedial.metrics import DOMAINS, label_of, paradigm_title
 COLOURS = {"classify": style.COLOURS[0], "fill": style.COLOURS[1], "generate": style.COLOURS[2],
            "pseudo_log_likelihood": style.COLOURS[3], "control": style.GREY}
 MARKERS = {"zero_shot": "^", "few_shot": "v", "out": "s", "in": "o", "external": "P"}
-PAPER = {"linestyle": "", "marker": "D", "markersize": 4.4, "markerfacecolor": "white", "markeredgecolor": style.INK,
+PAPER = {"linestyle": "", "marker": "D", "markersize": 4.4, "markerfacecolor": style.PAPER, "markeredgecolor": style.INK,
          "markeredgewidth": 0.9}
 ROW, HEAD, GAP, WRAP = 0.19, 0.23, 0.24, 46  # inches; characters of a label's line
 LABEL_LINE = 0.105  # inches
-TOP, UNDER, LINE = 0.52, 0.36, 0.13  # inches: a block's title; its ticks; a line of what an axis tells
+TOP, UNDER, LINE = 0.56, 0.36, 0.13  # inches: a block's title; its ticks; a line of what an axis tells
 
 
 def label_lines(system: dict) -> list[str]:
@@ -112,7 +112,7 @@ def label_rows(axes: Axes, block: Block, at: list[float], heads: dict[float, str
     across = blended_transform_factory(figure.transFigure, axes.transData)
     for y, text in heads.items():
         axes.text(left, y, text, transform=across, fontweight="bold", fontsize=7.5, va="center", zorder=5,
-                  bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})  # a long one covers the axes' lines
+                  bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.6})  # a long one covers the axes' lines
     for system, y in zip(block.systems, at):
         axes.text(left + 0.1 / style.WIDTH, y, "\n".join(label_lines(system)), transform=across, fontsize=7,
                   va="center", linespacing=0.92, color=style.INK if system["here"] else style.GREY)
@@ -143,7 +143,7 @@ def draw_block(figure: Figure, block: Block, top: float, width: float) -> None:
         axes.set_xticks(ticks, [str(tick) if each > 1.5 or tick % 50 == 0 else "" for tick in ticks])
         axes.tick_params(labelsize=7 if each > 1.5 else 6.5)
         for y in at:
-            axes.axhline(y, color="#f2f2f2", linewidth=0.6, zorder=0.5)
+            axes.axhline(y, color=style.GRID, linewidth=0.6, zorder=0.5)
         draw_column(axes, block, column, at)
         axes.set_xlabel(column.title, fontsize=7.5, labelpad=2)
         for value, (_, text) in column.lines.items():
@@ -181,7 +181,6 @@ def paper_handle(blocks: list[Block]) -> list[Line2D]:
 
 def figure_of(blocks: list[Block], handles: list[Line2D]) -> Figure:
     """The blocks one under the other, and a legend at the foot."""
-    style.apply()
     foot = 0.32
     heights = [TOP + block.places()[2] + UNDER + LINE * max(column.title.count("\n") + 1 for column in block.columns)
                for block in blocks]
