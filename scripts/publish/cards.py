@@ -1,17 +1,7 @@
 """Items to read as cards: which are chosen, and the table that holds them. Shared by the programs of the four studies.
 
-Not a program. Columns of the table, in this order, all text; a row for each option of an item, or for the item where it has none:
-
-  Corpus, Dataset, Split, Item   where the item stands, and its id
-  Model, Control                 the model and the control that are right most often there; empty where there is none
-  Model right, Control right, Human right
-                                 yes or no of the whole item: of one with options, whether every one was judged right; empty where
-                                 nobody answered
-  slice: …                       the part of the item in each partition that the study's metrics tell slices of
-  …                              the texts, under the study's names
-  Gold                           the right answer, or what is right of the option
-  model: …, control: …, human    what each answered: `contradiction 0.87 ×` is its answer, the score that it gave to it, and × where
-                                 it is wrong
+Not a program. resources/columns.yaml says what the columns are; all is text, a row for each option of an item, or for the item where it
+has none. `contradiction 0.87 ×` is an answer, the score that was given to it, and × where it is wrong.
 
 Items are drawn by hash of their id, in turn from each cell of who was right, so that errors of one alone are seen as often as what
 all know; that says nothing of how common a cell is.
