@@ -26,9 +26,9 @@ os.environ.update({
 from scripts.common.configuration import control_sets, resolve
 from scripts.common.devices import visible_gpus
 from scripts.common.files import sha256_of
-from scripts.common.fingerprint import fingerprint
+from scripts.common.fingerprint import fingerprint, remember_in
 from scripts.common.folder_lock import lock_by_owner
-from scripts.common.handed import argument_file, fields_of, hand_over, has_options, presence_of, rows_of
+from scripts.common.handed import PLACE, argument_file, fields_of, hand_over, has_options, presence_of, rows_of
 from scripts.common.manifest import lost_files
 from scripts.common.model_facts import facts_reader, kept_facts
 from scripts.common.models import MADE_MODEL, STAGES, stage_of
@@ -43,6 +43,7 @@ from scripts.common.terminal import use_terminal
 from scripts.common.yaml_files import read_yaml
 
 lock_by_owner()
+remember_in(PLACE / "fingerprints")
 
 # What `--configfile`, `--config` or the `config:` of a module gives is laid over config.yaml of the project's folder, wherever
 # the study is made (`configfile:` would look in the working directory, and not at all in a module).

@@ -105,7 +105,7 @@ def test_rows_are_filtered_by_words(page, tmp_path):  # noqa: F811
       const type = (text) => { box.value = text; box.dispatchEvent(new Event("input"));
         return [rows.filter((row) => row.offsetHeight > 0).map((row) => row.textContent), section.querySelector("output").textContent,
           [...section.querySelectorAll(".group")].filter((head) => head.offsetHeight > 0).length]; };
-      found = [rows.length, type("stride 0 BAG of words"), type("nowhere <b>"), type("")];
+      found = [rows.length, type("validation BAG of words"), type("nowhere <b>"), type("")];
     """)
     count, (shown, told, heads), (none, told_none, no_heads), (every, _, _) = found
     assert 0 < len(shown) < count and told == f"{len(shown)} of {count} rows" and heads >= 1
