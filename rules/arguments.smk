@@ -249,6 +249,7 @@ def item_arguments(wildcards, output):
         "datasets": ["--build", f"results/build/{item['study']}"],
         "released": ["--fetched", "results/fetch"],
         "cleaned": ["--cleaned", "results/clean"],
+        "human": ["--human", *human_files(item["study"])],
         "spans": ["--cleaned", "results/clean", "--spans", "results/build/temporal_spans", "--dialogs", *dialogs,
                   "--challenges", *challenges],
     }

@@ -1,6 +1,6 @@
 """Make the page: one HTML file that opens from disk, with every figure, table and number and how it was made.
 
-The page loads nothing: styles and figures (SVG) stand inside it; PDF, PNG and CSV beside it are linked. What is shown
+The page loads nothing: styles, a script of our own and figures (SVG) stand inside it; PDF, PNG and CSV beside it are linked. What is shown
 follows resources/figures.yaml, study by study; every text from a corpus, a resource or a caption is escaped.
 
 Reads  metrics.parquet, resources/{figures,studies,sources,models}.yaml, resources/published.csv, the captions that
@@ -17,6 +17,7 @@ Writes the page
 
 import argparse
 import base64
+import hashlib
 import json
 import os
 import re
@@ -40,6 +41,7 @@ from scripts.publish.machines import machine_of, mixture
 from scripts.publish.marks import with_replicates
 from scripts.publish.names import load, method_title, model_title
 from scripts.publish.provenance import provenance_of
+from scripts.publish.reading import cards_of
 from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.layout import read_left_out
 
@@ -83,17 +85,6 @@ def readable_table(file: Path, heads: list[str] | None) -> dict:
             "groups": [{"title": " · ".join(filter(None, head)), "rows": rows} for head, rows in groups.items()]}
 
 
-def example_groups(file: Path) -> list[dict]:
-    """Examples to read, in groups by all columns but those of the pair."""
-    pair = {"Outcome", "First", "Second", "P(right order)", "Pair"}
-    groups: dict[str, list] = {}
-    for record in read_csv(file).to_dict("records"):
-        about = [f"{name.lower()} {value}" if value.isdigit() else value
-                 for name, value in record.items() if name not in pair]
-        groups.setdefault(" · ".join(about), []).append(record)
-    return [{"title": title, "examples": records} for title, records in groups.items()]
-
-
 def is_made(item: dict, runs: list[dict], is_probe: bool = False) -> bool:
     """Whether one of the study's runs is what a figure or table needs (the rules make no other); what is about all studies is made
     where several studies or models ran, and in a probe."""
@@ -103,22 +94,6 @@ def is_made(item: dict, runs: list[dict], is_probe: bool = False) -> bool:
     if item.get("needs_wordings"):
         runs = [fact for fact in runs if fact.get("wording")]
     return any(has_options(fact["data_options"], item.get("needs", {})) for fact in runs)
-
-
-def question_groups(file: Path) -> list[dict]:
-    """Questions to read, each with its candidates, in groups by the columns before Category; those after Question are of a
-    candidate, and shown where they hold anything."""
-    table = read_csv(file)
-    of_candidate = list(table)[list(table).index("Question") + 1:]
-    about = [name for name in table if name not in ("Category", "Outcome", "Question", *of_candidate)]
-    groups: dict[str, list] = {}
-    for key, rows in table.groupby([*about, "Category", "Outcome", "Question"], sort=False):
-        facts = dict(zip(["Category", "Outcome", "Question"], key[len(about):]))
-        columns = [name for name in of_candidate if name not in ("Read as", "Right") and (rows[name] != "").any()]
-        columns.sort(key=lambda name: name == "P(likely)")  # last
-        groups.setdefault(" · ".join(key[: len(about)]), []).append(
-            facts | {"columns": columns, "candidates": rows.to_dict("records")})
-    return [{"title": title, "questions": questions} for title, questions in groups.items()]
 
 
 def data_url(svg: bytes) -> str:
@@ -155,10 +130,8 @@ def published_item(item: dict, publish: Path, root: Path, output: Path, provenan
         dark = base.with_name(f"{item['name']}.dark.svg")
         return shown | {"image": data_url(svg), "size": size_of(svg), "dark": data_url(dark.read_bytes()) if dark.is_file() else ""}
     file = base.with_name(f"{item['name']}.csv")
-    if item.get("show") == "examples" and "Candidate" in read_csv(file):
-        return shown | {"show": "questions", "groups": question_groups(file)}
-    if item.get("show") == "examples":
-        return shown | {"show": "examples", "groups": example_groups(file)}
+    if item.get("show") == "cards":
+        return shown | {"show": "cards", "cards": cards_of(file)}
     return shown | {"show": "table", "table": readable_table(file, item.get("heads"))}
 
 
@@ -258,10 +231,16 @@ def run_title(fact: dict, models: dict) -> str:
             + ("" if wording is None else f", wording {wording}"))
 
 
+def policy_hash(text: str) -> str:
+    """The hash by which a Content-Security-Policy lets a style or a script in the page run."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
 def page(context: dict) -> str:
-    """The HTML of the page."""
+    """The HTML of the page; its policy names the hashes of its styles and its script, so nothing else runs."""
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
                                      lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
+    environment.filters["sha256"] = policy_hash
     return environment.get_template("page.html.j2").render(context)
 
 

@@ -1,6 +1,9 @@
 """Figures, tables and the page: what they hold, that equal input gives equal files, that hostile text stays text."""
 
+import base64
 import csv
+import hashlib
+import json
 import re
 from html.parser import HTMLParser
 
@@ -18,7 +21,6 @@ from scripts.common.tables import read_table
 from scripts.publish import style
 from scripts.publish.comparison import paper_of, settings_of
 from scripts.publish.strided_sop.accuracy_by_stride import COLUMNS, looks, with_few_controls
-from scripts.publish.strided_sop.examples import chosen
 from scripts.publish.strided_sop.metrics import strided_metrics
 from scripts.publish.strided_sop.slices import blocks_of, sliced_points
 from scripts.publish.latex import latex
@@ -53,12 +55,13 @@ class Page(HTMLParser):
 
     def __init__(self, html: str):
         super().__init__()
-        self.ids, self.hrefs, self.loaded, self.tags, self.handlers = [], [], [], [], []
+        self.ids, self.hrefs, self.loaded, self.tags, self.handlers, self.attributes = [], [], [], [], [], []
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
         facts = dict(attributes)
         self.tags.append(tag)
+        self.attributes += attributes
         self.handlers += [name for name in facts if name.startswith("on")]
         if "id" in facts:
             self.ids.append(facts["id"])
@@ -274,27 +277,62 @@ def test_a_homepage_that_is_no_web_address_is_refused(study, html, homepage):
     assert "write https://" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-def test_examples_stand_in_the_order_of_the_video(study, html):
+def test_pairs_to_read_are_as_they_were_met_from_each_cell_of_who_was_right(study, html):
     file = study.publish / "tables/strided_sop_examples.csv"
-    assert pd.read_csv(file)["Second"].str.startswith("'=then(").all(), "a spreadsheet shows it as text"
     table = read_csv(file)
-    assert (table["First"] == HOSTILE).all() and table["Second"].str.startswith("=then(").all()
+    assert set(table["Shown first"]) | set(table["Shown second"]) >= {HOSTILE, "=then(7)"}
+    assert pd.read_csv(file)["Shown first"].str.startswith("'=then(").any(), "a spreadsheet shows it as text"
     assert "=then(" in html and "'=then(" not in html and "&#39;=then(" not in html
-    chosen_pairs = table[(table["Stride"] == "0") & table["Corpus"].str.startswith("ActivityNet")]
-    assert list(zip(chosen_pairs["Outcome"], chosen_pairs["P(right order)"])) == [
-        ("right", "0.90"), ("right", "0.82"), ("wrong", "0.02"), ("wrong", "0.10"), ("undecided", "0.50")]
+    assert table.groupby(["Corpus", "Dataset"]).size().tolist() == [5] * 8 and (table["Human right"] == "").all()
+    pairs = table[table["Corpus"].str.startswith("ActivityNet") & (table["Dataset"] == "stride 0")]
+    number = pairs["Item"].str.extract(r"v(\d+):0:1")[0].astype(int)
+    # The probability of the right order is 0.02 + 0.08 n, of pair 6 one half: a tie is wrong. The control says swapped of all.
+    assert (pairs["Model right"] == np.where(number > 6, "yes", "no")).all()
+    assert (pairs["Control right"] == np.where(number % 2 == 0, "yes", "no")).all()
+    assert pairs.groupby(["Model right", "Control right"]).ngroups == 4
+    assert (pairs["Gold"] == np.where(number % 2, "in order", "swapped")).all()
+    surely = np.maximum(0.02 + 0.08 * number, 0.98 - 0.08 * number).map("{:.2f}".format)
+    said = pairs[f"model: {HOSTILE}, seed 1"].str.extract(r"^(in order|swapped) (\d\.\d\d)( ×)?$")
+    assert (said[1] == surely).all() and (said[2].notna() == (number <= 6)).all()
+    assert set(table.loc[table["Dataset"] == "stride 1", "Control right"]) == {""}, "where there is no control nobody was right"
 
 
-def test_examples_of_a_model_that_is_always_right():
-    pairs = pd.DataFrame({"example_id": list("abc"), "right_probability": [0.9, 0.8, 0.7]})
-    assert chosen(pairs)[["example_id", "outcome"]].to_numpy().tolist() == [["a", "right"], ["b", "right"], ["c", "undecided"]]
+def test_pairs_that_people_answered_tell_who_was_right(study, html):
+    study.human.write_text("source,dataset,split,pair_id,answer\n" + "".join(
+        f"activitynet,stride-0,val_1,v{number}:0:1,{answer}\n" for number, answer in ((1, "in_order"), (3, "swapped"), (4, ""))))
+    before = (study.publish / "tables/strided_sop_examples.csv").read_bytes()
+    done = study.call(item_of(study, "strided_sop_examples"))
+    table = read_csv(study.publish / "tables/strided_sop_examples.csv")
+    study.human.unlink()
+    (study.publish / "tables/strided_sop_examples.csv").write_bytes(before)
+    assert done.returncode == 0, done.stderr
+    told = table[table["Human right"] != ""].set_index("Item")
+    assert told["Human right"].to_dict() == {"v1:0:1": "yes", "v3:0:1": "no"}, "cells of few are drawn as well"
+    assert told["human"].to_dict() == {"v1:0:1": "in order", "v3:0:1": "swapped ×"}
 
 
 def test_hostile_text_stays_text(html):
     found = Page(html)
-    assert "script" not in found.tags and not found.handlers and "<script" not in html
+    assert found.tags.count("script") == 1 and not found.handlers and html.count("<script") == html.count("</script") == 1
+    assert found.tags.count("img") == sum(place.startswith("data:image/svg") for place in found.loaded)
+    values = [value for name, value in found.attributes if name == "value" and "script" in value]
+    assert values == [f"Sample {HOSTILE} [sample data]", HOSTILE], "a corpus or a category is what a filter offers, as it stands"
+    parts = [json.loads(value) for name, value in found.attributes if name == "data-parts"]
+    assert len(parts) == 40 and HOSTILE in {part.get("category") for part in parts}
     assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;" in html and "{{ 7 * 7 }}" in html
     assert "&lt;b&gt;white&lt;/b&gt; space" in html
+
+
+def test_nothing_runs_but_what_the_policy_names(html):
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html).group(1)
+    allowed = dict(part.split(" ", 1) for part in policy.split("; "))
+    assert {name: allowed[name] for name in ("default-src", "img-src", "base-uri", "form-action")} == {
+        "default-src": "'none'", "img-src": "data:", "base-uri": "'none'", "form-action": "'none'"}
+    for tag in ("style", "script"):
+        inside = re.findall(rf"<{tag}>(.*?)</{tag}>", html, flags=re.S)
+        digest = base64.b64encode(hashlib.sha256(inside[0].encode()).digest()).decode()
+        assert len(inside) == 1 and allowed[f"{tag}-src"] == f"'sha256-{digest}'"
+    assert "unsafe" not in policy and "style" not in {name for name, _ in Page(html).attributes}
 
 
 def test_the_page_loads_nothing(html):
