@@ -40,11 +40,14 @@ def gpu_watts() -> float | None:
 
 
 def cost_of(facts: dict) -> dict:
-    """The `cost` of a run from what else its run.json tells (seconds, hardware)."""
+    """The `cost` of a run from what else its run.json tells (seconds, hardware); to be called once, when it ends: the next run of this
+    process counts from there."""
     torch, processes = sys.modules.get("torch"), facts["hardware"]["processes"]
     on_gpu = bool(torch and torch.cuda.is_available() and torch.cuda.is_initialized())
+    spent, at_least = cpu_seconds(), EARLIER["at_least"]
+    EARLIER.update(cpu_seconds=EARLIER["cpu_seconds"] - spent, at_least=False)
     return {
-        "cpu_seconds": round(cpu_seconds() * processes, 1), "at_least": EARLIER["at_least"],
+        "cpu_seconds": round(spent * processes, 1), "at_least": at_least,
         "gpu_seconds": round(facts["seconds"] * processes, 1) if on_gpu else 0.0, "gpu_watts": gpu_watts() if on_gpu else None,
         "processor": processor(), "cores": os.cpu_count(), "gpus": processes if on_gpu else 0,
         "gpu": facts["hardware"]["device"] if on_gpu else None, "system": f"{platform.system()} {platform.machine()}"}

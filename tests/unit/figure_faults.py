@@ -1,7 +1,5 @@
 """What can be wrong with a figure, found from its artists: marks cut off, texts on one another, legends of what is not drawn."""
 
-import itertools
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
@@ -71,11 +69,12 @@ def text_faults(figure: Figure) -> list[str]:
         box = legend.get_window_extent()
         if box.x0 < -SLACK or box.x1 > inside.x1 + SLACK or box.y0 < -SLACK:
             faults.append("a legend reaches out of the figure")
-    for (one, first), (other, second) in itertools.combinations(zip(texts, boxes), 2):
-        wide = min(first.x1, second.x1) - max(first.x0, second.x0)
-        tall = min(first.y1, second.y1) - max(first.y0, second.y0)
-        if wide > SLACK and tall > SLACK:
-            faults.append(f"{one.get_text()!r} on {other.get_text()!r} ({wide:.0f} × {tall:.0f} pixels)")
+    corners = np.array([box.extents for box in boxes]).reshape(-1, 4)
+    for number, corner in enumerate(corners[:-1]):
+        others = corners[number + 1:]
+        shared = np.minimum(corner[2:], others[:, 2:]) - np.maximum(corner[:2], others[:, :2])
+        faults += [f"{texts[number].get_text()!r} on {texts[number + 1 + other].get_text()!r} ({shared[other, 0]:.0f} × {shared[other, 1]:.0f} pixels)"
+                   for other in np.flatnonzero((shared > SLACK).all(1))]
     return faults
 
 

@@ -1,7 +1,7 @@
 """Draw accuracy on one challenge set by what it varies (Thukral et al. 2021, figure 1 and the text of section 5).
 
 A panel for each source, model and method. Dots: accuracy, mean over the seeds, with the 95 % interval over templates and
-seeds; grey bars: the majority baseline on the same pairs; crosses: the control that is best over all pairs. Scoring is
+seeds; grey ticks: the majority baseline on the same pairs; crosses: the control that is best over all pairs. Scoring is
 ternary, binary for models of two labels.
 Set I is shown by the way times are chosen, set II by hypothesis and by the way times are chosen, set III by units; all by the
 distance of the two times, set III by the size of the hypothesis's duration as well.
