@@ -9,7 +9,7 @@ from scripts.publish.published_tables import NONE, tabulate
 from scripts.publish.table import write
 from tests.conftest import ROOT
 from tests.rows import each_row
-from tests.unit.planned_metrics import MODELS, SOURCES, STUDIES, planned_metrics
+from tests.unit.planned_metrics import METRICS, MODELS, SOURCES, planned_metrics
 
 CLAIMS = published_claims(ROOT / "resources/published.csv")
 NO_CLEANING = pd.DataFrame(columns=["source", "split", "unit", "action", "reason", "count"])
@@ -46,7 +46,7 @@ def measured(table: pd.DataFrame) -> dict[str, str]:
     return {name: f"{there.sum()} of {len(there)}" for name, there in rows}
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", METRICS)
 def test_the_published_protocols_fill_every_row_that_they_can(study):
     """With presets/paper.yaml only what it does not run is empty; the papers' own models stand there without a caveat."""
     table = beside("paper", study)
@@ -75,7 +75,7 @@ def test_the_runs_of_a_preset_stand_beside_the_rows_that_they_are_nearest_to(pre
     assert models["Caveat"].str.contains("other model: ").all(), "none of these presets runs a model of the papers"
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", METRICS)
 def test_every_row_of_a_paper_is_shown_whatever_ran(study, tmp_path):
     claims = CLAIMS[CLAIMS["study"] == study]
     nothing = planned_metrics("small", study, ["all"])
