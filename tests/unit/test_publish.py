@@ -161,7 +161,7 @@ def test_the_points_of_the_slices_are_the_metrics_and_rare_ones_are_not_drawn(st
     pd.testing.assert_frame_equal(*both, check_dtype=False)
     assert not points.duplicated(key).any() and (points["n"] < 10).any()
     drawn = blocks_of(sliced_points(strided_metrics(study.metrics, {}, slices=True)), {"activitynet": {"evaluate": ["val_2", "val_1"]}})
-    assert [title for title, _ in drawn] == ["activitynet, val_2", "sample_howto100m, val"]
+    assert [title for title, _ in drawn] == ["activitynet, validation 2", "sample_howto100m, validation"]
     assert all((part["n"] >= 10).all() and set(part["stride"]) == {0, 1, 2, 3} for _, part in drawn)
 
 
