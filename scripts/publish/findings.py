@@ -143,7 +143,7 @@ def per_cents(rows: pd.DataFrame) -> tuple[list[str], list[str]]:
 
 def joined(words: list[str], link: str = " and ") -> str:
     """`a, b and c`."""
-    return link.join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    return link.join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def clauses_of(rows: pd.DataFrame, study: dict, titles: dict) -> list[dict]:

@@ -251,11 +251,10 @@ def run_title(fact: dict, models: dict) -> str:
             + ("" if wording is None else f", wording {wording}"))
 
 
-def page(context: dict) -> str:
-    """The HTML of the page."""
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
-                                     lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
-    return environment.get_template("page.html.j2").render(context)
+def templates() -> jinja2.Environment:
+    """The parts of the page; what they are given is escaped."""
+    return jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+                              keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
 
 
 def main(given: argparse.Namespace) -> None:
@@ -286,7 +285,7 @@ def main(given: argparse.Namespace) -> None:
     datasets = {(fact["source"], fact["dataset"], split): digest
                 for fact in runs for split, digest in fact["data"].items()}
     found = findings_of(read_scores(given.metrics), studies, sources, models, networks_of(given.runs), resources / "published.csv")
-    html = page({
+    html = templates().get_template("page.html.j2").render({
         "findings": found, "shared_caveats": shared_caveats(found),
         "about": paragraphs(root / "report" / "workflow.rst"), "about_all": paragraphs(root / "report" / f"{ALL}.rst"), "studies": sections, "experiments": experiments,
         "all_items": published_items(ALL, [fact for fact in runs if fact["study"] in studies]),
