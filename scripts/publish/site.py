@@ -16,7 +16,6 @@ Writes the page
 """
 
 import argparse
-import base64
 import json
 import os
 import re
@@ -38,11 +37,11 @@ from scripts.publish.comparison import DIFFERENCE, Facts, findings, paper_of, pu
 from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.machines import machine_of, mixture
 from scripts.publish.names import load, method_title, model_title
+from scripts.publish.parts import data_url, size_of, told_and_folded
 from scripts.publish.provenance import provenance_of
 from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.layout import read_left_out
 
-SHOWN = 45  # words of a caption that are not folded away
 ALL = "all"  # the study of what is about all of them
 TEMPLATES = Path(__file__).parent / "templates"
 OTHERS = {"figure": ["pdf", "png", "svg", "csv"], "table": ["csv", "md", "tex"]}
@@ -112,28 +111,6 @@ def question_groups(file: Path) -> list[dict]:
         groups.setdefault(" · ".join(key[: len(about)]), []).append(
             facts | {"columns": columns, "candidates": rows.to_dict("records")})
     return [{"title": title, "questions": questions} for title, questions in groups.items()]
-
-
-def data_url(svg: bytes) -> str:
-    """A picture as an address that holds it."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
-
-
-def size_of(svg: bytes) -> tuple[int, int]:
-    """Width and height of a picture, in points; the same for both where it does not tell."""
-    found = re.search(rb'<svg[^>]*\bviewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
-    return (round(float(found[1])), round(float(found[2]))) if found else (1, 1)
-
-
-def told_and_folded(texts: list[str]) -> dict[str, list[str]]:
-    """A caption as what is told at once, the sentences up to SHOWN words of its first paragraph, and what is folded away."""
-    sentences = re.split(r"(?<=[.:;!?]) (?=[A-Z])", texts[0])
-    words = [len(" ".join(sentences[:number]).split()) for number in range(1, len(sentences) + 1)]
-    number = max(1, sum(count <= SHOWN for count in words))
-    rest = " ".join(sentences[number:])
-    if len(" ".join([rest, *texts[1:]]).split()) <= SHOWN // 3:  # too little to fold
-        return {"told": texts, "folded": []}
-    return {"told": [" ".join(sentences[:number])], "folded": [*([rest] if rest else []), *texts[1:]]}
 
 
 def published_item(item: dict, publish: Path, root: Path, output: Path, provenance: dict) -> dict:
