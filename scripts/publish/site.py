@@ -41,12 +41,12 @@ from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.machines import machine_of, mixture
 from scripts.publish.marks import with_replicates
 from scripts.publish.names import load, method_title, model_title
+from scripts.publish.parts import data_url, size_of, told_and_folded
 from scripts.publish.provenance import provenance_of
 from scripts.publish.reading import cards_of
 from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.layout import read_left_out
 
-SHOWN = 45  # words of a caption that are not folded away
 ALL = "all"  # the study of what is about all of them
 TEMPLATES = Path(__file__).parent / "templates"
 OTHERS = {"figure": ["pdf", "png", "svg", "csv"], "table": ["csv", "md", "tex"]}
@@ -95,28 +95,6 @@ def is_made(item: dict, runs: list[dict], is_probe: bool = False) -> bool:
     if item.get("needs_wordings"):
         runs = [fact for fact in runs if fact.get("wording")]
     return any(has_options(fact["data_options"], item.get("needs", {})) for fact in runs)
-
-
-def data_url(svg: bytes) -> str:
-    """A picture as an address that holds it."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
-
-
-def size_of(svg: bytes) -> tuple[int, int]:
-    """Width and height of a picture, in points; the same for both where it does not tell."""
-    found = re.search(rb'<svg[^>]*\bviewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
-    return (round(float(found[1])), round(float(found[2]))) if found else (1, 1)
-
-
-def told_and_folded(texts: list[str]) -> dict[str, list[str]]:
-    """A caption as what is told at once, the sentences up to SHOWN words of its first paragraph, and what is folded away."""
-    sentences = re.split(r"(?<=[.:;!?]) (?=[A-Z])", texts[0])
-    words = [len(" ".join(sentences[:number]).split()) for number in range(1, len(sentences) + 1)]
-    number = max(1, sum(count <= SHOWN for count in words))
-    rest = " ".join(sentences[number:])
-    if len(" ".join([rest, *texts[1:]]).split()) <= SHOWN // 3:  # too little to fold
-        return {"told": texts, "folded": []}
-    return {"told": [" ".join(sentences[:number])], "folded": [*([rest] if rest else []), *texts[1:]]}
 
 
 def published_item(item: dict, publish: Path, root: Path, output: Path, provenance: dict, runs: list[dict]) -> dict:
@@ -216,12 +194,12 @@ def policy_hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def page(context: dict) -> str:
-    """The HTML of the page; its policy names the hashes of its styles and its script, so nothing else runs."""
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
-                                     lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
+def templates() -> jinja2.Environment:
+    """The parts of the page; what they are given is escaped, and its policy names the hashes of its styles and its script."""
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+                                     keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
     environment.filters["sha256"] = policy_hash
-    return environment.get_template("page.html.j2").render(context)
+    return environment
 
 
 def main(given: argparse.Namespace) -> None:
@@ -249,7 +227,7 @@ def main(given: argparse.Namespace) -> None:
     datasets = {(fact["source"], fact["dataset"], split): digest
                 for fact in runs for split, digest in fact["data"].items()}
     found = findings_of(read_scores(given.metrics), studies, sources, models, networks_of(given.runs), resources / "published.csv")
-    html = page({
+    html = templates().get_template("page.html.j2").render({
         "findings": found, "shared_caveats": shared_caveats(found),
         "about": paragraphs(root / "report" / "workflow.rst"), "about_all": paragraphs(root / "report" / f"{ALL}.rst"), "studies": sections, "experiments": experiments,
         "all_items": published_items(ALL, [fact for fact in runs if fact["study"] in studies]),
