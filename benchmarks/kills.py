@@ -39,7 +39,8 @@ VICTIMS = {"group": 4, "snakemake": 2, "program": 2, "launcher": 1}  # how often
 IN_A_ROW = 3  # kills in a stage before the next is due
 SECONDS = 2.0  # a kill falls at most so long after a program of the stage, or a checkpoint, was seen
 
-SHORT = ["sample_sop", "sample_dialogs_fill"]
+# What `--short` runs: a control, a run and one that stands on an MLM stage, of one dataset each.
+SHORT = {"sample_sop": {"data": {"source": ["sample_activitynet"], "stride": [0]}}, "sample_dialogs_fill": {"methods": ["fill"]}}
 DATA = {
     "sample_sop": {"source": ["sample_activitynet"], "stride": [0, 2]},
     "sample_nli": {"challenge_set": ["temp_order"], "train_templates": 4, "test_templates": 2},
@@ -55,7 +56,9 @@ DATA = {
 def overlay(short: bool) -> dict:
     """The reduced study, to be laid over config.yaml."""
     experiments = {name: {"data": data, "seeds": [1], "training": {"epochs": 2}} for name, data in DATA.items()}
-    return {"run": SHORT if short else [name for name in DATA if name != "sample_dialogs_mlm"], "seeds": [1],
+    for name in SHORT if short else []:
+        experiments[name] |= SHORT[name]
+    return {"run": list(SHORT) if short else [name for name in DATA if name != "sample_dialogs_mlm"], "seeds": [1],
             "checkpoint_seconds": 0.05, "bootstrap_resamples": 100, "experiments": experiments}
 
 

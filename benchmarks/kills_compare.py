@@ -1,6 +1,6 @@
 """Whether two folders of results say the same, byte by byte.
 
-Left out: how long a run took, which run.json and the page's table of runs tell (`seconds`, `tokens_per_second`). Logs,
+Left out: how long a run took, which run.json and the page's table of runs tell (`seconds`, `tokens_per_second`, `cost`). Logs,
 timings of jobs, Snakemake's records and the working folders of runs are not results.
 """
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 NOT_RESULTS = re.compile(r"(^|/)\.|^logs/|^benchmarks/|^train/[^/]+/[^/]+/work/")  # hidden ones are bookkeeping
 LEFT_OVER = re.compile(r"^\.([0-9a-f]{8}-)?\d+\.")  # the places of scripts.common.files.whole
-TIMES = {"seconds", "tokens_per_second"}
-RUN_TIMES = re.compile(r'<td class="n">[\d.]+</td><td class="n">[\d,]+</td>(?=<td>[^<]* threads)')
+TIMES = {"seconds", "tokens_per_second", "cost"}
+RUN_TIMES = re.compile(r'<td class="n">[\d.]+</td><td class="n">[\d,]+</td>(?=<td>[^<]* threads)|<dd class="measured">[^<]*</dd>')
 
 
 def left_over_files(folder: Path) -> list[str]:
@@ -30,6 +30,9 @@ def promised(file: Path) -> object:
     """What a result promises to say again: its bytes, without the times in run.json and in the page's table of runs."""
     if file.name == "run.json":
         return {key: value for key, value in json.loads(file.read_text()).items() if key not in TIMES}
+    if file.name.endswith(".manifest.json"):  # of controls: it lists the run.json of each with its hash
+        listed = json.loads(file.read_text())["files"]
+        return {name: None if name.endswith("/run.json") else facts for name, facts in listed.items()}
     if file.name == "index.html":
         return RUN_TIMES.sub("", file.read_text())
     return file.read_bytes()

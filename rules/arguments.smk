@@ -20,8 +20,8 @@ def paradigm_of(run):
 
 @cache
 def prompts_by_wording(study, method):
-    """What a method's runs put to a language model, by wording (resources/prompts/<study>.yaml)."""
-    return prompts_of(study, STUDIES[study], method)
+    """What a method's runs put to a language model, by wording (resources/prompts/<study>.yaml, `prompts:` laid over)."""
+    return prompts_of(study, STUDIES[study], method, own=config["prompts"])
 
 
 def method_of(run):
@@ -29,12 +29,22 @@ def method_of(run):
     study = STUDIES[run.study]
     if run.method == "control":
         return as_json({key: study[key] for key in ("columns", "labels")} | {
-            "exchangeable": study.get("exchangeable", False), "inputs": study["methods"]["control"]["inputs"],
-            "control": MODELS[run.model]["control"]})
+            "exchangeable": study.get("exchangeable", False), "inputs": study["methods"]["control"]["inputs"]})
     known = {key: study.get(key) for key in ("columns", "labels", "merged_labels", "held_out", "peak")}
     how = {key: value for key, value in study["methods"][run.method].items() if key not in ("fits", "probe", "objectives")}  # which decide no number
     prompt = {"prompt": prompts_by_wording(run.study, run.method)[run.wording]} if run.wording else {}
     return as_json(known | {"makes_model": False} | how | {"paradigm": paradigm_of(run)} | prompt)
+
+
+def first_control(wildcards):
+    """One of the controls that a job measures: they share the study and the dataset."""
+    return PLAN.runs[CONTROL_SETS[f"{wildcards.study}/{wildcards.controls}"][0]]
+
+
+def controls_of(wildcards):
+    """The controls that a job measures, each as JSON."""
+    runs = [PLAN.runs[name] for name in CONTROL_SETS[f"{wildcards.study}/{wildcards.controls}"]]
+    return [as_json({"run": run.name, "settings": json.loads(run.settings), "control": MODELS[run.model]["control"]}) for run in runs]
 
 
 def run_state(wildcards, output):
@@ -214,7 +224,7 @@ def shown_by_item(wildcards):
              "published.csv": rows_of(PAPERS, "study", studies)}
     if study == "all":
         told = {name: {"title": STUDIES[name]["title"], "headline": STUDIES[name]["headline"],
-                       "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
+                       "headline_methods": STUDIES[name].get("headline_methods", []), "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
                        | ({"altered": ALTERED[name]} if name in ALTERED else {})
                 for name in STUDIES if name in studies}
         shown |= {"studies.yaml": json.dumps(told), "left_out.yaml": left_out()}
@@ -240,6 +250,7 @@ def item_arguments(wildcards, output):
         "datasets": ["--build", f"results/build/{item['study']}"],
         "released": ["--fetched", "results/fetch"],
         "cleaned": ["--cleaned", "results/clean"],
+        "human": ["--human", *human_files(item["study"])],
         "spans": ["--cleaned", "results/clean", "--spans", "results/build/temporal_spans", "--dialogs", *dialogs,
                   "--challenges", *challenges],
     }
@@ -278,12 +289,14 @@ def item_label(wildcards):
 
 def page_texts():
     """What the page says beside its numbers: {path as in the project: text}."""
-    sources = fields_of(SOURCES, USED_SOURCES, (*OF_SOURCES, "licence", "citation", "homepage"))
+    sources = fields_of(SOURCES, USED_SOURCES, (*OF_SOURCES, "short", "licence", "citation", "homepage"))
     for source, entry in sources.items():
         if "sample" not in entry:  # of a download its files are told, not where they were
             entry["downloads"] = [{"file": file, "sha256": digest} for file, digest in fetched_hashes(source).items()]
     models = fields_of(MODELS, with_base_models(USED_MODELS), (*OF_MODELS, "licence", "hub", "revision", "folder"))
-    studies = fields_of(STUDIES, USED_STUDIES, ("title", "paper"))
+    studies = fields_of(STUDIES, USED_STUDIES, ("title", "short", "counted", "paper", "headline"))
+    for study, entry in studies.items():
+        entry["methods"] = {method: {"learns": how["learns"]} for method, how in STUDIES[study]["methods"].items()}
     shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "compares", "caption")
     items = [{key: item[key] for key in shown if key in item} for item in PUBLISHED.values()]
     resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
@@ -306,11 +319,16 @@ def page_provenance():
                     for name, item in PUBLISHED.items()})
 
 
+def page_templates():
+    """JSON: the hash of each template of the page and of its styles."""
+    return as_json({file.name: sha256_of(file) for file in (ROOT / "scripts/publish/templates").iterdir() if file.is_file()})
+
+
 def page_arguments(wildcards, output):
     """The file of the arguments of the page."""
     return argument_file(["--resources", f"{hand_over(page_texts())}/resources",
                           "--cleaning", *(f"results/clean/{source}/cleaning.csv" for source in USED_SOURCES),
-                          "--runs", *(run_outputs(run)[-1] for run in PLAN.runs),
+                          "--runs", *map(run_facts, PLAN.runs),
                           "--configuration", page_configuration(), "--provenance", page_provenance()])
 
 

@@ -24,16 +24,17 @@ os.environ.update({
 })
 
 from scripts.common.comparable import altered, objectives, transfers
-from scripts.common.configuration import as_json, resolve
+from scripts.common.configuration import control_sets, resolve
 from scripts.common.devices import visible_gpus
 from scripts.common.files import sha256_of
-from scripts.common.fingerprint import fingerprint
+from scripts.common.fingerprint import fingerprint, remember_in
 from scripts.common.folder_lock import lock_by_owner
-from scripts.common.handed import argument_file, fields_of, hand_over, has_options, presence_of, rows_of
+from scripts.common.handed import PLACE, argument_file, fields_of, hand_over, has_options, presence_of, rows_of
 from scripts.common.manifest import lost_files
 from scripts.common.model_facts import facts_reader, kept_facts
 from scripts.common.models import MADE_MODEL, STAGES, stage_of
 from scripts.common.own import from_command_line, own_entries, probed_models
+from scripts.common.plain_json import as_json
 from scripts.common.program import UserError
 from scripts.common.prompts import prompts_of
 from scripts.common.schemas import check, schema, sound, sound_figures
@@ -43,6 +44,7 @@ from scripts.common.terminal import use_terminal
 from scripts.common.yaml_files import read_yaml
 
 lock_by_owner()
+remember_in(PLACE / "fingerprints")
 
 # What `--configfile`, `--config` or the `config:` of a module gives is laid over config.yaml of the project's folder, wherever
 # the study is made (`configfile:` would look in the working directory, and not at all in a module).
@@ -85,7 +87,8 @@ except UserError as error:
 
 NAME = config["name"]
 USED_MODELS = sorted({run.model for run in PLAN.runs.values()})
-CONTROLS = {run.name for run in PLAN.runs.values() if run.method == "control"}
+CONTROL_SETS = control_sets(PLAN.runs.values())
+CONTROLS = {name for names in CONTROL_SETS.values() for name in names}
 # Runs whose weights others begin with: those of stages, which make a model and measure nothing, and those that are measured as well.
 MAKERS = {run.name for run in PLAN.runs.values() if run.method in STAGES}
 STARTS = {run.begins_with for run in PLAN.runs.values() if run.begins_with} - MAKERS

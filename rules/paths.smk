@@ -61,11 +61,31 @@ def start_of(run):
     return [f"{start_folder(run)}/{Path(name).name}" for name in MADE_MODEL] if run.begins_with else model_of(run.model)
 
 
+MANIFEST_OF = {name: f"results/train/{controls}.manifest.json" for controls, names in CONTROL_SETS.items() for name in names}
+
+
 def run_outputs(run):
-    """What a finished run leaves under results/train/: predictions, or the model that it made; both, where others begin with it."""
-    folder = f"results/train/{PLAN.runs[run].study}/{run}"
+    """What stands for a finished run: predictions, or the model that it made, or both where others begin with it; of a control
+    the manifest of its dataset's controls."""
+    if run in CONTROLS:
+        return [MANIFEST_OF[run]]
     result = [*([] if run in MAKERS else ["predictions.parquet"]), *(MADE_MODEL if run in MAKERS | STARTS else [])]
-    return [f"{folder}/{name}" for name in (*result, "history.parquet", "run.json")]
+    return [*(f"{run_folder(run)}/{name}" for name in (*result, "history.parquet")), run_facts(run)]
+
+
+def run_folder(run):
+    """Where a run leaves what it found, or made."""
+    return f"results/train/{PLAN.runs[run].study}/{run}"
+
+
+def run_facts(run):
+    """Where a run says what it was."""
+    return f"{run_folder(run)}/run.json"
+
+
+def outputs_of_runs(names):
+    """What stands for these finished runs, each file once."""
+    return list(dict.fromkeys(file for name in names for file in run_outputs(name)))
 
 
 # The files inside, by name.
@@ -148,13 +168,19 @@ def read_by_evaluation(wildcards):
     predictions made elsewhere."""
     runs = [PLAN.runs[run] for run in PLAN.experiments[wildcards.experiment]]
     datasets = {built(run.dataset) for run in runs} if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else set()
-    return [*(file for run in runs for file in run_outputs(run.name)), *sorted(datasets), *read_released(wildcards),
+    return [*outputs_of_runs(run.name for run in runs), *sorted(datasets), *read_released(wildcards),
             *(f"{folder}/{name}" for folder in external_systems(wildcards) for name in ("predictions.parquet", "run.json"))]
 
 
 def human_labels(wildcards):
     """The human answers that an experiment names; nothing where it names none."""
     return config["experiments"][wildcards.experiment].get("human_labels") or []
+
+
+def human_files(study):
+    """The human answers that the experiments of a study name."""
+    files = {config["experiments"][name].get("human_labels") for name in PLAN.experiments if config["experiments"][name]["study"] == study}
+    return sorted(files - {None})
 
 
 def measured_runs(study):
@@ -203,7 +229,7 @@ def is_published(item):
 
 
 COMPARED = {"transfers": TRANSFERS, "objectives": OBJECTIVES}
-SUFFIXES = {"figure": ["svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
+SUFFIXES = {"figure": ["svg", "dark.svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
 PUBLISHED = {item["name"]: item for item in FIGURES if is_published(item)}
 EVALUATED, PAGES = f"results/evaluate/{NAME}", f"results/publish/{NAME}"
 
@@ -219,10 +245,11 @@ def read_by_item(wildcards):
     runs, sources = runs_read(item), sum(dialog_sources(item["study"]), [])
     learnt = sorted({run.dataset.source for run in measured_runs(item["study"])})
     files = {
-        "runs": [file for run in runs for file in run_outputs(run.name)],
+        "runs": outputs_of_runs(run.name for run in runs),
         "released": [fetched(source) for source in learnt if "predictions" in SOURCES[source]],
         "cleaned": [cleaned(source) for source in learnt],
         "datasets": sorted({built(run.dataset) for run in measured_runs(item["study"])}),
+        "human": human_files(item["study"]),
         "spans": [place(source) for source in sources for place in (spans, cleaned) if has_spans(source)],
     }
     return list(dict.fromkeys(file for name, read in files.items() if name in item["reads"] for file in read))
@@ -256,8 +283,8 @@ def ranked_models():
 def forget_lost_files():
     """Take away the manifest of a folder that no longer holds what it lists, so that its rule runs again."""
     manifests = {*map(fetched, USED_SOURCES), *map(cleaned, USED_SOURCES), *map(spans, USED_SOURCES),
-                 *map(built, PLAN.datasets.values()), *(file for model in USED_MODELS for file in model_of(model))}
-    for manifest in sorted(name for name in manifests if Path(name).name == "manifest.json" and Path(name).exists()):
+                 *map(built, PLAN.datasets.values()), *(file for model in USED_MODELS for file in model_of(model)), *MANIFEST_OF.values()}
+    for manifest in sorted(name for name in manifests if name.endswith("manifest.json") and Path(name).exists()):
         if lost := lost_files(Path(manifest)):
             logger.warning(f"{Path(manifest).parent}: {', '.join(lost)} is gone, or not as long as it was: it is written again")
             Path(manifest).unlink()

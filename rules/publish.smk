@@ -1,7 +1,7 @@
 """Publish: the figures, the tables and the page of the study called <name>, as resources/figures.yaml lists them.
 
 Reads  results/evaluate/<name>/metrics.parquet, and what an item's `reads` says: runs, datasets, temporal expressions
-Writes results/publish/<name>/figures/<item>.{svg,png,pdf,csv}
+Writes results/publish/<name>/figures/<item>.{svg,dark.svg,png,pdf,csv}
        results/publish/<name>/tables/<item>.{csv,md,tex}
        results/publish/<name>/leaderboard/<model>.json         its numbers of one model, as leaderboards read them
        results/publish/<name>/index.html                       the page, one file that opens from disk
@@ -27,7 +27,7 @@ rule publish_figure:
     output:
         report(f"{PAGES}/figures/{{item}}.svg", caption="../report/item.rst", category=study_title,
                labels=item_label),
-        multiext(f"{PAGES}/figures/{{item}}", ".png", ".pdf", ".csv"),
+        multiext(f"{PAGES}/figures/{{item}}", ".dark.svg", ".png", ".pdf", ".csv"),
     wildcard_constraints:
         item=one_of(name for name, item in PUBLISHED.items() if item["kind"] == "figure"),
     params:
@@ -83,12 +83,12 @@ rule publish_page:
         metrics=f"{EVALUATED}/metrics.parquet",
         published=[published_files(item) for item in PUBLISHED.values()],
         cleaning=[f"results/clean/{source}/cleaning.csv" for source in USED_SOURCES],
-        runs=[run_outputs(run)[-1] for run in PLAN.runs],
+        runs=list(dict.fromkeys(run_outputs(run)[-1] for run in PLAN.runs)),
     output:
         page=report(f"{PAGES}/index.html", caption="../report/workflow.rst", category="The page"),
     params:
         code=fingerprint("scripts.publish.site"),
-        template=sha256_of(ROOT / "scripts/publish/templates/page.html.j2"),
+        template=page_templates(),
         texts=as_json(page_texts()),
         configuration=page_configuration(),
         provenance=page_provenance(),

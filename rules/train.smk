@@ -1,4 +1,5 @@
-"""Train: one job a run. A run that is finished is not trained again; a killed one resumes (scripts/train/run.py).
+"""Train: one job a run, and one for all controls of a dataset. A run that is finished is not trained again; a killed one resumes
+(scripts/train/run.py).
 
 Reads  results/build/<study>/<source>/<dataset>/, and the model's files
 Writes results/train/<study>/<run>/predictions.parquet   scores for every example of every split measured on
@@ -6,6 +7,7 @@ Writes results/train/<study>/<run>/predictions.parquet   scores for every exampl
        results/train/<study>/<run>/run.json              settings, versions, hardware, hashes, times
        results/train/<study>/<run>/model/                the weights that others begin with: of an MLM or CLM stage instead of
                                                          predictions, of other runs (`initial:`) beside them
+       results/train/<study>/<controls>.manifest.json    of a dataset's controls: which of these files they left
        results/train/<study>/<run>/work/                 no output of a rule: checkpoint and finished work, which stay
        results/train/kept/<weights>/                     no output of a rule either: trained weights, where `keep` says so
 """
@@ -14,7 +16,7 @@ Writes results/train/<study>/<run>/predictions.parquet   scores for every exampl
 rule train:
     """All runs of the study."""
     input:
-        [run_outputs(run) for run in PLAN.runs],
+        outputs_of_runs(PLAN.runs),
     localrule: True
 
 
@@ -81,28 +83,27 @@ use rule train_run as train_start with:
         run=one_of(STARTS),
 
 
-rule train_control:
-    """A control: what a model without any understanding of time reaches. Seconds, so nothing is kept to go on from."""
+rule train_controls:
+    """The controls of a dataset: what models without any understanding of time reach. Each takes a moment, so one job fits them all."""
     input:
-        data=lambda wildcards: built(PLAN.runs[wildcards.run].dataset),
+        data=lambda wildcards: built(first_control(wildcards).dataset),
     output:
-        result="results/train/{study}/{run}/predictions.parquet",
-        history="results/train/{study}/{run}/history.parquet",
-        facts="results/train/{study}/{run}/run.json",
+        manifest="results/train/{study}/{controls}.manifest.json",
     wildcard_constraints:
-        run=one_of(CONTROLS),
+        controls=one_of(controls.split("/")[1] for controls in CONTROL_SETS),
     params:
         code=fingerprint("scripts.train.control"),
-        settings=lambda wildcards: PLAN.runs[wildcards.run].settings,
-        method=lambda wildcards: method_of(PLAN.runs[wildcards.run]),
-        splits=lambda wildcards: splits(PLAN.runs[wildcards.run].dataset.source),
+        controls=controls_of,
+        arguments=lambda wildcards, output: argument_file(["--controls", *controls_of(wildcards)]),
+        method=lambda wildcards: method_of(first_control(wildcards)),
+        splits=lambda wildcards: splits(first_control(wildcards).dataset.source),
         data=lambda wildcards, input: Path(input.data).parent,
-        folder=lambda wildcards, output: Path(output.facts).parent,
-    log: "results/logs/train/{study}/{run}.log"
-    benchmark: "results/benchmarks/train/{study}/{run}.jsonl"
-    message: "Control {wildcards.run}"
+        folder=lambda wildcards, output: Path(output.manifest).parent,
+    log: "results/logs/train/{study}/{controls}.log"
+    benchmark: "results/benchmarks/train/{study}/{controls}.jsonl"
+    message: "Measuring {wildcards.controls}"
     resources: mem_mb=4000
     conda: "../envs/train.yaml"
     shell:
-        "python -m scripts.train.control --run {wildcards.run} --settings {params.settings:q} --method {params.method:q}"
-        " --splits {params.splits:q} --data {params.data:q} --output {params.folder:q} --log {log:q}"
+        "python -m scripts.train.control @{params.arguments} --method {params.method:q} --splits {params.splits:q}"
+        " --data {params.data:q} --folder {params.folder:q} --output {output.manifest:q} --log {log:q}"

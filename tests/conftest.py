@@ -19,11 +19,21 @@ os.environ["SLURM_CONF"] = "/dev/null"
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# What a run of training imports late, four seconds of it, under the environment that it makes for itself first (scripts/train/launch.py).
+LOOP = ["scripts.train.loop", "scripts.train.classify", "transformers.models.bert.modeling_bert"]
+TRAINING = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
+
+# What pytest, and torch where a test itself learns, add to the environment of their process: no program needs to see it.
+OF_TESTS = {"PYTEST_CURRENT_TEST", "TORCHINDUCTOR_CACHE_DIR"}
+
 # `make check` tries fewer examples of each property.
 settings.register_profile("quick", max_examples=10)
 
 
-LONGEST = ("test_kills.py", "test_slurm.py")  # these, then all of workflow/, begin first: no worker is left alone with one
+# By CPU seconds, from three hundred down to thirty: these begin first, so that no worker is left alone with one of them.
+LONGEST = ["test_kills.py", "test_slurm.py", "test_training.py", "test_reruns.py", "test_dialogs_and_questions.py", "test_resources.py",
+           "test_docs.py", "test_gpu_benchmark.py", "test_rules.py", "test_probes.py", "test_fuzz.py", "test_temporal_nli.py", "test_errors.py",
+           "test_build_temporal_nli.py", "test_build_timedial.py", "test_unit_normalization.py"]
 
 
 def pytest_collection_modifyitems(items) -> None:
@@ -31,7 +41,8 @@ def pytest_collection_modifyitems(items) -> None:
     for item in items:
         if "mirror" in item.fixturenames:
             item.add_marker("mirror")
-    items.sort(key=lambda item: (item.path.name not in LONGEST, item.path.parent.name != "workflow"))
+    place = {name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.name, len(place)))
 
 
 def pytest_terminal_summary(terminalreporter) -> None:
@@ -56,17 +67,24 @@ def mirror() -> Path:
 def programs(shared: list[str]):
     """What calls `python -m <module> <arguments>` in the project, after these imports; yields it and ends with its user."""
     environment = dict(os.environ, PYTHONPATH=str(ROOT))
-    server = ForkServer(environment, ROOT, shared)
+    servers = {}
+
+    def server(module: str, arguments: list[str]) -> ForkServer:
+        training = module == "scripts.train.run" and "--data" in arguments  # not where an argument is refused, or --help asked for
+        if training not in servers:
+            servers[training] = ForkServer(environment | TRAINING if training else environment, ROOT, LOOP if training else shared)
+        return servers[training]
 
     def call(module: str, *arguments, cwd: Path = ROOT, **changed) -> subprocess.CompletedProcess:
         command = [module, *map(str, arguments)]
         wanted = dict(os.environ, PYTHONPATH=str(cwd), **changed)
-        if {**wanted, "PYTEST_CURRENT_TEST": ""} == {**environment, "PYTEST_CURRENT_TEST": ""}:
-            return server.call(command)
+        if all(wanted.get(name) == environment.get(name) for name in (wanted.keys() | environment.keys()) - OF_TESTS):
+            return server(module, command).call(command, environment=environment)
         return subprocess.run([sys.executable, "-m", *command], cwd=cwd, capture_output=True, text=True, env=wanted)
 
     yield call
-    server.stop()
+    for started in servers.values():
+        started.stop()
 
 
 @pytest.fixture(scope="session")

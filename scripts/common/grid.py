@@ -5,16 +5,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scripts.common.program import UserError
-from scripts.common.schemas import VALIDATOR, check, closest, shown
+from scripts.common.program import UserError, closest
+from scripts.common.plain_json import as_json
+from scripts.common.schemas import VALIDATOR, check, shown
 
 MOST_LEVELS = 1000  # of a factor: more is a slip
 SOURCE = {"type": "string", "description": "a source of resources/sources.yaml"}
-
-
-def as_json(value) -> str:
-    """JSON that is the same for equal values, whatever the order of keys."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True)

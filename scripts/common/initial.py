@@ -7,8 +7,8 @@ A factor is the source, an option of the data, the method, or the seed. A run he
 import json
 from collections.abc import Callable
 
-from scripts.common.program import UserError
-from scripts.common.schemas import closest, shown
+from scripts.common.program import UserError, closest
+from scripts.common.schemas import shown
 
 
 def factors_of(settings: dict) -> dict:

@@ -4,8 +4,12 @@ A draw by key stays the same when a corpus grows, loses a row or is read in anot
 needs no loop: every function takes and returns arrays.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # splitmix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators").
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -13,8 +17,10 @@ MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
-def keyed_hash(texts: pd.Series, *numbers: np.ndarray | int) -> np.ndarray:
+def keyed_hash(texts: "pd.Series", *numbers: np.ndarray | int) -> np.ndarray:
     """A uint64 per row from a text key and any integers beside it (a position, a stride, a seed)."""
+    import pandas as pd  # late: most training runs draw nothing, and are spared it
+
     mixed = pd.util.hash_array(texts.to_numpy(dtype=object), categorize=True)
     for number in numbers:
         mixed = mixed + GOLDEN + np.asarray(number).astype(np.uint64)
@@ -29,6 +35,6 @@ def highest_kept(hashes: np.ndarray, keep: int) -> np.uint64:
     return np.partition(hashes, keep - 1)[keep - 1] if keep < len(hashes) else np.uint64(2**64 - 1)
 
 
-def keyed_uniform(texts: pd.Series, *numbers: np.ndarray | int) -> np.ndarray:
+def keyed_uniform(texts: "pd.Series", *numbers: np.ndarray | int) -> np.ndarray:
     """A float in [0, 1) per row, from the same keys."""
     return (keyed_hash(texts, *numbers) >> np.uint64(11)) / float(2**53)

@@ -4,8 +4,8 @@ A method names its own and the second, in this order, in resources/studies.yaml.
 """
 
 from scripts.common.probe import Known
-from scripts.common.program import UserError
-from scripts.common.schemas import closest, shown
+from scripts.common.program import UserError, closest
+from scripts.common.schemas import shown
 
 
 def weights_of(training: dict, how: dict) -> dict[str, float] | None:

@@ -9,8 +9,8 @@ import os
 import re
 from pathlib import Path
 
-from scripts.common.program import UserError, cut
-from scripts.common.schemas import check_entry, closest
+from scripts.common.program import UserError, closest, cut
+from scripts.common.schemas import check_entry
 
 HUB_ID = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([A-Za-z0-9][A-Za-z0-9._/-]*))?", re.A)
 LONGEST_NAME = 80  # of an entry that is named here: it is a part of file names

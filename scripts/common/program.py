@@ -1,6 +1,7 @@
 """What every program shares: its log, its errors, its exit, and the types of its arguments."""
 
 import argparse
+import difflib
 import errno
 import json
 import logging
@@ -58,6 +59,12 @@ def shown(value: object) -> str:
         return cut(repr(value))
     except (ValueError, RecursionError):  # an integer of thousands of digits, a list in a list in a list …
         return f"a value of type {type(value).__name__} that is too large to show"
+
+
+def closest(name: str, known) -> str:
+    """`; did you mean X?` where a known name is near, else the known names."""
+    near = difflib.get_close_matches(str(name)[:SHOWN], list(known), 1)
+    return f"; did you mean {near[0]}?" if near else f"; known: {', '.join(sorted(known))}"
 
 
 # ---- Arguments

@@ -3,7 +3,6 @@
 The schemas are resources/schemas/<name>.schema.yaml. Editors complete and check the files by them, too.
 """
 
-import difflib
 import math
 import re
 from contextlib import suppress
@@ -12,7 +11,7 @@ from functools import cache
 import jsonschema
 
 from scripts.common.fingerprint import ROOT, file_of
-from scripts.common.program import UserError
+from scripts.common.program import UserError, closest
 from scripts.common.yaml_files import read_yaml
 
 LONGEST_VALUE = 80  # of a value that a message repeats
@@ -27,12 +26,6 @@ def shown(value) -> str:
         return value
     text = repr(value[: 2 * LONGEST_VALUE] if isinstance(value, (str, bytes, list, tuple)) else value)
     return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
-
-
-def closest(name: str, known) -> str:
-    """`; did you mean X?` where a known name is near, else the known names."""
-    near = difflib.get_close_matches(str(name)[:LONGEST_VALUE], list(known), 1)
-    return f"; did you mean {near[0]}?" if near else f"; known: {', '.join(sorted(known))}"
 
 
 @cache

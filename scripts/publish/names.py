@@ -11,17 +11,27 @@ from scripts.common.tables import read_metrics
 from scripts.common.yaml_files import entries_of
 
 
-METHODS = {  # how a model met the data, in words; any other method is told by its name
+METHODS = {  # how a model met the data, in words, everywhere the same; any other method is told by its name
     "train": "fine-tuned", "train_symmetric": "both orders", "classify": "classification", "fill": "mask filling",
     "fill_zero_shot": "mask filling, zero-shot", "generate": "generation", "generate_zero_shot": "generation, zero-shot",
     "pseudo_log_likelihood": "pseudo-log-likelihood", "direct": "direct evaluation", "likelihood_pmi": "likelihood, PMI",
     "likelihood_token": "likelihood per token", "likelihood_candidate": "likelihood of the candidate", "verbalizer": "yes or no",
-    "external": "from elsewhere", "released": "released predictions"}
+    "likelihood_blind": "likelihood, blind", "likelihood_candidate_blind": "likelihood of the candidate, blind",
+    "verbalizer_blind": "yes or no, blind",
+    "external": "from elsewhere", "released": "released predictions",
+    "majority": "majority baseline"}
+SPLITS = {"train": "training", "val": "validation", "held_out": "held out"}
 
 
 def method_title(name: str) -> str:
     """A method's name in figures, tables and on the page."""
     return METHODS.get(name, name.replace("_", " "))
+
+
+def split_title(name: str) -> str:
+    """A split's name in figures and tables: `validation 1` of val_1."""
+    kind, _, number = name.rpartition("_") if name[-1:].isdigit() else (name, "", "")
+    return " ".join(filter(None, [SPLITS.get(kind, kind.replace("_", " ")), number]))
 
 
 def load(path: Path) -> dict:

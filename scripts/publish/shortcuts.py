@@ -27,7 +27,7 @@ from scripts.common.tables import read_metrics, read_sample
 from scripts.evaluate.timedial_ranking import outranked_by_chance
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import notes_by_dataset
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.shortcut_cues import of_answers, of_candidates, of_hypotheses, of_order
 from scripts.publish.table import percent, write
 
@@ -120,7 +120,7 @@ def tabulate(study: str, names: list[str], train: Path, build: Path, sources: di
         title = sources[source]["title"] + notes.get((source, dataset), "")
         for _, row in found.iterrows():
             says = f" ({fact['labels'][row['label']].replace('_', ' ')})" if study == "temporal_nli" else ""
-            rows.append({"Corpus": title, "Dataset": dataset, "Split": second, "Cue": row["cue"] + says,
+            rows.append({"Corpus": title, "Dataset": dataset, "Split": split_title(second), "Cue": row["cue"] + says,
                          "P in training (%)": percent(row["train"]), "Average": percent(row["train_average"]),
                          "P in evaluation (%)": percent(row["evaluation"]), "Average there": percent(row["average"]),
                          "Coverage (%)": percent(row["coverage"]), "n": f"{row['n']:,}", "Alone (%)": percent(row["alone"]),

@@ -1,13 +1,16 @@
-"""How every figure looks, and how it is saved: the same bytes from the same numbers.
+"""How every figure looks, on light paper and on dark, and how it is saved: the same bytes from the same numbers and commit.
 
-Colours are those of Okabe and Ito (2008), told apart by people with any colour vision; what a colour says, a marker
-or a line style says as well, for print in grey. The font comes with matplotlib, so figures look the same everywhere.
+A colour is named by its role (INK, COLOURS[0]), as a place in matplotlib's cycle of colours: which colour that is, THEMES says,
+and one drawing code draws both. The six are those of Okabe and Ito (2008), told apart by people with any colour vision, and
+lighter ones of the same hues for dark paper; what a colour says, a marker or a line style says as well, for print in grey.
 """
 
+import argparse
 import logging
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from datetime import datetime, timezone
 from pathlib import Path
 
 import matplotlib
@@ -15,39 +18,70 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
 from matplotlib.figure import Figure
 
-from scripts.common.files import whole
+from scripts.common.files import sha256_of, whole
 from scripts.common.fingerprint import fingerprint
-from scripts.common.project_version import version
+from scripts.common.project_version import commit_date, project_version
 
-COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+COLOURS = ["C0", "C1", "C2", "C3", "C4", "C5"]
+INK, GREY, PALE, CONTROL, PAPER, GRID, BAR = "C6", "C7", "C8", "C9", "C10", "C11", "C12"
+THEMES = {  # of each role above its colour, in that order: the six, ink, grey, pale, control, paper, grid, bar
+    "light": ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9",
+              "#222222", "#6b6b6b", "#dcdcdc", "#9a9a9a", "#ffffff", "#ececec", "#d4d4d4"],
+    "dark": ["#2b93dc", "#e8702a", "#12b886", "#d98fba", "#f0b429", "#9bd8fb",
+             "#e4e6e8", "#a3a9b0", "#33373c", "#8a9098", "#16181b", "#2a2e33", "#43484e"],  # paper: that of the page in the dark
+}
 MARKERS = ["o", "s", "D", "^", "v", "P"]
-INK, GREY, PALE = "#222222", "#6b6b6b", "#dcdcdc"
-CONTROL, CONTROL_MARKERS = "#9a9a9a", ["x", "+", "1", "2", "3", "4"]  # what no understanding of time reaches
+CONTROL_MARKERS = ["x", "+", "1", "2", "3", "4"]  # of what no understanding of time reaches
 CONTROLS, BEST_CONTROL = "controls (no understanding of time)", "best control (no understanding of time)"
 LEGEND_LINE = 0.145  # inches
 WIDTH = 7.0  # inches: the text width of a two-column page
 
 SETTINGS = {
-    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8,
+    # The first comes with matplotlib, which measures with it; a browser without it takes the next, of nearly the same widths.
+    "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans", "Bitstream Vera Sans", "Verdana", "Helvetica", "Arial"],
+    "font.size": 8, "axes.titlesize": 8, "axes.labelsize": 8,
     "xtick.labelsize": 7.5, "ytick.labelsize": 7.5, "legend.fontsize": 7.5, "legend.frameon": False,
     "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": GREY, "xtick.color": INK, "ytick.color": INK,
+    "axes.facecolor": PAPER, "figure.facecolor": PAPER, "savefig.facecolor": PAPER,
     "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6, "xtick.major.size": 2.5,
     "ytick.major.size": 2.5, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
-    "axes.grid.axis": "y", "grid.color": "#ececec", "grid.linewidth": 0.6, "axes.axisbelow": True,
-    "lines.linewidth": 1.4, "figure.dpi": 100, "savefig.dpi": 220, "figure.facecolor": "white",
-    "svg.fonttype": "path", "svg.hashsalt": "timestride", "pdf.fonttype": 42,
+    "axes.grid.axis": "y", "grid.color": GRID, "grid.linewidth": 0.6, "axes.axisbelow": True,
+    "lines.linewidth": 1.4, "figure.dpi": 100, "savefig.dpi": 220,
+    "svg.fonttype": "none", "svg.hashsalt": "timestride", "pdf.fonttype": 42,  # text stays text: it can be searched and copied
     "text.parse_math": False,  # a title may hold a $
 }
 
 
-def apply() -> None:
-    """Set the style; to be called before a figure is made."""
+def apply(theme: str = "light") -> None:
+    """Set the style, on paper of this theme; to be called before a figure is made."""
     logging.getLogger("fontTools").setLevel(logging.WARNING)  # it tells of every glyph of a PDF
     matplotlib.use("Agg")
     matplotlib.rcdefaults()
+    matplotlib.rcParams["axes.prop_cycle"] = matplotlib.cycler(color=THEMES[theme])
     matplotlib.rcParams.update(SETTINGS)
+
+
+def shades() -> LinearSegmentedColormap:
+    """The cells of a matrix: from the paper to the first colour."""
+    return LinearSegmentedColormap.from_list("shades", [to_rgba(COLOURS[0], 0), to_rgba(COLOURS[0], 1)])
+
+
+def luminance(colour: np.ndarray) -> float:
+    """Relative luminance of red, green and blue from 0 to 1 (WCAG 2)."""
+    linear = np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
+    return float(linear @ [0.2126, 0.7152, 0.0722])
+
+
+def on_shade(share: float) -> str:
+    """The role that text has on a cell of shades(): ink, or paper where that stands out more; share: from 0 to 1."""
+    cell = luminance(share * np.array(to_rgb(COLOURS[0])) + (1 - share) * np.array(to_rgb(PAPER)))
+    contrast = {role: (max(cell, text) + 0.05) / (min(cell, text) + 0.05)
+                for role in (INK, PAPER) for text in [luminance(np.array(to_rgb(role)))]}
+    return max(contrast, key=lambda role: contrast[role])
 
 
 def panel_title(axes: Axes, lines: list[str], detail: str) -> None:
@@ -63,6 +97,19 @@ def mark(axes: Axes, text: str, size: float = 17) -> None:
         longest = max(map(len, text.split("\n")))
         axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", rotation=24, linespacing=1.1,
                   fontsize=size * min(1, 12 / longest), fontweight="bold", color=PALE, zorder=0.6)
+
+
+def whole_marks(figure: Figure) -> None:
+    """Draw the marks that stand at the end of an axis whole: those within its limits are not clipped."""
+    for axes in figure.axes:
+        (left, right), (low, high) = sorted(axes.get_xlim()), sorted(axes.get_ylim())
+        for line in axes.lines:
+            x, y = (np.asarray(values, float) for values in line.get_data())
+            inside = np.isnan(x + y) | ((left <= x) & (x <= right) & (low <= y) & (y <= high))
+            if line.get_marker() not in ("None", "", None) and line.get_transform() == axes.transData and inside.all():
+                line.set_clip_on(False)
+        for dots in axes.collections:
+            dots.set_clip_on(not isinstance(dots, PathCollection))
 
 
 def told_apart(systems: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, str]]:
@@ -126,23 +173,51 @@ def lines_of(groups: list[list], across: int) -> list[list]:
 
 def nothing(text: str) -> Figure:
     """A figure that says that there is nothing to draw."""
-    apply()
     figure = plt.figure(figsize=(WIDTH, 0.8))
     figure.text(0.5, 0.5, text, ha="center", va="center", color=GREY)
     return figure
 
 
+def drawn(draw: Callable[[], Figure], theme: str = "light") -> Figure:
+    """The figure that `draw` makes, in the style."""
+    apply(theme)
+    figure = draw()
+    whole_marks(figure)
+    return figure
+
+
 def maker() -> str:
-    """What a figure's files say of who made them: version, program and the fingerprint of its code, as the page tells it. Not the commit:
-    with it equal figures would be unequal files."""
+    """What a figure's files say of who made them: version, commit, program and the fingerprint of its code, as the page tells them."""
+    told = project_version()
+    commit = f", commit {told['commit']}{' (modified)' * bool(told['modified'])}" if told["commit"] else ""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     program = spec.name if spec and spec.name.startswith("scripts.publish.") else None
-    return f"timestride {version()}" + (f", {fingerprint(program)}" if program else "")
+    return f"timestride {told['version']}{commit}" + (f", {fingerprint(program)}" if program else "")
 
 
-def save(figure: Figure, output: Path) -> None:
-    """Write <output>.svg, .png and .pdf, with what made them and without dates, so that equal figures are equal files."""
-    told = {"svg": {"Date": None, "Source": maker()}, "pdf": {"CreationDate": None, "Keywords": maker()}, "png": {"Source": maker()}}
-    for suffix, metadata in told.items():
-        with whole(output.with_name(f"{output.name}.{suffix}")) as place:
-            figure.savefig(place, format=suffix, metadata=metadata)
+def told_in_files(metrics: Path) -> dict[str, dict]:
+    """The metadata of a figure's files, by suffix: who made it (maker), from which metrics.
+
+    The date is that of the commit or SOURCE_DATE_EPOCH, not the clock's, and what varies from run to run (hours, hosts) stands on the
+    page alone: the same commit makes the same file of the same numbers.
+    """
+    source, numbers, date = maker(), f"drawn from metrics.parquet of sha256 {sha256_of(metrics)}", commit_date()
+    told = datetime.fromtimestamp(date, timezone.utc) if date is not None else None
+    iso = told.isoformat() if told else None
+    return {"svg": {"Date": iso, "Source": source, "Description": numbers},
+            "pdf": {"CreationDate": told, "Keywords": source, "Subject": numbers},
+            "png": {"Source": source, "Description": numbers} | ({"Creation Time": iso} if iso else {})}
+
+
+def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
+    """Write <output>.svg, .png and .pdf of the figure that `draw` makes, and <output>.dark.svg of the one that it makes on dark paper.
+
+    given: output and metrics, as publisher_arguments() reads them.
+    """
+    told = told_in_files(given.metrics)
+    for theme, suffixes in {"light": {"svg": "svg", "png": "png", "pdf": "pdf"}, "dark": {"dark.svg": "svg"}}.items():
+        figure = drawn(draw, theme)
+        for suffix, kind in suffixes.items():
+            with whole(given.output.with_name(f"{given.output.name}.{suffix}")) as place:
+                figure.savefig(place, format=kind, metadata=told[kind])
+        plt.close(figure)

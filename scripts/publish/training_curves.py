@@ -4,7 +4,7 @@ A dot marks the epoch that each seed's held-out training videos chose: the one b
 
 Reads  metrics.parquet (for which corpora are samples), <train>/<run>/history.parquet of each run (schema history; its
        provenance tells the run's settings), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points
 
     python -m scripts.publish.training_curves --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/strided_sop \\
@@ -27,7 +27,7 @@ from scripts.common.tables import provenance_of, read_table
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
-from scripts.publish.names import load, model_title
+from scripts.publish.names import load, model_title, split_title
 from scripts.publish.table import write_points
 from scripts.train.choice import chosen_epoch
 
@@ -94,11 +94,14 @@ def row_titles(history: pd.DataFrame, sources: dict, models: dict) -> dict[tuple
 
 def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
     """The figure of concatenated histories (read_history), with the column sample."""
-    style.apply()
     strides = sorted(set(history["stride"]))
     splits = sorted(set(history["split"]), key=lambda name: (name != "train", name != "held_out", name))
     titles = row_titles(history, sources, models)
-    width, panel, gap, top, foot = style.WIDTH, 0.92, 0.76, 0.5, 0.72
+    handles = [Line2D([], [], label=split_title(split), **look(split, splits)) for split in splits]
+    marks = [Line2D([], [], color=style.GREY, marker="o", markersize=2.6, linestyle="", label="epoch chosen on held-out examples"),
+             Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.8, label="chance")]
+    groups = [("", handles), ("", marks)]
+    width, panel, gap, top, foot = style.WIDTH, 0.92, 0.76, 0.5, 0.5 + style.legends_height(groups)
     height = top + foot + len(titles) * (2 * panel + 0.1) + (len(titles) - 1) * gap
     figure = plt.figure(figsize=(width, height))
     for number, (key, title) in enumerate(titles.items()):
@@ -128,13 +131,7 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
                     axes.set_title(f"stride {stride}", loc="left", fontsize=7.5, color=style.GREY, pad=3)
                 if line == 1 and number == len(titles) - 1:
                     axes.set_xlabel("epoch")
-    handles = [Line2D([], [], label=split.replace("_", "-") if split == "held_out" else split, **look(split, splits))
-               for split in splits]
-    handles += [Line2D([], [], color=style.GREY, marker="o", markersize=2.6, linestyle="",
-                       label="epoch chosen (held-out)"),
-                Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.8, label="chance")]
-    figure.legend(handles=handles, loc="lower center", ncols=len(handles), bbox_to_anchor=(0.5, 0.08 / height),
-                  handlelength=2, columnspacing=1.4, borderaxespad=0)
+    style.legends(figure, groups, 0.08)
     return figure
 
 
@@ -143,8 +140,9 @@ def main(given: argparse.Namespace) -> None:
     history = pd.concat([read_history(given.train / name / "history.parquet") for name in given.runs])
     history = history.sort_values(["source", "model", "variant", "stride", "seed", "split", "epoch"], ignore_index=True)
     history["sample"] = history["source"].isin(metrics.loc[metrics["sample"], "source"])
-    figure = draw(history, load(given.sources), load(given.models))
-    style.save(figure, given.output)
+    history = history[history.groupby("run")["epoch"].transform("max") > 0]  # what is only asked has no curve
+    sources, models, none = load(given.sources), load(given.models), "no model was trained in this run"
+    style.save(lambda: style.nothing(none) if history.empty else draw(history, sources, models), given)
     write_points(history.drop(columns="variant"), given.output)
     log.info("%s: %d runs", given.output, history["run"].nunique())
 

@@ -8,6 +8,7 @@ import torch
 
 from scripts.common.files import whole
 from scripts.common.program import log
+from scripts.train import cost
 
 DIGEST = 32  # bytes of a sha256, at the end of the file: torch.load does not see a flipped bit
 
@@ -35,7 +36,7 @@ def save(path: Path, digest: str, maker: dict, state: dict) -> None:
     """Write a checkpoint of the job `digest`, made on `maker` (hardware and versions that decide its numbers)."""
     with whole(path) as beside, open(beside, "wb") as opened:
         written = _Hashed(opened)
-        torch.save({"digest": digest, "maker": maker, "state": state}, written)
+        torch.save({"digest": digest, "maker": maker, "state": state, "cpu_seconds": cost.cpu_seconds()}, written)
         if written.failed:
             raise written.failed
         opened.write(written.sha256.digest())
@@ -59,4 +60,5 @@ def load(path: Path, digest: str, maker: dict) -> dict | None:
                   if saved["maker"].get(name) != value]
         log.warning("warning: %s was made with %s; numbers must not mix the two, so the run starts anew", path, "; ".join(others))
         return None
+    cost.take_up(saved.get("cpu_seconds"))
     return saved["state"]

@@ -1,4 +1,4 @@
-"""Fit one control: a model that sees no order, no context or only one text, and so cannot understand time.
+"""Fit the controls of a dataset: models that see no order, no context or only one text, and so cannot understand time.
 
 What a control reaches, a model's number does not show. A control (resources/models.yaml, kind `control`) is one of
   features: a logistic regression on features of scripts/common/text_features.py, learnt from the training split
@@ -6,14 +6,21 @@ What a control reaches, a model's number does not show. A control (resources/mod
             the lowest first. `frequency` counts the training split's right candidates
   predicts: most_frequent (the training split's label shares), or random (a hash of the example's id; candidates for a mask tie)
 
-Reads  <data>/<split>.parquet
-Writes <output>/predictions.parquet (schema predictions), history.parquet (no rows) and run.json, as a trained run does
+Each takes a moment, and starting a process more than that, so one process fits all of a dataset. One that was finished before is
+not fitted again where data, settings and code are the same.
 
-    python -m scripts.train.control --run NAME --settings "$(cat settings.json)" --method "$(cat method.json)" \\
-        --splits train val_1 --data results/build/strided_sop/activitynet/stride-0 --output results/train/strided_sop/NAME
+Reads  <data>/<split>.parquet
+Writes <folder>/<run>/predictions.parquet (schema predictions), history.parquet (no rows) and run.json, as trained runs do
+       <folder>/<run>/work/, where they are kept as finished
+       <output>: the manifest of them all, when all are there
+
+    python -m scripts.train.control --controls '{"run": "NAME", "settings": {…}, "control": {"features": ["lengths"]}}' \\
+        --method "$(cat method.json)" --splits train val_1 --data results/build/strided_sop/activitynet/stride-0 \\
+        --folder results/train/strided_sop --output results/train/strided_sop/activitynet-stride-0-controls.manifest.json
 """
 
 import argparse
+import hashlib
 import platform
 import time
 import warnings
@@ -29,12 +36,15 @@ from sklearn.linear_model import LogisticRegression
 
 from scripts.common.bag_of_words import REGULARIZATION
 from scripts.common.devices import processor
+from scripts.common.fingerprint import fingerprint
 from scripts.common.keyed import keyed_hash
-from scripts.common.program import UserError, execute, json_object, log, parser
+from scripts.common.manifest import write_manifest
+from scripts.common.plain_json import as_json
+from scripts.common.program import UserError, execute, json_object, json_object_with, log, parser
 from scripts.common.project_version import project_version
 from scripts.common.tables import HISTORY, PREDICTIONS, content_digest, read_sample, read_table, write_table
 from scripts.common.text_features import FEATURES, frequency, in_context, shared_numbers
-from scripts.train.work import write_json
+from scripts.train.work import finish, finished, forget, hand_out, outputs_of, sweep, write_json
 
 MOST = 200_000  # examples that a control learns from, drawn by hash: more changes little, and takes minutes
 DRAW, COIN = 23, 29  # mark the draws of these examples, and of random predictions
@@ -145,50 +155,88 @@ def predictions_of(run: str, split: str, table: pd.DataFrame, scores: np.ndarray
     }).cast(PREDICTIONS)
 
 
-def main(given: argparse.Namespace) -> None:
-    started, method, settings = time.time(), given.method, given.settings
-    train_split, *evaluation = given.splits
-    train = read_examples(given.data / f"{train_split}.parquet", method, MOST)
-    control = method["control"]
-    score = fit(control, train, len(method["labels"]), method["exchangeable"])
-    learns = "features" in control or control.get("predicts") == "most_frequent" or bool(
+def describe(control: dict, method: dict, splits: list[str], digests: dict[str, str]) -> dict:
+    """The job of one control: everything that decides its numbers, and the digest over it."""
+    job = {**control, "method": method, "splits": splits, "data": digests, "makes_model": False,
+           "code": fingerprint("scripts.train.control")}
+    return job | {"digest": hashlib.sha256(as_json(job).encode()).hexdigest()}
+
+
+def learns(control: dict) -> bool:
+    """Whether a control takes anything from the training split."""
+    return "features" in control or control.get("predicts") == "most_frequent" or bool(
         {"frequency", "-frequency"} & set(control.get("rank_by", [])))
-    tables, shares = [], []
-    for split in evaluation:
-        table = read_examples(given.data / f"{split}.parquet", method)
-        scores = score(table)
-        tables.append(predictions_of(given.run, split, table, scores, "last" if learns else "direct"))
-        shares.append(f"{split} {(scores.argmax(1) == table['label']).mean():.3f}" if scores.shape[1] > 1 else split)
-    provenance = {"run": given.run, "settings": settings}
-    given.output.mkdir(parents=True, exist_ok=True)
-    write_table(pa.concat_tables(tables), given.output / "predictions.parquet", PREDICTIONS, provenance)
-    write_table(HISTORY.empty_table(), given.output / "history.parquet", HISTORY, provenance)
-    columns = list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label"]))
-    write_json({
-        "run": given.run, "splits": given.splits, "control": control,
-        "data": {split: content_digest(given.data / f"{split}.parquet", columns) for split in given.splits},
+
+
+def facts_of(job: dict, labels: list[str], train_examples: int, seconds: float) -> dict:
+    """What run.json says of a control."""
+    settings = job["settings"]
+    return {
+        "run": job["run"], "splits": job["splits"], "control": job["control"], "data": job["data"],
         **{key: settings[key] for key in ("study", "source", "dataset", "model", "method", "seed")},
-        "labels": method["labels"][-scores.shape[1]:],  # a rank is that of being right
-        "label_columns": [], "data_options": settings["data"], "training": settings["training"],
-        "train_examples": len(train) if learns else 0, "held_out_examples": 0, "truncated_examples": 0, "truncated": {},
-        "epochs": 0, "best_epoch": 0, "seconds": round(time.time() - started, 1), "tokens": 0, "tokens_per_second": 0.0,
+        "labels": labels, "label_columns": [], "data_options": settings["data"], "training": settings["training"],
+        "train_examples": train_examples, "held_out_examples": 0, "truncated_examples": 0, "truncated": {},
+        "epochs": 0, "best_epoch": 0, "seconds": round(seconds, 1), "tokens": 0, "tokens_per_second": 0.0,
         "model_files": {}, "micro_batch_tokens": None, "kind": "control", "parameters": 0, "wording": None, "shots": 0, "threshold": None,
         "hardware": {"device": processor(), "processes": 1, "threads": 1, "precision": "fp64", "deterministic": True},
         "versions": {"python": platform.python_version(), "scikit-learn": version("scikit-learn")},
         "timestride": project_version(),
-    }, given.output / "run.json")
-    log.info("%s: %s", given.run, ", ".join(shares))
+    }
+
+
+def measure(job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame], result: Path) -> None:
+    """Fit one control and write its predictions of the splits to measure on, history.parquet and run.json."""
+    started, method, learnt = time.time(), job["method"], learns(job["control"])
+    score = fit(job["control"], train, len(method["labels"]), method["exchangeable"])
+    scores = {split: score(table) for split, table in evaluation.items()}
+    predictions = pa.concat_tables([predictions_of(job["run"], split, table, scores[split], "last" if learnt else "direct")
+                                    for split, table in evaluation.items()])
+    provenance = {"run": job["run"], "settings": job["settings"]}
+    write_table(predictions, result / "predictions.parquet", PREDICTIONS, provenance)
+    write_table(HISTORY.empty_table(), result / "history.parquet", HISTORY, provenance)
+    [columns] = {found.shape[1] for found in scores.values()}
+    labels = method["labels"][-columns:]  # a rank is that of being right
+    write_json(facts_of(job, labels, len(train) if learnt else 0, time.time() - started), result / "run.json")
+    shares = [f"{split} {(scores[split].argmax(1) == table['label']).mean():.3f}" if columns > 1 else split
+              for split, table in evaluation.items()]
+    log.info("%s: %s", job["run"], ", ".join(shares))
+
+
+def main(given: argparse.Namespace) -> None:
+    method = given.method
+    columns = list(dict.fromkeys([*method["columns"].values(), *method["inputs"], "label"]))
+    digests = {split: content_digest(given.data / f"{split}.parquet", columns) for split in given.splits}
+    jobs = [describe(control, method, given.splits, digests) for control in given.controls]
+    train, evaluation = None, {}
+    for job in jobs:
+        folder = given.folder / job["run"]
+        work = folder / "work"
+        sweep(folder, work, work / "result")
+        if finished(work, job):
+            hand_out(work, job, folder)
+            log.info("%s: already measured on the same data, by the same settings and code", job["run"])
+            continue
+        if train is None:  # by the first control that needs them
+            learn, *measured = given.splits
+            train = read_examples(given.data / f"{learn}.parquet", method, MOST)
+            evaluation = {split: read_examples(given.data / f"{split}.parquet", method) for split in measured}
+        forget(work)
+        (work / "result").mkdir(parents=True)
+        measure(job, train, evaluation, work / "result")
+        finish(work, job, folder)
+    write_manifest(given.output.parent, [f"{job['run']}/{name}" for job in jobs for name in outputs_of(job)], given.output)
 
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("--run", required=True, help="the run's name")
-    options.add_argument("--settings", type=json_object, required=True, help="JSON: study, source, dataset, data, model, method, training, seed")
+    options.add_argument("--controls", nargs="+", type=json_object_with("run", "settings", "control"), required=True, help="each as JSON: its "
+                         "run's name, settings (study, source, dataset, data, model, method, training, seed) and control (resources/models.yaml)")
     options.add_argument("--method", type=json_object, required=True, help="JSON: columns, labels, exchangeable of the study, inputs of the "
-                         "method, control of the model (resources/)")
+                         "method (resources/studies.yaml)")
     options.add_argument("--splits", nargs="+", required=True, help="the split to learn from, then those to measure on")
     options.add_argument("--data", type=Path, required=True, help="the folder of the dataset")
-    options.add_argument("--output", type=Path, required=True, help="the run's folder")
+    options.add_argument("--folder", type=Path, required=True, help="the folder of the study's runs")
+    options.add_argument("--output", type=Path, required=True, help="the manifest to write, in the same folder")
     return options
 
 

@@ -11,8 +11,8 @@ import hashlib
 import json
 from pathlib import Path
 
-from scripts.common.configuration import as_json
 from scripts.common.files import sha256_of
+from scripts.common.plain_json import as_json
 from scripts.common.program import log
 
 FACTS = "kept.json"

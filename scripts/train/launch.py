@@ -3,6 +3,7 @@
 Nothing of the user's own Accelerate configuration or environment reaches the loop, since it could change a number.
 """
 
+import gc
 import json
 import os
 import sys
@@ -95,8 +96,11 @@ def start(launch: Launch, gpus: list[str]) -> None:
     if launch.processes == 1:
         os.environ.clear()
         os.environ.update(variables)
+        gc.disable()  # what importing makes is no garbage, and a tenth of its time would go into looking
         from scripts.train.loop import train_job  # late: it takes seconds, and reads the environment
 
+        gc.freeze()  # nor later
+        gc.enable()
         train_job(launch)
         return
     write_json(asdict(launch), launch.file)

@@ -10,18 +10,19 @@ import json
 import shutil
 from pathlib import Path
 
-from scripts.common.configuration import as_json
 from scripts.common.files import sha256_of, whole
 from scripts.common.fingerprint import fingerprint
 from scripts.common.models import MADE_MODEL
+from scripts.common.plain_json import as_json
 from scripts.common.program import UserError, log
 from scripts.common.tables import content_digest
+from scripts.train.cost import cost_of
 from scripts.train.labels import head_of
 
 
 # What can change a number. Reporting, files and the way of starting cannot.
 REPORTING = frozenset({"scripts.train.progress", "scripts.train.work", "scripts.train.checkpoint", "scripts.train.tokens",
-                       "scripts.train.stop", "scripts.train.launch", "scripts.train.memory", "scripts.train.keep", "scripts.train.kept", "scripts.train.card", "scripts.common.devices", "scripts.common.program",
+                       "scripts.train.stop", "scripts.train.launch", "scripts.train.memory", "scripts.train.keep", "scripts.train.kept", "scripts.train.card", "scripts.train.cost", "scripts.common.devices", "scripts.common.program",
                        "scripts.common.owner", "scripts.common.files", "scripts.common.tables", "scripts.common.locks"})
 
 WEIGHTS_FOLDER = "weights"  # of the work: weights that are kept only until they are handed on
@@ -140,7 +141,8 @@ def forget(work: Path) -> None:
 
 
 def finish(work: Path, job: dict, output: Path) -> None:
-    """Mark the result as whole, drop the checkpoint and hand the result out; with the weights that others begin with, of those kept.
+    """Tell in run.json what the run has cost, mark the result as whole, drop the checkpoint and hand the result out; with the
+    weights that others begin with, of those kept.
 
     Weights that were kept in the work itself, for this alone, are dropped as well.
     """
@@ -148,6 +150,8 @@ def finish(work: Path, job: dict, output: Path) -> None:
         from scripts.train.body import write_body  # late: it imports torch, which a finished run does without
 
         write_body(Path(job["hands_on"]), work / "model", work / "result/model")
+    facts = json.loads((work / "result/run.json").read_text(encoding="utf-8"))
+    write_json(facts | {"cost": cost_of(facts)}, work / "result/run.json")
     hashes = {name: sha256_of(work / "result" / name) for name in outputs_of(job)}
     write_json({"digest": job["digest"], "sha256": hashes}, work / "finished.json")
     (work / "checkpoint.pt").unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from scripts.common.bag_of_words import REGULARIZATION
 from scripts.common.configuration import resolve
 from scripts.common.intervals import difference
+from scripts.common.manifest import listed_files, lost_files
 from scripts.common.program import UserError
 from scripts.common.project_version import project_version
 from scripts.common.runs import facts_of
@@ -36,16 +37,22 @@ def pairs(rows: int, seed: int, learnable: bool = True) -> pd.DataFrame:
                          "text_a": first, "text_b": second, "label": label.astype(np.int8)})
 
 
-def run_control(program, folder, train: pd.DataFrame, test: pd.DataFrame, control: dict, **method):
-    """The finished process, and its folder."""
+def run_controls(program, folder, train: pd.DataFrame, test: pd.DataFrame, controls: dict[str, dict], **method):
+    """The finished process; controls: by the name of the run. Each leaves a folder of this name."""
     data = folder / "data"
     data.mkdir(parents=True, exist_ok=True)
     train.to_parquet(data / "train.parquet")
     test.to_parquet(data / "test.parquet")
     how = {"columns": {"example_id": "pair_id", "group_id": "video_id"}, "labels": ["swapped", "in_order"], "exchangeable": True,
-           "inputs": ["text_a", "text_b"], "control": control} | method
-    return program("scripts.train.control", "--run", "r", "--settings", json.dumps(SETTINGS), "--method", json.dumps(how), "--splits",
-                   "train", "test", "--data", data, "--output", folder / "run")
+           "inputs": ["text_a", "text_b"]} | method
+    wanted = [json.dumps({"run": run, "settings": SETTINGS, "control": control}) for run, control in controls.items()]
+    return program("scripts.train.control", "--controls", *wanted, "--method", json.dumps(how), "--splits", "train", "test",
+                   "--data", data, "--folder", folder, "--output", folder / "controls.manifest.json")
+
+
+def run_control(program, folder, train: pd.DataFrame, test: pd.DataFrame, control: dict, **method):
+    """The finished process of one control, whose folder is `run`."""
+    return run_controls(program, folder, train, test, {"run": control}, **method)
 
 
 def scores_of(folder) -> np.ndarray:
@@ -77,6 +84,28 @@ def test_a_bag_of_words_is_that_of_scikit_learn(program, tmp_path, exchangeable)
     assert facts["timestride"] == project_version(), "version and commit of the tree that made it"
     assert facts["train_examples"] == 400 and facts["method"] == "control" and facts["labels"] == ["swapped", "in_order"]
     assert facts["data_options"] == facts["training"] == {} and facts["label_columns"] == [], "what every evaluation and the page read"
+
+
+def test_a_further_control_is_measured_alone(program, tmp_path):
+    """One process measures all; those that are finished are taken as they are, also where one that came later was refused."""
+    train, test = pairs(200, 1), pairs(60, 2)
+    first = {"words": {"features": ["words"]}, "lengths": {"features": ["lengths"]}}
+    assert run_controls(program, tmp_path, train, test, first).returncode == 0
+    found = {name: (tmp_path / name / "predictions.parquet").read_bytes() for name in first}
+    (tmp_path / "controls.manifest.json").unlink()
+    (tmp_path / "words/predictions.parquet").unlink()
+    refused = {"cues": {"features": ["cue_words"]}, "no_masks": {"rank_by": ["in_context"]}}
+    done = run_controls(program, tmp_path, train, test, {**first, **refused})
+    assert done.returncode == 1 and "name another control" in done.stderr and not (tmp_path / "controls.manifest.json").exists()
+    done = run_controls(program, tmp_path, train, test, {**first, "cues": {"features": ["cue_words"]}})
+    assert done.returncode == 0 and done.stderr.count("already measured") == 3, done.stderr
+    assert all((tmp_path / name / "predictions.parquet").read_bytes() == before for name, before in found.items())
+    assert lost_files(tmp_path / "controls.manifest.json") == []
+    assert set(listed_files(tmp_path / "controls.manifest.json")) == {
+        f"{name}/{file}" for name in (*first, "cues") for file in ("predictions.parquet", "history.parquet", "run.json")}
+    done = run_controls(program, tmp_path, train, test.assign(text_b=test["text_a"]), first)
+    assert done.returncode == 0 and "already" not in done.stderr, "other data, other numbers"
+    assert (tmp_path / "words/predictions.parquet").read_bytes() != found["words"]
 
 
 def test_exchanged_texts_get_exchanged_scores(program, tmp_path):

@@ -1,6 +1,7 @@
 """The code fingerprint sees what may change a result, and nothing else, alike on every Python."""
 
 import ast
+import json
 import shutil
 import subprocess
 import sys
@@ -27,8 +28,9 @@ def copied(tmp_path):
     return tmp_path
 
 
-def fingerprint(root, module="scripts.build.strided_sop") -> str:
-    code = f"from scripts.common.fingerprint import fingerprint; print(fingerprint({module!r}))"
+def fingerprint(root, module="scripts.build.strided_sop", memory=None) -> str:
+    remembered = f"import pathlib; remember_in(pathlib.Path({str(memory)!r})); " if memory else ""
+    code = f"from scripts.common.fingerprint import fingerprint, remember_in; {remembered}print(fingerprint({module!r}))"
     return subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True).stdout
 
 
@@ -61,6 +63,27 @@ def test_other_modules_do_not_count(copied):
         opened.write("\nADDED = 1\n")
     assert fingerprint(copied) == before
     assert before.startswith("scripts.build.strided_sop ")
+
+
+def test_what_is_remembered_is_not_read_again_unless_it_changed(copied, tmp_path):
+    memory = tmp_path / "memory/fingerprints"
+    before = fingerprint(copied)
+    assert fingerprint(copied, memory=memory) == before and len(memory.read_text().splitlines()) > 3
+    memory.write_text(memory.read_text() + '["torn')
+    size = memory.stat().st_size
+    assert fingerprint(copied, memory=memory) == before and memory.stat().st_size == size
+    edit(copied / "scripts/common/keyed.py", "import", "import secrets\nimport")
+    assert fingerprint(copied, memory=memory) == fingerprint(copied) != before
+    edit(copied / "scripts/common/keyed.py", "import secrets\nimport", "import")
+    assert fingerprint(copied, memory=memory) == before
+    lines = [json.loads(line) for line in memory.read_text().splitlines() if "torn" not in line]
+    memory.write_text("".join(json.dumps([key, code[::-1], imported]) + "\n" for key, code, imported in lines))
+    assert fingerprint(copied, memory=memory) != before, "what the file says counts: nothing was parsed"
+
+
+def test_a_memory_that_cannot_be_written_changes_nothing(copied, tmp_path):
+    (tmp_path / "file").touch()
+    assert fingerprint(copied, memory=tmp_path / "file/fingerprints") == fingerprint(copied)
 
 
 PROGRAM = """

@@ -3,13 +3,11 @@ command goes on when there is space again. Played by a small tmpfs, which takes 
 
 import os
 import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from scripts.common.tables import read_table
-from tests.conftest import ROOT
 from tests.fuzz import place
 from tests.fuzz_targets import TARGETS
 
@@ -29,11 +27,15 @@ def resize(folder, size: str) -> None:
     subprocess.run(["mount", "-o", f"remount,size={size}", folder], check=True)
 
 
-def call(name: str, given, output, *more) -> subprocess.CompletedProcess:
-    target = TARGETS[name]
-    arguments = [text.replace("{in}", str(given)).replace("{out}", str(output)) for text in target.arguments]
-    return subprocess.run([sys.executable, "-m", target.module, *arguments, *map(str, more)], cwd=ROOT, capture_output=True, text=True,
-                          env=os.environ | {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"})
+@pytest.fixture
+def call(program):
+    """Call a program by its name in tests/fuzz_targets.py: what it is given, where it writes, and more arguments."""
+
+    def call(name: str, given, output, *more) -> subprocess.CompletedProcess:
+        arguments = [text.replace("{in}", str(given)).replace("{out}", str(output)) for text in TARGETS[name].arguments]
+        return program(TARGETS[name].module, *arguments, *more)
+
+    return call
 
 
 def refused(done: subprocess.CompletedProcess, folder) -> None:
@@ -45,7 +47,7 @@ def refused(done: subprocess.CompletedProcess, folder) -> None:
 
 
 @pytest.mark.parametrize("name", ["build mctaco", "evaluate runs (mctaco)", "mctaco", "temporal_spans (dialogs)"])
-def test_a_program_leaves_nothing(name, disk, tmp_path):
+def test_a_program_leaves_nothing(name, call, disk, tmp_path):
     place(TARGETS[name].files, tmp_path / "in")
     (disk / "filler").write_bytes(bytes(196 * 1024))
     for space in (196, 200):  # KiB: none is left, one page
@@ -62,7 +64,7 @@ def test_a_program_leaves_nothing(name, disk, tmp_path):
 
 @pytest.mark.models
 @pytest.mark.slow
-def test_training_goes_on_where_it_stopped(disk, tmp_path):
+def test_training_goes_on_where_it_stopped(call, disk, tmp_path):
     """However much space there is, the run ends well or in the sentence: full at the tokens, the checkpoint, the result, the log."""
     place(TARGETS["train"].files, tmp_path / "in")
     undisturbed, said = tmp_path / "undisturbed", set()

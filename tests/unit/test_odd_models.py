@@ -1,14 +1,10 @@
 """A model's folder or a dataset that training cannot use: told with the file before a step is taken, with no result left."""
 
 import json
-import os
-import subprocess
-import sys
 
 import pytest
 
 from scripts.common.tables import STRIDED_PAIRS
-from tests.conftest import ROOT
 from tests.fuzz import place
 from tests.fuzz_targets import TARGETS
 from tests.fuzz_targets_made import table
@@ -29,12 +25,11 @@ ODD = {
 
 @pytest.mark.models
 @pytest.mark.parametrize("said", ODD)
-def test_what_cannot_be_trained_is_told(said, tmp_path):
+def test_what_cannot_be_trained_is_told(said, program, tmp_path):
     target = TARGETS["train"]
     place(target.files | ODD[said], tmp_path / "in")
     given = [text.replace("{in}", str(tmp_path / "in")).replace("{out}", str(tmp_path / "out")) for text in target.arguments]
-    done = subprocess.run([sys.executable, "-m", target.module, *given], cwd=ROOT, capture_output=True, text=True,
-                          env=os.environ | {"OMP_NUM_THREADS": "1"})
+    done = program(target.module, *given)
     last = done.stderr.splitlines()[-1]
     assert done.returncode == 1 and last.startswith("error: ") and said in last and "Traceback" not in done.stderr, done.stderr
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["work"]

@@ -1,11 +1,16 @@
 """Figures, tables and the page: what they hold, that equal input gives equal files, that hostile text stays text."""
 
+import base64
 import csv
+import hashlib
+import json
 import re
 from html.parser import HTMLParser
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -16,12 +21,12 @@ from scripts.common.tables import read_table
 from scripts.publish import style
 from scripts.publish.comparison import paper_of, settings_of
 from scripts.publish.strided_sop.accuracy_by_stride import COLUMNS, looks, with_few_controls
-from scripts.publish.strided_sop.examples import chosen
 from scripts.publish.strided_sop.metrics import strided_metrics
 from scripts.publish.strided_sop.slices import blocks_of, sliced_points
 from scripts.publish.latex import latex
 from scripts.publish.table import ABOVE, above_control, markdown, write
 from scripts.publish.machines import mixture
+from scripts.publish.site import over_replicates
 from scripts.publish.verdicts import beside, trend
 from tests.conftest import ROOT
 from tests.rows import each_row
@@ -50,12 +55,13 @@ class Page(HTMLParser):
 
     def __init__(self, html: str):
         super().__init__()
-        self.ids, self.hrefs, self.loaded, self.tags, self.handlers = [], [], [], [], []
+        self.ids, self.hrefs, self.loaded, self.tags, self.handlers, self.attributes = [], [], [], [], [], []
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
         facts = dict(attributes)
         self.tags.append(tag)
+        self.attributes += attributes
         self.handlers += [name for name in facts if name.startswith("on")]
         if "id" in facts:
             self.ids.append(facts["id"])
@@ -74,15 +80,15 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
     base = study.publish / "figures" / name
     first = study.call(item_of(study, name))
     assert first.returncode == 0, first.stderr
-    files = {suffix: base.with_name(f"{name}.{suffix}") for suffix in ("svg", "png", "pdf", "csv")}
+    files = {suffix: base.with_name(f"{name}.{suffix}") for suffix in ("svg", "dark.svg", "png", "pdf", "csv")}
     before = {suffix: file.read_bytes() for suffix, file in files.items()}
     assert before["png"][:4] == b"\x89PNG" and before["pdf"][:4] == b"%PDF"
     assert b"SAMPLE DATA" in before["svg"]
     study.call(item_of(study, name))
     assert {suffix: file.read_bytes() for suffix, file in files.items()} == before
     telling = [suffix for suffix, content in before.items()
-               if re.search(rb"timestride \d+\.\d+\.\d+, scripts\.publish\.[\w.]+ [0-9a-f]{8,}", content)]
-    assert {"svg", "png", "pdf"} <= {suffix.lstrip(".") for suffix in telling}, "each file tells which code drew it"
+               if re.search(rb"timestride \d+\.\d+\.\d+(?:, commit [0-9a-f]{40}(?: \(modified\))?)?, scripts\.publish\.[\w.]+ [0-9a-f]{8,}", content)]
+    assert {"svg", "dark.svg", "png", "pdf"} <= {suffix.lstrip(".") for suffix in telling}, "each file tells which code drew it"
     assert "fontTools" not in first.stderr and len(first.stderr.splitlines()) == 1
 
 
@@ -116,6 +122,26 @@ def test_controls_are_grey_first_and_few(study):
     ({"value": -0.5, "ci_low": None, "ci_high": None, "control": "first_text"}, "first text: −50.0"), (None, "")])
 def test_how_far_a_model_lies_above_the_best_control_is_told(row, told):
     assert above_control(row and pd.Series(row), {"cues": {"title": "cue words"}}) == told
+
+
+@each_row("runs, told", [
+    ([("train", None), ("control", None)], "means over the seeds, intervals over videos and seeds"),
+    ([("likelihood", "plain"), ("clm", None), ("control", None)], "means over the wordings, intervals over videos and wordings"),
+    ([("likelihood", "plain"), ("train", None)], "means over the seeds or wordings, intervals over videos and seeds or wordings")])
+def test_captions_tell_what_means_are_over(runs, told):
+    facts = [{"method": method, "wording": wording} for method, wording in runs]
+    assert over_replicates(["means over the seeds, intervals over videos and seeds"], facts) == [told]
+    assert over_replicates(["over seeds or wordings"], facts) == ["over seeds or wordings"]
+
+
+def test_what_learns_nothing_has_no_curve(study, tmp_path, program):
+    asked = Study(tmp_path / "asked", program)
+    for file in (asked.results / "train/strided_sop").glob("*/history.parquet"):
+        history = pq.read_table(file).filter(pc.field("epoch") == 1)
+        place, epoch = history.column_names.index("epoch"), history.schema.field("epoch")
+        pq.write_table(history.set_column(place, epoch, pc.subtract(history["epoch"], history["epoch"])), file)  # measured once, before any
+    assert asked.call(item_of(asked, "strided_sop_training_curves")).returncode == 0
+    assert "no model of this study learnt" in (asked.publish / "figures/strided_sop_training_curves.svg").read_text()
 
 
 def test_real_data_carries_no_sample_mark(study, tmp_path, program):
@@ -197,7 +223,7 @@ def test_no_metrics_of_the_study_is_one_clear_sentence(study, tmp_path, program)
 def test_the_table_holds_every_number(study, html):
     table = pd.read_csv(study.publish / "tables/strided_sop_table.csv", dtype=str, keep_default_na=False)
     assert len(table) == 3 * (4 * 2 * 2 + 4)
-    row = table[(table["Split"] == "val_1") & (table["Stride"] == "2") & (table["Model"] == HOSTILE)].iloc[0]
+    row = table[(table["Split"] == "validation 1") & (table["Stride"] == "2") & (table["Model"] == HOSTILE)].iloc[0]
     assert row["Accuracy (%)"] == "66.5" and row["95 % interval"] == "63.5–69.5" and row["Peak (%)"] == "68.5"
     assert row["SD"] == "0.7" and row["Training pairs"] == "6,698" and row["Seeds"] == "2" and row["Human (%)"] == "60.0"
     assert table["Corpus"].str.contains("sample data").sum() == 3 * 4
@@ -207,7 +233,7 @@ def test_the_table_holds_every_number(study, html):
     tex = (study.publish / "tables/strided_sop_table.tex").read_text()
     cells = re.findall(r"& ([\d.]+) (?=&|\\\\)", tex)
     assert set(table["Accuracy (%)"]) <= set(cells) and set(table["Pairs"].str.replace(",", "")) <= set(cells)
-    assert r"val\_1" in tex and "val_1" not in tex
+    assert "validation 1" in tex and "val_1" not in tex
 
 
 def test_markdown_and_latex_are_escaped(tmp_path):
@@ -251,27 +277,62 @@ def test_a_homepage_that_is_no_web_address_is_refused(study, html, homepage):
     assert "write https://" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-def test_examples_stand_in_the_order_of_the_video(study, html):
+def test_pairs_to_read_are_as_they_were_met_from_each_cell_of_who_was_right(study, html):
     file = study.publish / "tables/strided_sop_examples.csv"
-    assert pd.read_csv(file)["Second"].str.startswith("'=then(").all(), "a spreadsheet shows it as text"
     table = read_csv(file)
-    assert (table["First"] == HOSTILE).all() and table["Second"].str.startswith("=then(").all()
+    assert set(table["Shown first"]) | set(table["Shown second"]) >= {HOSTILE, "=then(7)"}
+    assert pd.read_csv(file)["Shown first"].str.startswith("'=then(").any(), "a spreadsheet shows it as text"
     assert "=then(" in html and "'=then(" not in html and "&#39;=then(" not in html
-    chosen_pairs = table[(table["Stride"] == "0") & table["Corpus"].str.startswith("ActivityNet")]
-    assert list(zip(chosen_pairs["Outcome"], chosen_pairs["P(right order)"])) == [
-        ("right", "0.90"), ("right", "0.82"), ("wrong", "0.02"), ("wrong", "0.10"), ("undecided", "0.50")]
+    assert table.groupby(["Corpus", "Dataset"]).size().tolist() == [5] * 8 and (table["Human right"] == "").all()
+    pairs = table[table["Corpus"].str.startswith("ActivityNet") & (table["Dataset"] == "stride 0")]
+    number = pairs["Item"].str.extract(r"v(\d+):0:1")[0].astype(int)
+    # The probability of the right order is 0.02 + 0.08 n, of pair 6 one half: a tie is wrong. The control says swapped of all.
+    assert (pairs["Model right"] == np.where(number > 6, "yes", "no")).all()
+    assert (pairs["Control right"] == np.where(number % 2 == 0, "yes", "no")).all()
+    assert pairs.groupby(["Model right", "Control right"]).ngroups == 4
+    assert (pairs["Gold"] == np.where(number % 2, "in order", "swapped")).all()
+    surely = np.maximum(0.02 + 0.08 * number, 0.98 - 0.08 * number).map("{:.2f}".format)
+    said = pairs[f"model: {HOSTILE}, seed 1"].str.extract(r"^(in order|swapped) (\d\.\d\d)( ×)?$")
+    assert (said[1] == surely).all() and (said[2].notna() == (number <= 6)).all()
+    assert set(table.loc[table["Dataset"] == "stride 1", "Control right"]) == {""}, "where there is no control nobody was right"
 
 
-def test_examples_of_a_model_that_is_always_right():
-    pairs = pd.DataFrame({"example_id": list("abc"), "right_probability": [0.9, 0.8, 0.7]})
-    assert chosen(pairs)[["example_id", "outcome"]].to_numpy().tolist() == [["a", "right"], ["b", "right"], ["c", "undecided"]]
+def test_pairs_that_people_answered_tell_who_was_right(study, html):
+    study.human.write_text("source,dataset,split,pair_id,answer\n" + "".join(
+        f"activitynet,stride-0,val_1,v{number}:0:1,{answer}\n" for number, answer in ((1, "in_order"), (3, "swapped"), (4, ""))))
+    before = (study.publish / "tables/strided_sop_examples.csv").read_bytes()
+    done = study.call(item_of(study, "strided_sop_examples"))
+    table = read_csv(study.publish / "tables/strided_sop_examples.csv")
+    study.human.unlink()
+    (study.publish / "tables/strided_sop_examples.csv").write_bytes(before)
+    assert done.returncode == 0, done.stderr
+    told = table[table["Human right"] != ""].set_index("Item")
+    assert told["Human right"].to_dict() == {"v1:0:1": "yes", "v3:0:1": "no"}, "cells of few are drawn as well"
+    assert told["human"].to_dict() == {"v1:0:1": "in order", "v3:0:1": "swapped ×"}
 
 
 def test_hostile_text_stays_text(html):
     found = Page(html)
-    assert "script" not in found.tags and not found.handlers and "<script" not in html
+    assert found.tags.count("script") == 1 and not found.handlers and html.count("<script") == html.count("</script") == 1
+    assert found.tags.count("img") == sum(place.startswith("data:image/svg") for place in found.loaded)
+    values = [value for name, value in found.attributes if name == "value" and "script" in value]
+    assert values == [f"Sample {HOSTILE} [sample data]", HOSTILE], "a corpus or a category is what a filter offers, as it stands"
+    parts = [json.loads(value) for name, value in found.attributes if name == "data-parts"]
+    assert len(parts) == 40 and HOSTILE in {part.get("category") for part in parts}
     assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;" in html and "{{ 7 * 7 }}" in html
     assert "&lt;b&gt;white&lt;/b&gt; space" in html
+
+
+def test_nothing_runs_but_what_the_policy_names(html):
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html).group(1)
+    allowed = dict(part.split(" ", 1) for part in policy.split("; "))
+    assert {name: allowed[name] for name in ("default-src", "img-src", "base-uri", "form-action")} == {
+        "default-src": "'none'", "img-src": "data:", "base-uri": "'none'", "form-action": "'none'"}
+    for tag in ("style", "script"):
+        inside = re.findall(rf"<{tag}>(.*?)</{tag}>", html, flags=re.S)
+        digest = base64.b64encode(hashlib.sha256(inside[0].encode()).digest()).decode()
+        assert len(inside) == 1 and allowed[f"{tag}-src"] == f"'sha256-{digest}'"
+    assert "unsafe" not in policy and "style" not in {name for name, _ in Page(html).attributes}
 
 
 def test_the_page_loads_nothing(html):

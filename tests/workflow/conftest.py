@@ -15,6 +15,7 @@ import yaml
 from filelock import FileLock
 
 from tests.conftest import ROOT
+from tests.forking import snakemake
 
 
 class Study:
@@ -30,9 +31,7 @@ class Study:
         return self.folder / path
 
     def snakemake(self, *arguments, **environment) -> subprocess.CompletedProcess:
-        kept = {name: value for name, value in os.environ.items() if name != "TIMESTRIDE_MIRROR"}
-        return subprocess.run([sys.executable, "-m", "snakemake", *map(str, arguments)], cwd=self.folder,
-                              capture_output=True, text=True, env=kept | environment)
+        return snakemake(*arguments, cwd=self.folder, **environment)
 
     def run(self, *arguments, **environment) -> str:
         done = self.snakemake("--cores", "2", *arguments, **environment)

@@ -11,6 +11,7 @@ from tests.workflow.test_docs import DIALOGS
 
 TRAINING = {"epochs": 1, "learning_rate": 1.0e-3, "batch_size": 32, "max_length": 96}
 SMALL = {"source": "sample_dialogs", "max_dialogs": 24, "context_scope": "target"}
+DIALOGS_WRITTEN, INSTANCES = 400, 50  # of the sample sources, which have three times as many; the challenge has an instance in eight dialogs
 
 
 @pytest.fixture
@@ -27,7 +28,12 @@ def timedial(study):
         config["experiments"].update((name, copy.deepcopy(entry)) for name, entry in experiments.items())
         config.update(run=["bert", "filled", "written"])
 
+    def smaller(sources):
+        for name in ("sample_dialogs", "sample_challenge"):
+            sources[name]["sample"]["dialogs"] = DIALOGS_WRITTEN
+
     study.change("config.yaml", mend)
+    study.change("resources/sources.yaml", smaller)
     return study
 
 
@@ -37,12 +43,12 @@ def test_every_paradigm_to_the_page_and_what_runs_again(timedial):
     whole = metrics[(metrics["slice"] == "all") & metrics["seed"].isna() & (metrics["metric"] == "two_best_accuracy")]
     assert set(whole["method"]) == {"control", "classify", "fill", "fill_zero_shot", "generate", "pseudo_log_likelihood"}
     assert set(whole.loc[whole["method"].isin(["fill_zero_shot", "pseudo_log_likelihood"]), "domain"]) == {"zero_shot"}
-    assert whole["sample"].all() and (whole["n"] == 150).all()
+    assert whole["sample"].all() and (whole["n"] == INSTANCES).all()
     n = metrics[metrics["seed"].isna() & (metrics["metric"] == "two_best_accuracy")].pivot_table("n", "method", "slice")
-    assert (n.filter(like="leak=").sum(axis=1) == 150).all()
+    assert (n.filter(like="leak=").sum(axis=1) == INSTANCES).all()
     table = pd.read_csv((timedial / timedial.page).parent / "tables/timedial_table.csv", dtype=str, keep_default_na=False)
-    count = table.set_index("Paradigm")["2-best cut"].str.extract(r"^(\d+) of 150$")[0].dropna().astype(int)
-    assert len(count) == 5 and (count["classification"] == 0).all() and count["mask filling"].between(1, 149).all(), "zero-shot, too"
+    count = table.set_index("Paradigm")["2-best cut"].str.extract(rf"^(\d+) of {INSTANCES}$")[0].dropna().astype(int)
+    assert len(count) == 5 and (count["classification"] == 0).all() and count["mask filling"].between(1, INSTANCES - 1).all(), "zero-shot, too"
     page = (timedial / timedial.page).read_text()
     for text in ("tiny BERT after an MLM stage", "an MLM stage of tiny BERT", "Temporal expressions that were found",
                  "What left the dialogs to learn from", "pseudo-log-likelihood", "Table 3, beside the published one"):
@@ -117,6 +123,7 @@ def test_a_broken_challenge_is_refused_with_its_instance(timedial, change, said)
 def test_without_held_out_questions_the_last_epoch_is_reported(study):
     """MC-TACO's authors choose no epoch; options that cannot be are refused before and while building."""
     experiment = {"study": "mctaco", "models": ["tiny_bert"], "data": {"source": "sample_mctaco", "train_question": 5}}
+    study.change("resources/sources.yaml", lambda sources: sources["sample_mctaco"]["sample"].update(questions=120))
     study.change("config.yaml", lambda config: (config["experiments"].update(mine=experiment), config.update(run=["mine"])))
     done = study.snakemake("--dry-run")
     assert done.returncode != 0 and "unknown key train_question; did you mean train_questions?" in done.stdout + done.stderr

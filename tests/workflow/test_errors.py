@@ -124,8 +124,8 @@ def test_no_space_on_the_device(study):
         assert not list(place.rglob("*.parquet"))
     finally:
         subprocess.run(["umount", place], check=True)
-    study.run()
-    assert study.jobs() == {}
+    study.run("build")
+    assert study.jobs("build") == {}
 
 
 def test_a_broken_entry_stops_only_the_study_that_uses_it(tmp_path):

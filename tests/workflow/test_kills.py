@@ -1,5 +1,6 @@
 """Killed at random, the workflow ends as an undisturbed one does: the short form of benchmarks/kills.py."""
 
+import json
 import re
 import subprocess
 import sys
@@ -30,7 +31,8 @@ def folders(tmp_path):
         (results / "train/sop/run/work/checkpoint.pt").write_text(name)
         (results / "logs/log").write_text(name)
         (results / "train/sop/run/history.parquet").write_bytes(b"PAR1")
-        (results / "index.html").write_text(f'<td class="n">0.{len(name)}</td><td class="n">1,234</td><td>Xeon, 1 × 1 threads, bf16</td>')
+        (results / "index.html").write_text(f'<td class="n">0.{len(name)}</td><td class="n">1,234</td><td>Xeon, 1 × 1 threads, bf16</td><dd class="measured">{len(name)} h</dd>')
+        (results / "train/sop/controls.manifest.json").write_text(json.dumps({"files": {"a/run.json": {"sha256": name}, "a/b": {"sha256": "c"}}}))
         (results / "metrics.csv").write_text("metric,value\n")
     return tmp_path / "one", tmp_path / "other"
 

@@ -2,14 +2,13 @@
 
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
 from tests.conftest import ROOT
+from tests.forking import snakemake
 from tests.workflow.conftest import Study, checkout
 
 SMALL = {"name": "tiny", "run": ["sample_sop"], "seeds": [1], "experiments": {"sample_sop": {
@@ -25,7 +24,7 @@ def project(tmp_path_factory) -> Study:
 @pytest.fixture(scope="module")
 def graph() -> dict[str, set[str]]:
     """The rule graph of the default study: for each rule those that it waits for."""
-    done = subprocess.run([sys.executable, "-m", "snakemake", "--rulegraph"], cwd=ROOT, capture_output=True, text=True)
+    done = snakemake("--rulegraph", cwd=ROOT)
     assert done.returncode == 0, done.stderr
     names = dict(re.findall(r'(\d+)\[label = "([^"]+)"', done.stdout))
     edges = re.findall(r"(\d+) -> (\d+)", done.stdout)
@@ -62,17 +61,22 @@ def test_every_rule_file_opens_with_what_it_reads_and_writes():
         assert "\nReads  " in head and "\nWrites results/" in head and head.startswith(f"{stage.capitalize()}: ")
 
 
-def test_elsewhere_than_in_the_projects_folder(project, tmp_path):
-    """`-s … --directory …`: results go to the working directory, and nothing is written beside the Snakefile."""
-    place = tmp_path / "m y 'ö' $x"
+@pytest.fixture(scope="module")
+def elsewhere(project, tmp_path_factory) -> tuple[Study, str]:
+    """A study made by `-s … --directory …`, called from a third folder, and what its first run said."""
+    place = tmp_path_factory.mktemp("elsewhere") / "m y 'ö' $x"
     place.mkdir()
     (place / "tiny.yaml").write_text(yaml.safe_dump(SMALL))
-    study = Study(place)
-    there = ["-s", project / "Snakefile", "--directory", place, "--configfile", place / "tiny.yaml"]
-    done = subprocess.run([sys.executable, "-m", "snakemake", "--cores", "2", *map(str, there)], cwd=tmp_path, capture_output=True, text=True)
+    done = snakemake("--cores", "2", "-s", project / "Snakefile", "--directory", place, "--configfile", place / "tiny.yaml", cwd=place.parent)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (place / "results/publish/tiny/index.html").exists() and study.jobs(*there) == {}
-    assert not (project / "results").exists()
+    return Study(place), done.stdout + done.stderr
+
+
+def test_elsewhere_than_in_the_projects_folder(project, elsewhere):
+    """Results go to the working directory, and nothing is written beside the Snakefile."""
+    study = elsewhere[0]
+    assert (study / "results/publish/tiny/index.html").exists() and not (project / "results").exists()
+    assert study.jobs("-s", project / "Snakefile", "--directory", study.folder, "--configfile", "tiny.yaml") == {}
 
 
 def test_as_a_module(project, tmp_path):
@@ -108,8 +112,8 @@ def test_no_configured_value_reaches_a_shell(project, tmp_path, configured):
     (tmp_path / "hostile.yaml").write_text(yaml.safe_dump(configured))
     base = tmp_path / "base.yaml"
     base.write_text(yaml.safe_dump(SMALL | {"run": ["sample_dialogs_classify"] if "spacy_pipeline" in configured else ["sample_sop"]}))
-    subprocess.run([sys.executable, "-m", "snakemake", "-s", str(project / "Snakefile"), "--directory", str(tmp_path), "--cores", "2",
-                    "build", "--configfile", str(base), str(tmp_path / "hostile.yaml")], cwd=tmp_path, capture_output=True)
+    snakemake("-s", project / "Snakefile", "--directory", tmp_path, "--cores", "2", "build",
+              "--configfile", base, tmp_path / "hostile.yaml", cwd=tmp_path)
     assert not list(Path(tmp_path).rglob("HERE*"))
 
 
@@ -139,8 +143,8 @@ def test_a_grid_of_two_thousand_runs_is_no_command_line(project, tmp_path):
     large = SMALL | {"seeds": list(range(500)), "experiments": {"sample_sop": {"controls": False,
         "data": {"source": "sample_activitynet", "stride": [0, 1, 2, 3]}, "training": {"epochs": 1}}}}
     (tmp_path / "large.yaml").write_text(yaml.safe_dump(large))
-    done = subprocess.run([sys.executable, "-m", "snakemake", "-s", str(project / "Snakefile"), "--directory", str(tmp_path), "--dry-run",
-                           "--printshellcmds", "--configfile", str(tmp_path / "large.yaml")], cwd=tmp_path, capture_output=True, text=True)
+    done = snakemake("-s", project / "Snakefile", "--directory", tmp_path, "--dry-run", "--printshellcmds",
+                     "--configfile", tmp_path / "large.yaml", cwd=tmp_path)
     said = done.stdout + done.stderr
     assert done.returncode == 0 and said.count("Training ") == 2000, said[-2000:]
     commands = re.findall(r"^.*python -m scripts.*$", said, re.M)
@@ -157,18 +161,16 @@ def test_a_name_that_is_no_part_of_a_path(project, tmp_path, name):
     assert done.returncode != 0 and "the study's name" in said and "Traceback" not in said
 
 
-def test_the_terminal_is_a_page(project, tmp_path):
+def test_the_terminal_is_a_page(project, elsewhere, tmp_path):
     """A line a job, the headline, the page and the times at the end; a failure is said once."""
-    shutil.copytree(project.folder, tmp_path / "copy")
-    study = Study(tmp_path / "copy")
-    (study / "tiny.yaml").write_text(yaml.safe_dump(SMALL))
-    said = study.run("--configfile", "tiny.yaml")
+    study, said = elsewhere
     assert len(said.encode()) < 4000
     assert re.search(r"\[ ?\d+/\d+\] Cleaning sample_activitynet", said)
     for text in ("Strided sentence order prediction: accuracy at best", "Page: results/publish/tiny/index.html", "Time: "):
         assert said.count(text) == 1, said
-    study.edit("scripts/clean/activitynet.py", "def main(given: argparse.Namespace) -> None:\n",
-               "def main(given: argparse.Namespace) -> None:\n    raise UserError('this went wrong, do that')\n")
-    done = study.snakemake("--cores", "2", "--configfile", "tiny.yaml")
+    broken = Study(shutil.copytree(project.folder, tmp_path / "copy"))
+    broken.edit("scripts/clean/activitynet.py", "def main(given: argparse.Namespace) -> None:\n",
+                "def main(given: argparse.Namespace) -> None:\n    raise UserError('this went wrong, do that')\n")
+    done = study.snakemake("-s", broken / "Snakefile", "--cores", "2", "--configfile", "tiny.yaml")
     told = done.stdout + done.stderr
     assert done.returncode != 0 and told.count("this went wrong, do that") == 1 and len(told.encode()) < 2000, told

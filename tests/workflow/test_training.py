@@ -23,6 +23,9 @@ TRAINING = {"epochs": 3, "learning_rate": 1e-3, "batch_size": 32, "weight_decay"
             "dropout": None, "precision": "fp32"}
 
 
+VIDEOS = {"train": 60, "val_1": 20}  # of eight pairs each: seconds of learning, so that a run can be killed between its first step and its last
+
+
 def pairs(videos: int, seed: int) -> pa.Table:
     """Pairs whose order can be learnt: `first` words come before `last` words, with noise."""
     draw = np.random.default_rng(seed)
@@ -41,7 +44,7 @@ def pairs(videos: int, seed: int) -> pa.Table:
 def prepared(tmp_path_factory, program):
     """A dataset and a tiny model from scratch."""
     folder = tmp_path_factory.mktemp("training")
-    for number, (split, videos) in enumerate({"train": 150, "val_1": 30}.items()):
+    for number, (split, videos) in enumerate(VIDEOS.items()):
         write_table(pairs(videos, number), folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
     done = program("scripts.fetch.model", "--model", "tiny_bert", "--models", "resources/models.yaml", "--output", folder / "model")
     assert done.returncode == 0, done.stderr
@@ -84,7 +87,7 @@ def undisturbed(prepared, program, tmp_path_factory):
 def test_it_learns_and_reports(undisturbed):
     history, predictions = results(undisturbed)
     facts = json.loads((undisturbed / "run.json").read_text())
-    assert facts["train_examples"] + facts["held_out_examples"] == 150 * 8
+    assert facts["train_examples"] + facts["held_out_examples"] == VIDEOS["train"] * 8
     last = history[(history["split"] == "val_1") & (history["epoch"] == history["epoch"].max())]
     assert last["accuracy"].item() > 0.9
     for _, part in predictions[predictions["split"] == "val_1"].groupby("selection"):
@@ -251,7 +254,7 @@ def test_one_text_may_be_the_input_and_a_split_be_held_out(train, prepared, tmp_
     """With text_b alone the order can still be learnt here; the whole training split is learnt from."""
     train(tmp_path, {"epochs": 1}, method={"inputs": ["text_b"], "held_out": "val_1"})
     facts = json.loads((tmp_path / "run.json").read_text())
-    assert (facts["train_examples"], facts["held_out_examples"]) == (150 * 8, 30 * 8)
+    assert (facts["train_examples"], facts["held_out_examples"]) == (VIDEOS["train"] * 8, VIDEOS["val_1"] * 8)
     history = results(tmp_path)[0].set_index("split")
     assert history.loc["held_out", "accuracy"] == history.loc["val_1", "accuracy"] > 0.9
 

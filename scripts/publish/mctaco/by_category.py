@@ -6,7 +6,7 @@ exact match over all questions (the others are in the CSV). Light diamonds: the 
 with unit normalization, from its released predictions, on the corpus of the paper only, where these are no system themselves.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
     python -m scripts.publish.mctaco.by_category --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -29,7 +29,7 @@ from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
     BASELINES, CATEGORIES, LABELLED, POINTS, legend_of_systems, load_systems, looks, mctaco_metrics, over_seeds,
     published_beside, published_points, title_of, trained_most, with_best_control)
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.table import write_points
 
 BAND = 0.78  # of the distance between two categories, for all systems
@@ -48,7 +48,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, known: dict[str, dict], publish
     """One corpus and split."""
     place = {name: number for number, name in enumerate(CATEGORIES)}
     random = points[points["model"] == "random"]
-    axes.bar(random["category"].map(place), random["value"] * 100, width=BAND + 0.06, color="#d4d4d4", zorder=1)
+    axes.bar(random["category"].map(place), random["value"] * 100, width=BAND + 0.06, color=style.BAR, zorder=1)
     here = [system for system in known if (points["system"] == system).any()]
     # The paper's mark stands last, in a place of its own.
     step = BAND / (len(here) + 1 + bool(len(published)))
@@ -61,7 +61,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, known: dict[str, dict], publish
     if len(published):
         at = published["category"].map(place) + BAND / 2 - step
         axes.plot(at, published["value"] * 100, linestyle="", marker="D",
-                  markersize=3.8, markerfacecolor="white", markeredgecolor=style.GREY, markeredgewidth=0.9, zorder=3)
+                  markersize=3.8, markerfacecolor=style.PAPER, markeredgecolor=style.GREY, markeredgewidth=0.9, zorder=3)
     counts = points.groupby("category")["n"].max()
     axes.set_xticks(list(place.values()), [f"{CATEGORIES[name]}\nn = {counts[name]:,}" if name in counts
                                            else CATEGORIES[name] for name in place])
@@ -72,16 +72,15 @@ def draw_panel(axes: Axes, points: pd.DataFrame, known: dict[str, dict], publish
 
 def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by by_category()."""
-    style.apply()
     panels, known = list(points.groupby(["source", "split"], sort=False)), looks(points)
     paper = published[published["source"].isin(points["source"])]
     marks = {system: Line2D([], [], color=look["colour"], marker=look["marker"], markersize=5, markerfacecolor=look["face"],
                             markeredgewidth=1.1, linestyle="", label=system) for system, look in known.items()}
     controls = [mark for system, mark in marks.items() if known[system]["colour"] == style.CONTROL]
     handles = [mark for mark in marks.values() if mark not in controls] if len(marks) <= LABELLED else legend_of_systems(points, known)
-    handles.append(Patch(color="#d4d4d4", label="random"))
+    handles.append(Patch(color=style.BAR, label="random"))
     if len(paper):
-        handles.append(Line2D([], [], color=style.GREY, marker="D", markersize=3.8, markerfacecolor="white",
+        handles.append(Line2D([], [], color=style.GREY, marker="D", markersize=3.8, markerfacecolor=style.PAPER,
                               linestyle="", label="the paper's BERT + unit normalization"))
     groups = [("", handles), (style.BEST_CONTROL, controls)]
     foot, top, panel, gap = 0.2 + style.legends_height(groups), 0.5, 2.1, 0.95
@@ -91,7 +90,7 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
                            bottom=(foot + 0.42) / height, hspace=gap / panel)
     for axes, ((source, split), of_split) in zip(grid.flat, panels):
         draw_panel(axes, of_split, known, paper[paper["source"] == source])
-        style.panel_title(axes, [title_of(source, sources)], split)
+        style.panel_title(axes, [title_of(source, sources)], split_title(split))
         style.mark(axes, face_of(of_split))
     highest = max(points[["ci_high", "value"]].max().max(), paper["value"].max() if len(paper) else 0)
     grid[0, 0].set_ylim(0, min(103, highest * 100 + 4))
@@ -107,7 +106,8 @@ def main(given: argparse.Namespace) -> None:
         category=published["slice"].str.removeprefix("category="))
     apart = set(points["source"]) - set(points.loc[points["method"] == "released", "source"])  # there they are a system
     published = published[published["category"].isin(CATEGORIES) & published["source"].isin(apart)]
-    style.save(draw(with_best_control(points, metrics), published, load(given.sources)), given.output)
+    shown, sources = with_best_control(points, metrics), load(given.sources)
+    style.save(lambda: draw(shown, published, sources), given)
     tables = [points[POINTS], *([published_points(published)] if len(published) else [])]
     write_points(pd.concat(tables), given.output)
     log.info("%s: %d points", given.output, len(points))

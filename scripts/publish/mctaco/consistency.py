@@ -3,10 +3,10 @@
 Zhou et al. 2019 found that models accept "1 hour" and "9 hours" but not the hours between. Counted are questions of
 duration and of frequency with two different accepted quantities or more. The data's own labels are the most that a
 model can be expected to reach; accepting everything is consistent by construction, so the number means nothing without
-F1.
+F1. A system with fewer than 10 such questions has no mark in the figure, but its n; all are in the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
     python -m scripts.publish.mctaco.consistency --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -27,11 +27,12 @@ from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
     BASELINES, NORMALIZED, POINTS, load_systems, looks, mctaco_metrics, over_seeds, title_of, trained_most,
     with_best_control)
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.table import write_points
 
 ASKED = {"category=duration": "duration", "category=frequency": "frequency"}
 ROW = 0.22  # inches a system
+LEAST = 10  # questions
 REFERENCE = {"colour": style.INK, "marker": "|", "face": style.INK}
 
 
@@ -52,14 +53,17 @@ def draw_panel(axes: Axes, points: pd.DataFrame, place: dict[str, int], known: d
     for system, row in points.set_index("system", drop=False).iterrows():
         look = known.get(system, REFERENCE)
         of_system = points[points["system"] == system]
+        annotate = {"color": style.GREY, "textcoords": "offset points", "va": "center", "fontsize": 7, "annotation_clip": False}
+        axes.annotate(f"{row['n']:,}", (1, place[system]), (5, 0), xycoords=("axes fraction", "data"), **annotate)
+        if row["n"] < LEAST:
+            axes.annotate("too few questions", (0, place[system]), (4, 0), xycoords=("axes fraction", "data"), style="italic", **annotate)
+            continue
         axes.errorbar(row["value"] * 100, place[system], xerr=style.error_bars(of_system), linestyle="", color=look["colour"],
                       marker=look["marker"], markersize=9 if look is REFERENCE else 5, markerfacecolor=look["face"],
                       markeredgewidth=1.3, elinewidth=1, capsize=2, zorder=4)
-        axes.annotate(f"{row['n']:,}", (1, place[system]), (5, 0), xycoords=("axes fraction", "data"), color=style.GREY,
-                      textcoords="offset points", va="center", fontsize=7, annotation_clip=False)
     axes.annotate("n", (1, 1), (5, 5), xycoords="axes fraction", textcoords="offset points", color=style.GREY,
                   fontsize=7)
-    axes.set_xlim(0, 103)
+    axes.set_xlim(0, 100)
     axes.set_xticks([0, 25, 50, 75, 100])
     axes.grid(axis="x")
     axes.grid(axis="y", visible=False)
@@ -76,7 +80,6 @@ def line_labels(systems: list[str], controls: set[str]) -> list[str]:
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by consistencies()."""
-    style.apply()
     known, controls = looks(points), set(points.loc[points["method"] == "control", "system"])
     panels = [(key, panel, dict.fromkeys(panel["system"]))
               for key, panel in points.groupby(["source", "split"], sort=False)]
@@ -94,7 +97,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
             draw_panel(axes, panel[panel["slice"] == part], place, known)
             axes.set_yticks(list(place.values()), line_labels(list(place), controls) if column == 0 else [])
             style.panel_title(axes, [title_of(source, sources) if column == 0 else ""],
-                              f"{split}, {category}" if column == 0 else category)
+                              f"{split_title(split)}, {category}" if column == 0 else category)
             style.mark(axes, face_of(panel), 13)
         high -= tall + gap
     return figure
@@ -103,9 +106,10 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 def main(given: argparse.Namespace) -> None:
     metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
     points = consistencies(metrics)
-    few = "No question of duration or frequency has two quantities that are accepted."
-    shown = with_best_control(points, metrics)
-    style.save(style.nothing(few) if points.empty else draw(shown, load(given.sources)), given.output)
+    few = f"No model accepts two quantities or more in {LEAST} questions of duration or of frequency."
+    enough = (~points["model"].isin(BASELINES) & (points["method"] != "control") & (points["n"] >= LEAST)).any()
+    shown, sources = with_best_control(points, metrics), load(given.sources)
+    style.save(lambda: style.nothing(few) if not enough else draw(shown, sources), given)
     write_points(points[POINTS], given.output)
     log.info("%s: %d points", given.output, len(points))
 

@@ -8,7 +8,7 @@ with 95 % intervals over questions and seeds; light open marks: table 2 of Zhou 
 only, joined to the same system here by a thin line. Grey: the control with the highest exact match; the others are in the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
     python -m scripts.publish.mctaco.em_against_f1 --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -32,7 +32,7 @@ from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
     BASELINES, LABELLED, POINTS, legend_of_systems, load_systems, looks, mctaco_metrics, over_seeds, published_beside, published_points,
     table_2, title_of, trained_most, with_best_control)
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.table import write_points
 
 BASELINE = {"colour": style.INK, "marker": "X", "face": style.INK}
@@ -56,7 +56,7 @@ def overlap(boxes: np.ndarray, box: np.ndarray) -> float:
 
 
 def readable(colour: str) -> str:
-    """A colour dark enough for small text on white: mixed with ink."""
+    """A colour that stands out enough for small text: mixed with ink."""
     return to_hex(0.6 * np.array(to_rgb(colour)) + 0.4 * np.array(to_rgb(style.INK)))
 
 
@@ -135,7 +135,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame, known: dic
     here = set(zip(f1["paper_model"], f1["unit_normalization"]))
     for _, row in paper.iterrows():
         x, y = row["f1"] * 100, row["exact_match"] * 100
-        axes.plot(x, y, marker="o", markersize=4.5, markerfacecolor="none", markeredgecolor="#8a8a8a",
+        axes.plot(x, y, marker="o", markersize=4.5, markerfacecolor="none", markeredgecolor=style.GREY,
                   markeredgewidth=0.9, zorder=5)
         labels.append({"x": x, "y": y, "colour": style.GREY,
                        "text": "" if (row["model"], row["unit_normalization"]) in here else f"{row['row']} (paper)"})
@@ -149,7 +149,7 @@ def handles_of(points: pd.DataFrame, in_paper: bool) -> list[Line2D]:
     handles = [Line2D([], [], color=style.GREY, marker="o", markersize=5, linestyle="",
                       label="here, with 95 % intervals")]
     if in_paper:
-        handles.append(Line2D([], [], color="#8a8a8a", marker="o", markersize=4.5, markerfacecolor="none", linestyle="",
+        handles.append(Line2D([], [], color=style.GREY, marker="o", markersize=4.5, markerfacecolor="none", linestyle="",
                               label="in the paper, joined to the same system here"))
     handles.append(Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.9, label="exact match = F1"))
     if (points["method"] == "control").any():
@@ -159,7 +159,6 @@ def handles_of(points: pd.DataFrame, in_paper: bool) -> list[Line2D]:
 
 def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by systems()."""
-    style.apply()
     points = style.with_ends(points)
     panels, known = list(points.groupby(["source", "split"], sort=False)), looks(points)
     paper = {source: table_2(published, source).dropna() for source in points["source"].unique()}
@@ -183,7 +182,7 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
         axes.grid(True, axis="both")
         axes.plot([0, 100], [0, 100], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.9, zorder=1)
         figure.canvas.draw()
-        style.panel_title(axes, [title_of(source, sources)], f"{split}, {of_split['n'].max():,} questions")
+        style.panel_title(axes, [title_of(source, sources)], f"{split_title(split)}, {of_split['n'].max():,} questions")
         transform, reach = axes.transData.transform, MARK * figure.dpi / 72
         marks = [transform((one["x"], one["y"])) for one in labels]
         boxes = [[*(mark - reach), *(mark + reach)] for mark in marks]
@@ -205,7 +204,8 @@ def main(given: argparse.Namespace) -> None:
     if points[~points["model"].isin(BASELINES)].empty:
         raise UserError(f"{given.metrics}: no f1 and exact_match of a model; run an experiment of mctaco with a model")
     published = published_beside(given.sources)
-    style.save(draw(with_best_control(points, metrics), published, load(given.sources)), given.output)
+    shown, sources = with_best_control(points, metrics), load(given.sources)
+    style.save(lambda: draw(shown, published, sources), given)
     printed = published[published["table"].str.startswith("Table 2") & published["source"].isin(points["source"])]
     tables = [points[POINTS], *([published_points(printed)] if len(printed) else [])]
     write_points(pd.concat(tables), given.output)

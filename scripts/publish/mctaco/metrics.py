@@ -150,10 +150,10 @@ def looks(metrics: pd.DataFrame) -> dict[str, dict]:
     trained, controls = own[own["method"] != "control"], own[own["method"] == "control"]
     kinds = style.told_apart(zip(trained["kind"], trained["model"], trained["method"].replace("untrained", "train")))
     greys = {kind: style.CONTROL_MARKERS[number % 6] for number, kind in enumerate(dict.fromkeys(controls["kind"]))}
-    return {row["system"]: {"colour": style.CONTROL, "marker": greys[row["kind"]], "face": "white", "line": "-"}
+    return {row["system"]: {"colour": style.CONTROL, "marker": greys[row["kind"]], "face": style.PAPER, "line": "-"}
             for _, row in controls.iterrows()} | {row["system"]: {
         "colour": kinds[row["kind"]][0], "marker": kinds[row["kind"]][1],
-        "face": "white" if row["unit_normalization"] else kinds[row["kind"]][0],
+        "face": style.PAPER if row["unit_normalization"] else kinds[row["kind"]][0],
         "line": (0, (4, 1.6)) if row["unit_normalization"] else "-",
     } for _, row in trained.iterrows()}
 
@@ -164,7 +164,7 @@ def legend_of_systems(points: pd.DataFrame, known: dict[str, dict]) -> list[Line
     handles = [Line2D([], [], color=known[system]["colour"], marker=known[system]["marker"], markersize=5, linestyle="", label=kind)
                for system, kind in zip(systems["system"], systems["kind"])]
     if points["unit_normalization"].any():
-        handles.append(Line2D([], [], color=style.GREY, marker="o", markersize=5, markerfacecolor="white", linestyle="", label="open: + unit normalization"))
+        handles.append(Line2D([], [], color=style.GREY, marker="o", markersize=5, markerfacecolor=style.PAPER, linestyle="", label="open: + unit normalization"))
     return handles
 
 

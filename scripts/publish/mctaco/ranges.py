@@ -8,7 +8,7 @@ Means over the seeds with 95 % intervals over questions and seeds; what one rang
 labels show the most that one range can reach. Grey: the control with the highest exact match; the others are in the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
     python -m scripts.publish.mctaco.ranges --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --output results/publish/figures/mctaco_ranges
@@ -30,8 +30,8 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
     BASELINES, POINTS, load_systems, mctaco_metrics, over_seeds, title_of, trained_most, with_best_control)
-from scripts.publish.names import load
-from scripts.publish.table import write_points
+from scripts.publish.names import load, split_title
+from scripts.publish.table import signed, write_points
 
 # Of each panel: the slice, the metric, what its axis says.
 PANELS = [("all", "exact_match", "exact match (%)\nall questions"),
@@ -60,19 +60,16 @@ def draw_panel(axes: Axes, points: pd.DataFrame, place: dict[str, int], metric: 
         colour = style.CONTROL if single["method"][system] == "control" else style.COLOURS[0]
         before, after = single["value"][system] * 100, ranged["value"][system] * 100
         axes.plot([before, after], [line, line], color=colour, linewidth=1, alpha=0.6, zorder=3)
-        axes.plot(before, line, linestyle="", marker="o", markersize=5.5, markerfacecolor="white",
+        axes.plot(before, line, linestyle="", marker="o", markersize=5.5, markerfacecolor=style.PAPER,
                   markeredgecolor=colour, markeredgewidth=1.1, zorder=4)
         axes.errorbar(after, line, xerr=style.error_bars(ranged.loc[[system]]), linestyle="", color=colour,
                       marker="o", markersize=3.2, elinewidth=0.9, capsize=2, zorder=5)
         if points["slice"].iloc[0] == "all" and metric == "exact_match":
             gain = difference(ranged.loc[system].to_dict(), single.loc[system].to_dict())
-            told = f"{gain.value * 100:+.1f}"
-            if gain.ci_low is not None:
-                told += f" ({gain.ci_low * 100:+.1f} to {gain.ci_high * 100:+.1f})"
-            right = after < 50
-            axes.annotate(told, (after, line), (0, 8), textcoords="offset points", fontsize=6, color=style.GREY,
-                          ha="left" if right else "right", va="center", annotation_clip=False)
-    axes.set_xlim((0, 103) if metric == "exact_match" else (min(0, points["value"].min() * 100 - 2), None))
+            told = signed(gain.value) + ("" if gain.ci_low is None else f" ({signed(gain.ci_low)} to {signed(gain.ci_high)})")
+            axes.annotate(told, (0.5, line), (0, 8), xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=6,
+                          color=style.GREY, ha="center", va="center", annotation_clip=False)
+    axes.set_xlim((0, 100) if metric == "exact_match" else (min(0, points["value"].min() * 100 - 2), None))
     axes.grid(axis="x")
     axes.grid(axis="y", visible=False)
     axes.set_ylim(len(place) - 0.4, -0.75)
@@ -83,7 +80,6 @@ def draw_panel(axes: Axes, points: pd.DataFrame, place: dict[str, int], metric: 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by decoded()."""
-    style.apply()
     blocks = [(key, block, {name: line for line, name in enumerate(dict.fromkeys(block["system"]))})
               for key, block in points.groupby(["source", "split"], sort=False)]
     names = {system: textwrap.wrap(system, WRAP) for system in points["system"].unique()}
@@ -104,10 +100,10 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
             draw_panel(axes, part, place, metric, label)
             if column == 0:
                 axes.set_yticks(list(place.values()), ["\n".join(names[system]) for system in place], fontsize=7)
-                style.panel_title(axes, [title_of(source, sources)], split)
+                style.panel_title(axes, [title_of(source, sources)], split_title(split))
             style.mark(axes, face_of(block), 12)
         high -= tall + gap
-    handles = [Line2D([], [], color=style.COLOURS[0], marker="o", markersize=5.5, markerfacecolor="white", linestyle="",
+    handles = [Line2D([], [], color=style.COLOURS[0], marker="o", markersize=5.5, markerfacecolor=style.PAPER, linestyle="",
                       label="each candidate for itself"),
                Line2D([], [], color=style.COLOURS[0], marker="o", markersize=3.2, linewidth=1,
                       label="one range a question, and what it adds (95 % interval)")]
@@ -122,7 +118,8 @@ def main(given: argparse.Namespace) -> None:
     points = decoded(metrics)
     if points.empty:
         raise UserError(f"{given.metrics}: no exact_match{RANGE} of mctaco; evaluate its experiments again")
-    style.save(draw(with_best_control(points, metrics), load(given.sources)), given.output)
+    shown, sources = with_best_control(points, metrics), load(given.sources)
+    style.save(lambda: draw(shown, sources), given)
     write_points(points[POINTS], given.output)
     log.info("%s: %d systems", given.output, points["system"].nunique())
 

@@ -6,7 +6,7 @@ Dotted: random. Dashed: where the paper says that the curve goes flat, on the co
 systems that were run with more than one size; all of them, where none was.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
     python -m scripts.publish.mctaco.training_size --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -31,7 +31,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of, replicate_name
 from scripts.publish.mctaco.metrics import (
     BASELINES, POINTS, claims_of, load_systems, looks, mctaco_metrics, title_of, with_best_control)
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.table import write_points
 
 METRICS = {"f1": "F1 (%)", "exact_match": "exact match (%)"}
@@ -83,7 +83,7 @@ def draw_panel(axes: Axes, single: pd.DataFrame, mean: pd.DataFrame, known: dict
     here = [system for system in known if (mean["system"] == system).any()]
     for number, system in enumerate(here):
         look, line = known[system], mean[mean["system"] == system]
-        shift = (number - (len(here) - 1) / 2) * span * 0.011
+        shift = (number - (len(here) - 1) / 2) * span * min(0.011, 0.06 / len(here))  # within the limits of the axis
         dots = single[single["system"] == system]
         seeded = dots["seed"].notna()
         dots = dots[seeded] if seeded.any() else dots
@@ -97,18 +97,17 @@ def draw_panel(axes: Axes, single: pd.DataFrame, mean: pd.DataFrame, known: dict
 
 def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by sized()."""
-    style.apply()
     points, known = means(rows), looks(rows[rows["method"] != "control"])
     panels = list(points.groupby(["source", "split"], sort=False).groups)
     handles = [Line2D([], [], color=look["colour"], marker=look["marker"], markersize=4.5, linestyle=look["line"],
                       markerfacecolor=look["face"], label=system) for system, look in known.items()]
-    handles += [Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, label="random"),
-                *(Line2D([], [], color=style.CONTROL, linestyle=(0, (6, 2, 1, 2)), linewidth=1,
-                         label=f"best control (no understanding of time), all questions: {name}")
-                  for name in rows.loc[rows["method"] == "control", "system"].unique()),
-                Line2D([], [], color=style.GREY, marker="o", markersize=2, linestyle="", label=f"one draw, {replicate_name(rows)}")]
-    across = max(1, min(len(handles), 110 // (max(len(handle.get_label()) for handle in handles) + 8)))
-    foot, top, panel, gap = 0.2 + 0.17 * -(-len(handles) // across), 0.5, 2.2, 0.95
+    lines = [Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, label="random"),
+             Line2D([], [], color=style.GREY, marker="o", markersize=2, linestyle="", label=f"one draw, {replicate_name(rows)}"),
+             *(Line2D([], [], color=style.CONTROL, linestyle=(0, (6, 2, 1, 2)), linewidth=1,
+                      label=f"best control (no understanding of time), all questions: {name}")
+               for name in rows.loc[rows["method"] == "control", "system"].unique())]
+    groups = [("", handles), ("", lines[:2]), ("", lines[2:])]
+    foot, top, panel, gap = 0.2 + style.legends_height(groups), 0.5, 2.2, 0.95
     width, height = style.WIDTH, foot + 0.5 + top + len(panels) * panel + (len(panels) - 1) * gap
     figure, grid = plt.subplots(len(panels), 2, figsize=(width, height), squeeze=False)
     figure.subplots_adjust(left=0.55 / width, right=1 - 0.12 / width, top=1 - top / height,
@@ -118,7 +117,7 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
         span = max(mean["train_pairs"].max(), 1)
         for axes, (metric, label) in zip(grid[line], METRICS.items()):
             draw_panel(axes, draws[draws["metric"] == metric], mean[mean["metric"] == metric], known, span)
-            axes.set_xlim(-0.04 * span, 1.05 * span)
+            axes.set_xlim(-0.04 * span, 1.06 * span)
             axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=[1, 2, 5, 10]))
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
             axes.set_ylim(bottom=0)
@@ -129,12 +128,11 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
                 axes.annotate(f"the paper: flat\nfrom about {place:,.0f}", (place, 0), (4, 4), color=style.GREY,
                               xycoords=("data", "axes fraction"), textcoords="offset points", va="bottom", zorder=2,
                               fontsize=6.5,
-                              bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})
+                              bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 1})
             style.mark(axes, face_of(draws), 14)
-        questions = f"{split}, {mean['n'].max():,} questions"
+        questions = f"{split_title(split)}, {mean['n'].max():,} questions"
         style.panel_title(grid[line, 0], [title_of(source, sources)], questions)
-    figure.legend(handles=handles, loc="lower center", ncols=across, bbox_to_anchor=(0.5, 0.07 / height),
-                  handlelength=2.2, columnspacing=1.6, borderaxespad=0)
+    style.legends(figure, groups, 0.07)
     return figure
 
 
@@ -142,7 +140,8 @@ def main(given: argparse.Namespace) -> None:
     rows = sized(mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws=True))
     if rows[~rows["model"].isin(BASELINES) & (rows["method"] != "control")].empty:
         raise UserError(f"{given.metrics}: no f1 or exact_match of a model; run an experiment of mctaco with a model")
-    style.save(draw(rows, plateau(given.sources.parent / "published.csv"), load(given.sources)), given.output)
+    flat, sources = plateau(given.sources.parent / "published.csv"), load(given.sources)
+    style.save(lambda: draw(rows, flat, sources), given)
     mean = means(rows).assign(origin="mean over draws", draw=np.nan, seed=np.nan, wording=None)
     write_points(pd.concat([mean[COLUMNS], rows.assign(origin="one draw", draws=np.nan).reindex(columns=COLUMNS)]), given.output)
     log.info("%s: %d sizes", given.output, mean["train_questions"].nunique(dropna=False))

@@ -4,7 +4,7 @@ A block for each study, a column for each of its probes, a row for each model an
 
 Reads  metrics.parquet, <train>/<study>/<run>/run.json (kind, parameters), resources/sources.yaml and models.yaml, and beside
        them studies.yaml and published.csv
-Writes <output>.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
     python -m scripts.publish.scorecard.wordings --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train \\
@@ -52,10 +52,10 @@ def draw_axes(axes: Axes, rows: pd.DataFrame, places: dict[tuple, float], marks:
         axes.errorbar(mean["value"] * 100, [y] * len(mean), xerr=style.error_bars(mean), linestyle="", color=style.INK, marker="|",
                       markersize=7, markeredgewidth=1.4, elinewidth=0.9, capsize=1.8, zorder=3)
         for wording, one in system.dropna(subset="wording").groupby("wording", sort=False):
-            axes.plot(one["value"] * 100, [y] * len(one), linestyle="", marker=marks[wording], markersize=4, markerfacecolor="white",
+            axes.plot(one["value"] * 100, [y] * len(one), linestyle="", marker=marks[wording], markersize=4, markerfacecolor=style.PAPER,
                       markeredgecolor=style.COLOURS[list(marks).index(wording) % len(style.COLOURS)], markeredgewidth=1, zorder=4, clip_on=False)
     for y in places.values():
-        axes.axhline(y, color="#f0f0f0", linewidth=0.6, zorder=0.5)
+        axes.axhline(y, color=style.GRID, linewidth=0.6, zorder=0.5)
     for value in control[:1]:
         axes.axvline(value * 100, color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.9, zorder=1)
     axes.set_yticks([])
@@ -86,7 +86,6 @@ def title_of(probe: dict) -> str:
 
 def draw(rows: pd.DataFrame, probes: list[dict], controls: pd.DataFrame, models: dict) -> Figure:
     """The figure of worded(); probes: of probe_names()."""
-    style.apply()
     studies = list(dict.fromkeys(probe["study"] for probe in probes))
     blocks = {name: rows[rows["study"] == name] for name in studies}
     heads = {name: HEAD + TITLE * max(title_of(probe).count("\n") + 1 for probe in probes if probe["study"] == name) + 0.06 for name in studies}
@@ -97,7 +96,7 @@ def draw(rows: pd.DataFrame, probes: list[dict], controls: pd.DataFrame, models:
         marks = {name: style.MARKERS[number % 6] for number, name in enumerate(block["wording"].dropna().unique())}
         places, names, end = places_of(block)
         figure.text(0.06 / style.WIDTH, (top - 0.1) / height, own[0]["study_title"], fontweight="bold", fontsize=8.5, va="center")
-        handles = [Line2D([], [], linestyle="", marker=mark, markersize=4, markerfacecolor="white", label=name.replace("_", " "),
+        handles = [Line2D([], [], linestyle="", marker=mark, markersize=4, markerfacecolor=style.PAPER, label=name.replace("_", " "),
                           markeredgecolor=style.COLOURS[number % len(style.COLOURS)]) for number, (name, mark) in enumerate(marks.items())]
         figure.legend(handles=handles, loc="upper left", ncols=min(len(handles), 8), bbox_to_anchor=(0.06 / style.WIDTH, (top - 0.17) / height),
                       borderpad=0, borderaxespad=0, handletextpad=0.2, columnspacing=1.2, fontsize=7)
@@ -133,11 +132,9 @@ def main(given: argparse.Namespace) -> None:
     metrics, networks = read_scores(given.metrics), networks_of([given.train / name / "run.json" for name in given.runs])
     studies = {name: study for name, study in studies.items() if name in set(metrics["study"])}
     rows = worded(asked_rows(metrics, studies, sources, networks))
-    if rows.empty:
-        figure = style.nothing("no model was asked in several wordings in this run")
-    else:
-        figure = draw(rows, probe_names(rows, studies, sources).to_dict("records"), best_controls(metrics, rows, studies, sources), models)
-    style.save(figure, given.output)
+    probes, controls = probe_names(rows, studies, sources).to_dict("records"), best_controls(metrics, rows, studies, sources)
+    none = "no model was asked in several wordings in this run"
+    style.save(lambda: style.nothing(none) if rows.empty else draw(rows, probes, controls, models), given)
     write_points(rows[COLUMNS], given.output)
     log.info("%s: %d points", given.output, len(rows))
 

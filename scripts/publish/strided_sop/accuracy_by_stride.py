@@ -5,7 +5,7 @@ Grey: controls, which cannot understand time (where they were measured in severa
 on the evaluation split itself, as the paper reports. Human answers where there are any.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
     python -m scripts.publish.strided_sop.accuracy_by_stride --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -26,7 +26,7 @@ from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of, replicate_name
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
 from scripts.publish.table import write_points
 
@@ -68,7 +68,7 @@ def looks(metrics: pd.DataFrame) -> dict[str, dict]:
 def draw_series(axes: Axes, points: pd.DataFrame, look: dict) -> None:
     """One model in one panel: peak (light), seeds (dots), and accuracy with its interval (bold); of a control a thin line."""
     line = (0, (4, 1.6)) if look["matched"] else "-"
-    face = "white" if look["matched"] else look["colour"]
+    face = style.PAPER if look["matched"] else look["colour"]
     peak = points[(points["metric"] == "peak_accuracy") & points["seed"].isna()]
     axes.plot(peak["stride"] + look["shift"], peak["value"] * 100, linestyle=line, linewidth=0.9, alpha=0.45,
               color=look["colour"], marker="_", markersize=6, markeredgewidth=1.2, zorder=2)
@@ -115,7 +115,7 @@ def legend_groups(metrics: pd.DataFrame, known: dict[str, dict]) -> list[tuple[s
     """What stands under the panels: the series, the controls."""
     handles = [Line2D([], [], color=look["colour"], marker=look["marker"], markersize=4.5,
                       linestyle="--" if look["matched"] else "-",
-                      markerfacecolor="white" if look["matched"] else look["colour"], label=series)
+                      markerfacecolor=style.PAPER if look["matched"] else look["colour"], label=series)
                for series, look in known.items()]
     controls = [handle for handle, look in zip(handles, known.values()) if look["colour"] == style.CONTROL]
     handles = [handle for handle in handles if handle not in controls]
@@ -127,12 +127,11 @@ def legend_groups(metrics: pd.DataFrame, known: dict[str, dict]) -> list[tuple[s
 
 def legend_of_marks(figure: Figure, metrics: pd.DataFrame) -> None:
     """In the last line: what the kinds of mark mean."""
-    marks = [
-        Line2D([], [], color=style.GREY, marker="|", markersize=9, linewidth=1.4,
-               label="epoch chosen on held-out training videos, 95 % interval"),
-        Line2D([], [], color=style.GREY, alpha=0.6, marker="_", linewidth=0.9,
-               label="best epoch on this split, as in the paper"),
-    ]
+    learns = (metrics["metric"] == "peak_accuracy").any()
+    marks = [Line2D([], [], color=style.GREY, marker="|", markersize=9, linewidth=1.4,
+                    label="epoch chosen on held-out training videos, 95 % interval" if learns else "95 % interval")]
+    if learns:
+        marks.append(Line2D([], [], color=style.GREY, alpha=0.6, marker="_", linewidth=0.9, label="best epoch on this split, as in the paper"))
     if len(metrics.dropna(subset="seed").drop_duplicates(["seed", "wording"])) > 1:
         marks.append(Line2D([], [], color=style.GREY, marker="o", markersize=2.5, linestyle="", label=replicate_name(metrics)))
     figure.legend(handles=marks, loc="lower center", ncols=len(marks), bbox_to_anchor=(0.5, 0.06 / figure.get_figheight()),
@@ -141,7 +140,6 @@ def legend_of_marks(figure: Figure, metrics: pd.DataFrame) -> None:
 
 def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by strided_metrics()."""
-    style.apply()
     panels = list(metrics.groupby(["source", "split"], sort=False))
     known = looks(metrics)
     across = len(panels) if len(panels) < 4 else 2 if len(panels) == 4 else 3
@@ -162,11 +160,11 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
         human = points[points["metric"] == "human_accuracy"]
         if len(human):
             axes.errorbar(human["stride"] - 0.3, human["value"] * 100, yerr=style.error_bars(human), color=style.INK,
-                          linestyle=":", ecolor="#9a9a9a", marker="*", markersize=6, elinewidth=0.7, capsize=1.5,
+                          linestyle=":", ecolor=style.CONTROL, marker="*", markersize=6, elinewidth=0.7, capsize=1.5,
                           linewidth=1, zorder=3)
         draw_counts(axes, points[points["model"] != "human"], labelled=place % across == 0)
         title = sources.get(source, {}).get("title", source)
-        style.panel_title(axes, textwrap.wrap(title, 28 if across > 2 else 44), split)
+        style.panel_title(axes, textwrap.wrap(title, 28 if across > 2 else 44), split_title(split))
         style.mark(axes, face_of(points))
         axes.set_xticks(strides)
         axes.set_xlim(strides[0] - 0.45, strides[-1] + 0.45)
@@ -186,8 +184,8 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
 
 def main(given: argparse.Namespace) -> None:
     metrics = strided_metrics(given.metrics, load(given.models))
-    figure = draw(with_few_controls(metrics), load(given.sources))
-    style.save(figure, given.output)
+    shown, sources = with_few_controls(metrics), load(given.sources)
+    style.save(lambda: draw(shown, sources), given)
     write_points(metrics.loc[metrics["metric"].isin(["accuracy", "peak_accuracy", "human_accuracy"]), COLUMNS], given.output)
     log.info("%s: %d points in %d panels", given.output, metrics["seed"].isna().sum(),
              len(metrics[["source", "split"]].drop_duplicates()))

@@ -2,11 +2,11 @@
 
 A block for each corpus and choice of its pairs (all, same videos, hard), on its first evaluation split: a row for each slice
 (scripts/evaluate/strided_slices.py says which), a column for each stride, a mark for each system with its 95 % interval,
-controls in grey, and n, the pairs, at the right. The dotted line is chance. Slices with fewer than 10 pairs, and the other
-splits, are left out of the figure, not of the CSV.
+the best control (over all pairs of the block) in grey, and n, the pairs, at the right. The dotted line is chance. Slices with
+fewer than 10 pairs, the other controls and the other splits are left out of the figure, not of the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
     python -m scripts.publish.strided_sop.slices --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -29,7 +29,7 @@ from scripts.evaluate.strided_slices import PARTS
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
 from scripts.publish.table import write_points
 
@@ -89,7 +89,6 @@ def draw_column(axes: Axes, points: pd.DataFrame, rows: dict[str, float], known:
     """One stride: the marks of every system, and n."""
     systems = list(known)
     axes.axvline(50, color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.9, zorder=1)
-    across = blended_transform_factory(axes.transAxes, axes.transData)
     for name, of_slice in points.groupby("slice", sort=False):
         for row in of_slice.to_dict("records"):
             y = rows[name] + MARK * (systems.index(row["system"]) - (len(systems) - 1) / 2)
@@ -97,8 +96,8 @@ def draw_column(axes: Axes, points: pd.DataFrame, rows: dict[str, float], known:
             value, low, high = row["value"] * 100, row["ci_low"] * 100, row["ci_high"] * 100
             spread = None if np.isnan([low, high]).any() else [[max(value - low, 0)], [max(high - value, 0)]]
             axes.errorbar(value, y, xerr=spread, linestyle="", markersize=3.2, markeredgewidth=0.8, elinewidth=0.8, zorder=4, **look)
-        axes.text(1 + 0.3 * NUMBERS, rows[name], f"{of_slice['n'].max():,}", transform=across, fontsize=6, color=style.GREY,
-                  va="center", ha="left", clip_on=False)
+        axes.annotate(f"{of_slice['n'].max():,}", (1, rows[name]), (8, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
+                      fontsize=6, color=style.GREY, va="center", annotation_clip=False)
 
 
 def limits_of(points: pd.DataFrame) -> tuple[float, float]:
@@ -126,10 +125,10 @@ def draw_block(figure: Figure, points: pd.DataFrame, title: str, top: float, kno
         axes.xaxis.set_major_locator(plt.MaxNLocator(nbins=4, integer=True))
         axes.tick_params(labelsize=6.5)
         for y in rows.values():
-            axes.axhline(y, color="#f2f2f2", linewidth=0.6, zorder=0.5)
+            axes.axhline(y, color=style.GRID, linewidth=0.6, zorder=0.5)
         draw_column(axes, points[points["stride"] == stride], rows, known)
         axes.set_title(f"stride {stride}", loc="left", fontsize=7.5, color=style.GREY, pad=3)
-        axes.annotate("n", (1, 1), (0.3 * NUMBERS * each * 72, 3), xycoords="axes fraction", textcoords="offset points", fontsize=6,
+        axes.annotate("n", (1, 1), (8, 3), xycoords="axes fraction", textcoords="offset points", fontsize=6,
                       color=style.GREY)
         axes.set_xlabel("accuracy (%)", fontsize=7, labelpad=2)
         style.mark(axes, face_of(points), 11)
@@ -144,6 +143,13 @@ def draw_block(figure: Figure, points: pd.DataFrame, title: str, top: float, kno
     figure.text(0.08 / style.WIDTH, 1 - (top + 0.04) / height, title, fontweight="bold", fontsize=8, va="top")
 
 
+def with_best_control(points: pd.DataFrame) -> pd.DataFrame:
+    """The points of one corpus without those of controls, but for the one that is best over all pairs, on average over the strides."""
+    control = points["method"] == "control"
+    reached = points[control & (points["slice"] == "all")].groupby("system")["value"].mean()
+    return points[~control | points["system"].isin(reached.nlargest(1).index)]
+
+
 def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFrame]]:
     """Title and points of each block: of a corpus and choice of its pairs the first evaluation split, at most ACROSS strides."""
     blocks = []
@@ -151,11 +157,11 @@ def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFra
         entry = sources.get(source, {})
         measured = [name for name in entry.get("evaluate", []) if name in set(of_source["split"])]
         split = measured[0] if measured else of_source["split"].iloc[0]
-        shown = of_source[(of_source["split"] == split) & (of_source["n"] >= LEAST)]
+        shown = with_best_control(of_source[(of_source["split"] == split) & (of_source["n"] >= LEAST)])
         strides = sorted(set(shown["stride"]))
         for start in range(0, len(strides), ACROSS):
             part = shown[shown["stride"].isin(strides[start : start + ACROSS])]
-            blocks.append((f"{entry.get('title', source)}, {split}{pairs}", part))
+            blocks.append((f"{entry.get('title', source)}, {split_title(split)}{pairs}", part))
     return blocks
 
 
@@ -164,12 +170,11 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     blocks = blocks_of(points, sources)
     if not blocks:
         return style.nothing(f"No slice has {LEAST} pairs.")
-    style.apply()
     every = looks(pd.concat([part for _, part in blocks]))
     known = [{name: look for name, look in every.items() if name in set(part["system"])} for _, part in blocks]
     handles = {name: Line2D([], [], linestyle="", markersize=4, label=name, **look) for name, look in every.items()}
     groups = [("", [handles[name] for name, look in every.items() if look["color"] != style.CONTROL]),
-              (style.CONTROLS, [handles[name] for name, look in every.items() if look["color"] == style.CONTROL])]
+              (style.BEST_CONTROL, [handles[name] for name, look in every.items() if look["color"] == style.CONTROL])]
     foot = 0.2 + style.legends_height(groups)
     heights = [TOP + rows_of(part, len(of_block))[2] + UNDER for (_, part), of_block in zip(blocks, known)]
     figure = plt.figure(figsize=(style.WIDTH, sum(heights) + foot))
@@ -185,7 +190,8 @@ def main(given: argparse.Namespace) -> None:
     points = sliced_points(strided_metrics(given.metrics, load(given.models), slices=True))
     if set(points["slice"]) == {"all"}:
         raise UserError(f"{given.metrics}: no accuracy on slices; evaluate the runs of strided_sop again")
-    style.save(draw(points, load(given.sources)), given.output)
+    sources = load(given.sources)
+    style.save(lambda: draw(points, sources), given)
     write_points(points[COLUMNS], given.output)
     log.info("%s: %d points", given.output, len(points))
 

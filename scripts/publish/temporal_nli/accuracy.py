@@ -1,13 +1,13 @@
 """Draw accuracy on one challenge set by what it varies (Thukral et al. 2021, figure 1 and the text of section 5).
 
 A panel for each source, model and method. Dots: accuracy, mean over the seeds, with the 95 % interval over templates and
-seeds; grey bars: the majority baseline on the same pairs; crosses: the control that is best over all pairs. Scoring is
+seeds; grey ticks: the majority baseline on the same pairs; crosses: the control that is best over all pairs. Scoring is
 ternary, binary for models of two labels.
 Set I is shown by the way times are chosen, set II by hypothesis and by the way times are chosen, set III by units; all by the
 distance of the two times, set III by the size of the hypothesis's duration as well.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
 The last part of --output says which set is drawn: temporal_nli_temp_order, temporal_nli_temp_duration or
 temporal_nli_cross_unit.
@@ -23,6 +23,7 @@ import textwrap
 from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -33,10 +34,10 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import parts_of
 from scripts.publish.marks import face_of
-from scripts.publish.names import load
+from scripts.publish.names import load, method_title
 from scripts.publish.table import write_points
 from scripts.publish.temporal_nli.metrics import (
-    METHODS, SCORINGS, SETS, STUDY, VALUES, data_title, nli_metrics, value_name,
+    SCORINGS, SETS, STUDY, VALUES, data_title, nli_metrics, value_name,
 )
 
 COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment", "section", "row",
@@ -77,7 +78,8 @@ LOOKS = {"": (style.INK, "D", 3.4), "fixed": (style.COLOURS[0], "o", 4.2), "inte
          "less_than_gold": (style.COLOURS[4], "^", 4.4),
          "before": (style.COLOURS[0], "<", 4.4), "after": (style.COLOURS[1], ">", 4.4),
          "lower": (style.COLOURS[5], "v", 4.4), "higher": (style.COLOURS[4], "^", 4.4)}
-MAJORITY, CONTROL = "#a6a6a6", "#606060"
+LANE = 0.5  # of a row, between the dots of one
+MAJORITY, CONTROL = style.CONTROL, style.GREY
 # Inches: above all, a row, between panels, a block's title, a panel's title, under a line of panels; how wide a letter
 # of the rows' and of the sections' names is.
 TOP, ROW, GAP, HEAD, TITLE, FOOT = 0.1, 0.148, 0.27, 0.3, 0.38, 0.32
@@ -135,12 +137,20 @@ def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
 
 
 def rows_of(points: pd.DataFrame) -> pd.DataFrame:
-    """Every row of a panel, headings included, with its y (in rows from the top); all panels have the same ones."""
+    """Every row of a panel, headings included, with its y (in rows from the top); all panels have the same ones. A row is as tall as its
+    dots need."""
     rows = points[["section_place", "section", "row_place", "row"]].drop_duplicates()
     rows = rows.sort_values(["section_place", "row_place", "row"], ignore_index=True)
     first = ~rows["section_place"].duplicated()
+    lanes = rows["section_place"].map(points.groupby("section_place")["dot_place"].nunique())
+    tall = np.maximum(1, LANE * lanes + 0.2)
     # A heading takes a row and, below another section, half a row of air.
-    return rows.assign(first=first, y=rows.index + 1.0 * first.cumsum() + 0.5 * (first.cumsum() - 1))
+    return rows.assign(first=first, y=tall.cumsum() - tall / 2 + 1.5 * first.cumsum() - 0.5, tall=tall)
+
+
+def end_of(rows: pd.DataFrame) -> float:
+    """Where the axes of a panel end, in rows from the top."""
+    return (rows["y"] + rows["tall"] / 2).max() + 0.25
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: pd.DataFrame) -> None:
@@ -149,16 +159,17 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: pd.DataFrame) -> None:
     for dot, of_dot in points.groupby("dot"):
         colour, marker, size = LOOKS.get(dot, LOOKS[""])
         dots = points.loc[points["section_place"].isin(of_dot["section_place"]), "dot_place"].nunique()
-        y = of_dot["y"] + (of_dot["dot_place"] - (dots - 1) / 2) * 0.36
-        axes.plot(of_dot["majority"] * 100, y, linestyle="", marker="|", markersize=5, markeredgewidth=1.5,
-                  color=MAJORITY, zorder=2, clip_on=False)
-        axes.plot(of_dot["control"] * 100, y, linestyle="", marker="x", markersize=3.4, markeredgewidth=1, color=CONTROL, zorder=3,
+        y = of_dot["y"] + (of_dot["dot_place"] - (dots - 1) / 2) * LANE
+        # Both stand out from under a dot of the same value.
+        axes.plot(of_dot["majority"] * 100, y, linestyle="", marker="|", markersize=7.4, markeredgewidth=1.2, color=MAJORITY, zorder=2,
+                  clip_on=False)
+        axes.plot(of_dot["control"] * 100, y, linestyle="", marker="x", markersize=5.4, markeredgewidth=0.9, color=CONTROL, zorder=3,
                   clip_on=False)
         axes.errorbar(of_dot["value"] * 100, y, xerr=style.error_bars(of_dot), linestyle="", color=colour, marker=marker,
                       markersize=size, markeredgewidth=0, elinewidth=1, zorder=4, clip_on=False)
     for y in rows["y"]:
-        axes.axhline(y, color="#efefef", linewidth=0.5, zorder=0.5)
-    axes.set_ylim(rows["y"].max() + 0.75, 0.25)
+        axes.axhline(y, color=style.GRID, linewidth=0.5, zorder=0.5)
+    axes.set_ylim(end_of(rows), 0.25)
     axes.set_xlim(0, 100)
     axes.set_xticks([0, 25, 50, 75, 100], ["0", "", "50", "", "100"])
     axes.set_yticks([])
@@ -174,7 +185,7 @@ def label_rows(axes: Axes, rows: pd.DataFrame) -> None:
     for _, row in rows.iterrows():
         axes.annotate(row["row"], (0, row["y"]), (-6, 0), **same)
         if row["first"]:
-            axes.annotate(row["section"], (0, row["y"] - 1), (-6, 0), fontweight="bold", **same)
+            axes.annotate(row["section"], (0, row["y"] - row["tall"] / 2 - 0.5), (-6, 0), fontweight="bold", **same)
 
 
 def counts_of(points: pd.DataFrame, rows: pd.DataFrame) -> list[str]:
@@ -189,7 +200,7 @@ def count_rows(axes: Axes, counts: list[str], rows: pd.DataFrame) -> None:
     """Right of a line of panels: the pairs behind the dots."""
     same = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "fontsize": 6.5, "color": style.GREY,
             "va": "center", "annotation_clip": False}
-    axes.annotate("pairs", (1, rows["y"].min() - 1), (10, 0), **same)
+    axes.annotate("pairs", (1, (rows["y"] - rows["tall"] / 2).min() - 0.5), (10, 0), **same)
     for y, text in zip(rows["y"], counts):
         axes.annotate(text, (1, y), (10, 0), **same)
 
@@ -222,13 +233,12 @@ def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFra
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
     """The figure of points_of() one set."""
-    style.apply()
     rows, blocks = rows_of(points), blocks_of(points, sources)
     across = max(len(line) for _, _, lines in blocks for line in lines)
     left = 0.14 + max(LETTER * rows["row"].str.len().max(), BOLD * rows["section"].str.len().max())
     right = 0.2 + LETTER * max(len(text) for _, block, _ in blocks for text in counts_of(block, rows))
     wide = (style.WIDTH - left - right - (across - 1) * GAP) / across
-    tall = (rows["y"].max() + 0.5) * ROW
+    tall = (end_of(rows) - 0.25) * ROW
     names = {series: textwrap.wrap(series, int(wide * 14)) for series in points["series"].unique()}
     head = TITLE + 0.13 * (max(len(name) for name in names.values()) - 1)
     foot = 0.26 + 0.17 * math.ceil((points["dot"].nunique() + 2) / 3)
@@ -246,7 +256,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
                                         wide / style.WIDTH, tall / height])
                 draw_panel(axes, panel, rows)
                 style.mark(axes, face_of(panel), 13)
-                detail = METHODS.get(method, method) + ("" if scoring == "ternary" else f", {scoring}")
+                detail = method_title(method) + ("" if scoring == "ternary" else f", {scoring}")
                 style.panel_title(axes, names[series], detail)
                 if block is blocks[-1][1] and line is lines[-1]:
                     axes.set_xlabel("accuracy (%)")
@@ -264,11 +274,8 @@ def main(given: argparse.Namespace) -> None:
         raise UserError(f"--output: {given.output.name} names no challenge set; "
                         f"write one of {', '.join(f'{STUDY}_{name}' for name in SETS)}")
     points = points_of(nli_metrics(given.metrics, load(given.models)), challenge_set)
-    if points.empty:
-        figure = style.nothing(f"{SETS[challenge_set]}: not measured in this run")
-    else:
-        figure = draw(points, load(given.sources))
-    style.save(figure, given.output)
+    sources, none = load(given.sources), f"{SETS[challenge_set]}: not measured in this run"
+    style.save(lambda: style.nothing(none) if points.empty else draw(points, sources), given)
     write_points(points[COLUMNS], given.output)
     log.info("%s: %d points in %d panels", given.output, len(points),
              len(points[["source", "dataset", "split", "series", "method"]].drop_duplicates()))

@@ -4,7 +4,7 @@ Rows: the label; columns: the prediction. A cell's colour and number: its share 
 seeds. Left of a row: how many pairs have the label. Models that know two labels have matrices of two.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the cells, as shares from 0 to 1 of all pairs and of the row
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, as shares from 0 to 1 of all pairs and of the row
 
     python -m scripts.publish.temporal_nli.confusion --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -19,14 +19,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgba
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
 
 from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
-from scripts.publish.names import load
+from scripts.publish.names import load, method_title
 from scripts.publish.table import write_points
 from scripts.publish.temporal_nli.metrics import LABELS, SETS, data_title, nli_metrics
 
@@ -34,7 +34,6 @@ COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "sc
            "predicted", "value", "share_of_label", "n", "sample", "limit"]
 KNOWN = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
 LETTERS = {"entailment": "E", "neutral": "N", "contradiction": "C", "not_entailment": "not E"}
-SHADES = LinearSegmentedColormap.from_list("shades", [to_rgba(style.COLOURS[0], 0), to_rgba(style.COLOURS[0], 1)])
 # Inches: around all, a matrix, from one to the next, left of the first; above all, a block's title, a line of a
 # matrix's title, below a matrix.
 MARGIN, SIDE, PITCH, LABELLED = 0.06, 0.69, 0.8, 0.66
@@ -57,11 +56,11 @@ def draw_matrix(axes: Axes, cells: pd.DataFrame, title: list[str], labelled: boo
     shares = cells.pivot(index="label", columns="predicted", values="share_of_label")
     shares = shares.reindex(index=labels, columns=labels)
     pairs = (cells.groupby("label")["value"].sum() * cells["n"].iloc[0]).round().reindex(labels).fillna(0)
-    axes.pcolormesh(np.ma.masked_invalid(shares.to_numpy(float)), cmap=SHADES, vmin=0, vmax=1, edgecolors="#cccccc",
+    axes.pcolormesh(np.ma.masked_invalid(shares.to_numpy(float)), cmap=style.shades(), vmin=0, vmax=1, edgecolors=style.PALE,
                     linewidth=0.6, zorder=1)
     for (row, column), share in np.ndenumerate(shares.to_numpy(float)):
         axes.text(column + 0.5, row + 0.52, "" if np.isnan(share) else f"{share * 100:.0f}", ha="center", va="center",
-                  fontsize=7, color="white" if share > 0.85 else style.INK)
+                  fontsize=7, color=style.on_shade(np.nan_to_num(share)))
     axes.set_xlim(0, len(labels))
     axes.set_ylim(len(labels), 0)
     places, letters = np.arange(len(labels)) + 0.5, [LETTERS[label] for label in labels]
@@ -103,9 +102,8 @@ def blocks_of(cells: pd.DataFrame, sources: dict) -> list[tuple[str, list[list[l
 
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     """The figure of cells_of(); the matrices of one set stand beside one another."""
-    style.apply()
     blocks = blocks_of(cells, sources)
-    heading = {(series, method): [*textwrap.wrap(series, WRAP), method.replace("_", " ")]
+    heading = {(series, method): [*textwrap.wrap(series, WRAP), *textwrap.wrap(method_title(method), WRAP)]
                for series, method in cells[["series", "method"]].drop_duplicates().itertuples(index=False)}
     over = LINE * max(len(lines) for lines in heading.values()) + 0.24
     height = TOP + 0.42 + sum(HEAD + len(lines) * (over + SIDE + FOOT) for _, lines in blocks)
@@ -131,7 +129,7 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
                 left += PITCH * len(group)
             top = bottom - FOOT
     bar = figure.add_axes([0.36, 0.34 / height, 0.28, 0.07 / height])
-    figure.colorbar(ScalarMappable(Normalize(0, 100), SHADES), cax=bar, orientation="horizontal")
+    figure.colorbar(ScalarMappable(Normalize(0, 100), style.shades()), cax=bar, orientation="horizontal")
     bar.set_xlabel("share of the pairs with the label of the row (%)", fontsize=7, labelpad=1)
     bar.tick_params(labelsize=7, length=2, pad=1)
     bar.grid(visible=False)
@@ -140,11 +138,8 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
 
 def main(given: argparse.Namespace) -> None:
     cells = cells_of(nli_metrics(given.metrics, load(given.models)))
-    if cells.empty:
-        figure = style.nothing("no model was measured in this run")
-    else:
-        figure = draw(cells, load(given.sources))
-    style.save(figure, given.output)
+    sources = load(given.sources)
+    style.save(lambda: style.nothing("no model was measured in this run") if cells.empty else draw(cells, sources), given)
     write_points(cells[COLUMNS], given.output)
     log.info("%s: %d matrices", given.output, len(cells.drop_duplicates(["source", "dataset", "split", "series", "method"])))
 

@@ -7,7 +7,7 @@ model that learnt from everything (held out: template), where that was run. A ru
 there, and not in the last one. A cell has the accuracy, mean over the seeds, and its 95 % bootstrap interval over templates.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the cells, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, values as shares from 0 to 1
 
     python -m scripts.publish.temporal_nli.generalization --metrics results/evaluate/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -29,10 +29,9 @@ from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
-from scripts.publish.names import load
+from scripts.publish.names import load, method_title
 from scripts.publish.table import write_points
-from scripts.publish.temporal_nli.confusion import SHADES
-from scripts.publish.temporal_nli.metrics import METHODS, SCORINGS, SETS, data_title, nli_metrics
+from scripts.publish.temporal_nli.metrics import SCORINGS, SETS, data_title, nli_metrics
 
 PARTS = ["seen", "unseen", "learnt"]
 FRONTED = "form: time first"
@@ -86,11 +85,11 @@ def row_name(challenge_set: str, kind: str, cells: pd.DataFrame) -> str:
 def draw_panel(axes: Axes, cells: pd.DataFrame, kinds: list[str]) -> None:
     """The matrix of one model and method."""
     values = cells.pivot(index="held_out", columns="part", values="value").reindex(index=kinds, columns=PARTS)
-    axes.pcolormesh(np.ma.masked_invalid(values.to_numpy(float)), cmap=SHADES, vmin=0, vmax=1.15, edgecolors="#cccccc",
+    axes.pcolormesh(np.ma.masked_invalid(values.to_numpy(float)), cmap=style.shades(), vmin=0, vmax=1.15, edgecolors=style.PALE,
                     linewidth=0.6, zorder=1)
     for _, cell in cells.iterrows():
         at = PARTS.index(cell["part"]) + 0.5, kinds.index(cell["held_out"])
-        colour = "white" if cell["value"] > 0.85 else style.INK
+        colour = style.on_shade(cell["value"] / 1.15)
         axes.text(at[0], at[1] + 0.36, f"{cell['value'] * 100:.1f}", ha="center", va="center", fontsize=7.5, color=colour)
         told = "one group" if np.isnan(cell["ci_low"]) else f"{cell['ci_low'] * 100:.0f}–{cell['ci_high'] * 100:.0f}"
         axes.text(at[0], at[1] + 0.75, told, ha="center", va="center", fontsize=6, color=colour)
@@ -125,7 +124,6 @@ def left_of(blocks: list[tuple]) -> float:
 
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     """The figure of cells_of()."""
-    style.apply()
     blocks = blocks_of(cells, sources)
     left, wide = left_of(blocks), COLUMN * len(PARTS)
     names = {series: textwrap.wrap(series, int(wide / 0.068)) for series in cells["series"].unique()}
@@ -142,7 +140,7 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
                 axes = figure.add_axes([(left + number * (wide + GAP)) / style.WIDTH, bottom / height, wide / style.WIDTH,
                                         tall / height])
                 draw_panel(axes, panel, kinds)
-                detail = METHODS.get(method, method) + ("" if scoring == "ternary" else f", {scoring}")
+                detail = method_title(method) + ("" if scoring == "ternary" else f", {scoring}")
                 style.panel_title(axes, names[series], detail)
                 if number == 0:
                     axes.set_yticks(np.arange(len(kinds)) + 0.5, [row_name(challenge_set, kind, block) for kind in kinds],
@@ -154,8 +152,8 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
 
 def main(given: argparse.Namespace) -> None:
     cells = cells_of(nli_metrics(given.metrics, load(given.models), [TEMPLATE, *KINDS]))
-    figure = style.nothing("nothing but templates was held out in this run") if cells.empty else draw(cells, load(given.sources))
-    style.save(figure, given.output)
+    sources, none = load(given.sources), "nothing but templates was held out in this run"
+    style.save(lambda: style.nothing(none) if cells.empty else draw(cells, sources), given)
     write_points(cells[COLUMNS], given.output)
     log.info("%s: %d cells", given.output, len(cells))
 

@@ -12,9 +12,7 @@ from scripts.publish.names import details_of, experiment_if_needed, model_title,
 STUDY = "temporal_nli"
 SETS = {"temp_order": "Set I: Temp-Order", "temp_duration": "Set II: Temp-Duration",
         "cross_unit": "Set III: Cross-Unit"}
-METHODS = {"majority": "baseline", "direct": "direct evaluation", "hypothesis_only": "hypothesis only",
-           "likelihood": "likelihood", "likelihood_pmi": "likelihood, PMI", "train": "train and evaluate", "external": "from elsewhere",
-           "control": "control"}
+METHODS = ["majority", "direct", "hypothesis_only", "likelihood", "likelihood_blind", "likelihood_pmi", "train", "external", "control"]  # in the paper's order
 SCORINGS = ["ternary", "binary"]
 LABELS = ["entailment", "neutral", "contradiction"]
 
@@ -77,7 +75,7 @@ def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,))
     point = ["source", "dataset", "split", "model", "method", "scoring", "slice", "metric"]
     titles = metrics["model"].map(lambda name: model_title(name, models))
     metrics["series"] = titles + experiment_if_needed(metrics, point)
-    order = {"challenge_set": list(SETS), "method": list(METHODS), "scoring": SCORINGS, "model": ["majority", *models]}
+    order = {"challenge_set": list(SETS), "method": METHODS, "scoring": SCORINGS, "model": ["majority", *models]}
     places = {f"{column}_place": metrics[column].map({value: place for place, value in enumerate(values)})
               for column, values in order.items()}
     by = ["source", "challenge_set_place", "dataset", "split", "model_place", "series", "method_place", "scoring_place",

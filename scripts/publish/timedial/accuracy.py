@@ -5,7 +5,7 @@ intervals over instances and seeds. Diamonds are table 5 of Qin et al. 2021, on 
 chance (two right options of four: 1/6), the one at the right what people reach.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
     python -m scripts.publish.timedial.accuracy --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -20,7 +20,7 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.table import percent, write_points
 from scripts.publish.timedial.metrics import (
     context_told, drawn, human, over_seeds, published_beside, same_system, systems_of, timedial_metrics, title_of,
@@ -52,7 +52,7 @@ def block_of(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Bl
     if len(published):
         texts["paper"] = [percent(value.iloc[0]) if len(value) else "" for value in paper]
     column = Column("2-best accuracy (% of instances)", marks_of(points, systems), paper_marks(published, systems), lines)
-    told = f"{first['split']}, {first['n']:,} instances, {context_told(points)}"
+    told = f"{split_title(first['split'])}, {first['n']:,} instances, {context_told(points)}"
     return Block(title_of(first["measured_on"], sources), told, systems, [column], face_of(points), texts)
 
 
@@ -64,7 +64,7 @@ def main(given: argparse.Namespace) -> None:
     paper = table_5(published_beside(given.sources))
     blocks = [block_of(challenge, paper[(paper["measured_on"] == name) & (not challenge["sample"].any())], sources)
               for name, challenge in points.groupby("measured_on", sort=False)]
-    style.save(figure_of(blocks, handles_of(blocks)), given.output)
+    style.save(lambda: figure_of(blocks, handles_of(blocks)), given)
     write_points(drawn(points, paper), given.output)
     log.info("%s: %d systems", given.output, len(points))
 

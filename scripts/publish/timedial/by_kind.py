@@ -6,7 +6,7 @@ seeds with 95 % intervals over instances and seeds; n is the instances. The dott
 all instances. Kinds with fewer than 10 instances and the other controls are left out of the figure, not of the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
     python -m scripts.publish.timedial.by_kind --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -21,7 +21,7 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
-from scripts.publish.names import load
+from scripts.publish.names import load, split_title
 from scripts.publish.table import write_points
 from scripts.publish.timedial.metrics import (
     context_told, drawn, over_seeds, systems_of, timedial_metrics, title_of, widest, with_best_control)
@@ -55,7 +55,7 @@ def block_of(points: pd.DataFrame, panel: str, sources: dict) -> Block | None:
         columns.append(Column(f"{NAMES.get(part, part)}\nn = {of_part['n'].max():,}", marks,
                               lines={chance: ((0, (1, 1.5)), "" if columns else "chance")}))
     return Block(f"{title_of(first['measured_on'], sources)}: {PANELS[panel]}",
-                 f"2-best accuracy (% of instances), {first['split']}, {context_told(rows)}", systems, columns,
+                 f"2-best accuracy (% of instances), {split_title(first['split'])}, {context_told(rows)}", systems, columns,
                  face_of(points))
 
 
@@ -69,7 +69,7 @@ def main(given: argparse.Namespace) -> None:
     blocks = [block for _, challenge in shown.groupby("measured_on", sort=False) for panel in PANELS
               if (block := block_of(challenge, panel, sources))]
     few = f"No kind of span and no length of dialog has {LEAST} instances."
-    style.save(figure_of(blocks, handles_of(blocks)) if blocks else style.nothing(few), given.output)
+    style.save(lambda: figure_of(blocks, handles_of(blocks)) if blocks else style.nothing(few), given)
     write_points(drawn(points, points.iloc[:0]), given.output)
     log.info("%s: %d points", given.output, len(points))
 

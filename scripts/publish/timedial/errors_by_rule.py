@@ -6,7 +6,7 @@ their instance or higher, mean over the seeds, with 95 % intervals over instance
 is a share of. Of the controls random and the one with the highest 2-best accuracy are drawn; all are in the CSV. Diamonds are the numbers behind the paper's figure, whose denominators are others (446, 1,225 and 1,379).
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
     python -m scripts.publish.timedial.errors_by_rule --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
@@ -72,7 +72,7 @@ def main(given: argparse.Namespace) -> None:
     figure_2, counts = published[published["table"] == "Figure 2"], denominators(given.sources.parent / "published.csv")
     blocks = [block_of(challenge, figure_2[(figure_2["measured_on"] == name) & (not challenge["sample"].any())], counts, sources)
               for name, challenge in with_best_control(points, metrics, ("random",)).groupby("measured_on", sort=False)]
-    style.save(figure_of(blocks, handles_of(blocks)), given.output)
+    style.save(lambda: figure_of(blocks, handles_of(blocks)), given)
     write_points(drawn(points, figure_2), given.output)
     log.info("%s: %d points", given.output, len(points))
 

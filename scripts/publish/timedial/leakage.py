@@ -21,7 +21,7 @@ from scripts.build.timedial import DUPLICATE, EXACT, NEAR, NO_SPAN, SHARES_WORDS
 from scripts.common.program import UserError, execute, log
 from scripts.evaluate.timedial import SCHEMA
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, study_metrics
+from scripts.publish.names import load, split_title, study_metrics
 from scripts.publish.table import percent, write
 
 WORDS = ["Dialogs of", "Split"]
@@ -49,7 +49,7 @@ def tabulate(counts: pd.DataFrame, sources: dict) -> pd.DataFrame:
         built = steps.loc["built"]
         sample = " [sample data]" if "sample" in sources.get(source, {}) else ""
         rows.append({
-            "Dialogs of": sources.get(source, {}).get("title", source) + sample, "Split": split,
+            "Dialogs of": sources.get(source, {}).get("title", source) + sample, "Split": split_title(split),
             "Dialogs": f"{steps.loc['read', 'dialogs_kept']:,}",
             **{name: f"{steps.loc[reason, 'dialogs_dropped']:,}" for reason, name in LEFT.items()},
             "Kept": f"{built['dialogs_kept']:,}", "Masks": f"{built['mask_instances']:,.0f}",

@@ -10,17 +10,18 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import blended_transform_factory
 
+from scripts.common.probe import BLIND
 from scripts.publish import style
 from scripts.publish.timedial.metrics import DOMAINS, label_of, paradigm_title
 
 COLOURS = {"classify": style.COLOURS[0], "fill": style.COLOURS[1], "generate": style.COLOURS[2],
            "pseudo_log_likelihood": style.COLOURS[3], "control": style.GREY}
 MARKERS = {"zero_shot": "^", "few_shot": "v", "out": "s", "in": "o", "external": "P"}
-PAPER = {"linestyle": "", "marker": "D", "markersize": 4.4, "markerfacecolor": "white", "markeredgecolor": style.INK,
+PAPER = {"linestyle": "", "marker": "D", "markersize": 4.4, "markerfacecolor": style.PAPER, "markeredgecolor": style.INK,
          "markeredgewidth": 0.9}
 ROW, HEAD, GAP, WRAP = 0.19, 0.23, 0.24, 46  # inches; characters of a label's line
 LABEL_LINE = 0.105  # inches
-TOP, UNDER, LINE = 0.52, 0.36, 0.13  # inches: a block's title; its ticks; a line of what an axis tells
+TOP, UNDER, LINE = 0.56, 0.36, 0.13  # inches: a block's title; its ticks; a line of what an axis tells
 
 
 def label_lines(system: dict) -> list[str]:
@@ -94,11 +95,12 @@ def draw_column(axes: Axes, block: Block, column: Column, at: list[float]) -> No
         axes.axvline(value, color=style.GREY, linestyle=line, linewidth=0.9, zorder=1)
     for mark in column.marks:
         system = block.systems[mark["system"]]
-        colour = mark.get("colour", COLOURS.get(system["paradigm"], style.COLOURS[4]))
+        control = system["paradigm"] == "control" or system["paradigm"].endswith(BLIND)
+        colour = mark.get("colour", style.GREY if control else COLOURS.get(system["paradigm"], style.COLOURS[4]))
         low, high = max(mark["value"] - mark["ci_low"], 0), max(mark["ci_high"] - mark["value"], 0)
         axes.errorbar(mark["value"], at[mark["system"]] + mark.get("shift", 0) * block.row,
                       xerr=[[low], [high]] if high + low > 0 else None, linestyle="", color=colour,
-                      marker=mark.get("marker", MARKERS[system["domain"]] if system["paradigm"] != "control" else "X"),
+                      marker=mark.get("marker", "X" if control else MARKERS[system["domain"]]),
                       markersize=4.6, markerfacecolor=mark.get("face", colour), markeredgewidth=0.9, elinewidth=1,
                       capsize=1.8, zorder=4, clip_on=False)
     for mark in column.paper:
@@ -112,7 +114,7 @@ def label_rows(axes: Axes, block: Block, at: list[float], heads: dict[float, str
     across = blended_transform_factory(figure.transFigure, axes.transData)
     for y, text in heads.items():
         axes.text(left, y, text, transform=across, fontweight="bold", fontsize=7.5, va="center", zorder=5,
-                  bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})  # a long one covers the axes' lines
+                  bbox={"facecolor": style.PAPER, "edgecolor": "none", "pad": 0.6})  # a long one covers the axes' lines
     for system, y in zip(block.systems, at):
         axes.text(left + 0.1 / style.WIDTH, y, "\n".join(label_lines(system)), transform=across, fontsize=7,
                   va="center", linespacing=0.92, color=style.INK if system["here"] else style.GREY)
@@ -143,7 +145,7 @@ def draw_block(figure: Figure, block: Block, top: float, width: float) -> None:
         axes.set_xticks(ticks, [str(tick) if each > 1.5 or tick % 50 == 0 else "" for tick in ticks])
         axes.tick_params(labelsize=7 if each > 1.5 else 6.5)
         for y in at:
-            axes.axhline(y, color="#f2f2f2", linewidth=0.6, zorder=0.5)
+            axes.axhline(y, color=style.GRID, linewidth=0.6, zorder=0.5)
         draw_column(axes, block, column, at)
         axes.set_xlabel(column.title, fontsize=7.5, labelpad=2)
         for value, (_, text) in column.lines.items():
@@ -181,7 +183,6 @@ def paper_handle(blocks: list[Block]) -> list[Line2D]:
 
 def figure_of(blocks: list[Block], handles: list[Line2D]) -> Figure:
     """The blocks one under the other, and a legend at the foot."""
-    style.apply()
     foot = 0.32
     heights = [TOP + block.places()[2] + UNDER + LINE * max(column.title.count("\n") + 1 for column in block.columns)
                for block in blocks]

@@ -1,0 +1,8 @@
+"""JSON as a key: one text for one value. Standard library only, for programs that start often."""
+
+import json
+
+
+def as_json(value) -> str:
+    """JSON that is the same for equal values, whatever the order of keys."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -1,0 +1,53 @@
+"""What a run has cost and on what kind of machine: measured, told in run.json (`cost`), and a part of no digest.
+
+CPU time is that of all processes of a run. Of one that was killed it goes on from the last checkpoint; what came after that is
+lost, so that it is told as `at_least`. GPU time is the time of the run on each of its GPUs; gpu_watts the power that these may
+draw (nvidia-smi's power.limit), which they seldom do all the time.
+"""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+
+from scripts.common.devices import processor
+
+EARLIER = {"cpu_seconds": 0.0, "at_least": False}  # of the attempts before this one
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process, its children and, as far as a checkpoint tells, of the attempts before it."""
+    return EARLIER["cpu_seconds"] + sum(os.times()[:4])
+
+
+def take_up(seconds: float | None) -> None:
+    """Go on from a checkpoint that tells so much CPU time; None: one that tells none."""
+    EARLIER.update(cpu_seconds=seconds or 0.0, at_least=True)
+
+
+def gpu_watts() -> float | None:
+    """The mean power limit of the GPUs that this process may use; None where nvidia-smi does not tell."""
+    if not shutil.which("nvidia-smi"):
+        return None
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    asked = ["nvidia-smi", "--query-gpu=power.limit", "--format=csv,noheader,nounits", *(["-i", named] if named else [])]
+    try:
+        told = subprocess.run(asked, capture_output=True, text=True, timeout=30).stdout.split()
+        return round(sum(map(float, told)) / len(told), 1)
+    except (OSError, ValueError, ZeroDivisionError, subprocess.TimeoutExpired):  # a MIG device has no limit of its own
+        return None
+
+
+def cost_of(facts: dict) -> dict:
+    """The `cost` of a run from what else its run.json tells (seconds, hardware); to be called once, when it ends: the next run of this
+    process counts from there."""
+    torch, processes = sys.modules.get("torch"), facts["hardware"]["processes"]
+    on_gpu = bool(torch and torch.cuda.is_available() and torch.cuda.is_initialized())
+    spent, at_least = cpu_seconds(), EARLIER["at_least"]
+    EARLIER.update(cpu_seconds=EARLIER["cpu_seconds"] - spent, at_least=False)
+    return {
+        "cpu_seconds": round(spent * processes, 1), "at_least": at_least,
+        "gpu_seconds": round(facts["seconds"] * processes, 1) if on_gpu else 0.0, "gpu_watts": gpu_watts() if on_gpu else None,
+        "processor": processor(), "cores": os.cpu_count(), "gpus": processes if on_gpu else 0,
+        "gpu": facts["hardware"]["device"] if on_gpu else None, "system": f"{platform.system()} {platform.machine()}"}

@@ -1,0 +1,174 @@
+"""Every figure of resources/figures.yaml in its default, its smallest and its largest form: no mark cut, no text on another, no entry
+of a legend that is not drawn; and its colours, on light paper and on dark."""
+
+import importlib
+import re
+import xml.etree.ElementTree as ElementTree
+from types import SimpleNamespace
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.names import split_title
+from tests.conftest import ROOT
+from tests.rows import each_row
+from tests.unit import publish_inputs, publish_inputs_mctaco, test_publish_scorecard, test_publish_timedial
+from tests.unit.figure_faults import faults_of
+from tests.unit.publish_inputs_temporal_nli import NliStudy
+
+pytestmark = pytest.mark.slow  # many figures; left out of `make check`
+
+FIGURES = [item for item in yaml.safe_load((ROOT / "resources/figures.yaml").read_text()) if item["kind"] == "figure"]
+NOT_MODELS = ["control", "baseline", "majority", "human"]
+LONG = "A model of 7 billion parameters (4 bits)"
+MANY = 7  # models of the largest form
+
+
+def here(module: str, *given) -> SimpleNamespace:
+    """A publish program, run in this process."""
+    reads = ["runs"] if "--runs" in given else []
+    importlib.import_module(module).main(publisher_arguments("", *reads).parse_args(list(map(str, given))))
+    return SimpleNamespace(returncode=0, stderr="")
+
+
+def studies(folder) -> dict:
+    """By the study of figures.yaml its made-up inputs."""
+    made_up = {
+        "strided_sop": publish_inputs.Study(folder / "sop", here), "temporal_nli": NliStudy(folder / "nli", here),
+        "mctaco": publish_inputs_mctaco.Study(folder / "mctaco", here, publish_inputs_mctaco.metric_rows() + publish_inputs_mctaco.untrained_rows()),
+        "timedial": test_publish_timedial.Study(folder / "timedial", here, test_publish_timedial.REAL | test_publish_timedial.SAMPLE)}
+    (folder / "all").mkdir()
+    made_up["all"] = test_publish_scorecard.Card(folder / "all", here, test_publish_scorecard.ROWS)
+    for study in made_up.values():  # a hostile title is tried elsewhere; here one that is only long
+        for file in (study.folder / "resources").glob("*.yaml"):
+            file.write_text(re.sub(r"title: '?.*<script>.*(\n {4,}.*)*", f"title: {LONG}", file.read_text()))
+    return made_up
+
+
+def small(table: pa.Table) -> pa.Table:
+    """Of each study one model by one method on one corpus, at one stride, without intervals; beside it one control."""
+    frame = table.to_pandas()
+    frame = frame[frame["source"] == frame.groupby("study")["source"].transform("first")]
+    if "stride" in frame:
+        frame = frame[frame["stride"].isna() | (frame["stride"] == 0)]
+    model = ~frame["method"].isin(NOT_MODELS)
+    kept = [frame[~model & (frame["method"] != "control")]]
+    for rows in (frame[model], frame[frame["method"] == "control"]):
+        for _, of_study in rows.groupby("study"):
+            one = of_study.iloc[0]
+            kept.append(of_study[(of_study["model"] == one["model"]) & (of_study["method"] == one["method"])])
+    names = [name for rows in kept for name in rows.index]
+    frame = frame.loc[sorted(set(names))]
+    frame[["ci_low", "ci_high"]] = np.nan
+    return pa.Table.from_pandas(frame, schema=table.schema, preserve_index=False)
+
+
+def large(table: pa.Table) -> pa.Table:
+    """Of each study's first model as many as MANY more, of long names, from 0 to 100 %; and of strides twice as many."""
+    frame = table.to_pandas()
+    model = frame[~frame["method"].isin(NOT_MODELS)]
+    first = model[model["model"] == model.groupby("study")["model"].transform("first")]
+    for number in range(MANY):
+        value = (first["value"] + 2 * number / (MANY - 1) - 1).clip(0, 1)
+        frame = pd.concat([frame, first.assign(
+            model=f"another_model_of_many_{number}_instruct", value=value, ci_low=(value - 0.04).clip(0, 1), ci_high=(value + 0.04).clip(0, 1))])
+    if "stride" in frame:
+        strided = frame[frame["stride"].notna()]
+        more = strided.assign(stride=strided["stride"] + 4, dataset=strided["dataset"] + "-more")
+        frame = pd.concat([frame, more])
+    return pa.Table.from_pandas(frame, schema=table.schema, preserve_index=False)
+
+
+@pytest.fixture(scope="module", params=[None, small, large], ids=["default", "small", "large"])
+def inputs(request, tmp_path_factory) -> dict:
+    made_up = studies(tmp_path_factory.mktemp("figures"))
+    for study in made_up.values() if request.param else ():
+        pq.write_table(request.param(pq.read_table(study.metrics)), study.metrics)
+    return made_up
+
+
+@pytest.fixture
+def drawn(monkeypatch) -> dict[str, Figure]:
+    """The figure that is saved, under `light`."""
+    found: dict[str, Figure] = {}
+
+    def keep(draw, given) -> None:
+        found["light"] = style.drawn(draw)
+
+    monkeypatch.setattr(style, "save", keep)
+    yield found
+    plt.close("all")
+
+
+@pytest.mark.parametrize("item", FIGURES, ids=[item["name"] for item in FIGURES])
+def test_no_figure_has_a_fault_in_any_form(inputs, drawn, item):
+    study = inputs[item["study"]]
+    if item["study"] == "all":
+        study.call({"scorecard.figure": "figure", "scorecard.wordings": "wordings"}[item["program"]])
+    else:
+        study.call(item if item["study"] == "strided_sop" else item["name"])
+    assert faults_of(drawn["light"]) == []
+
+
+def test_faults_are_found():
+    """The checker itself: a cut mark, texts on one another, an entry that is not drawn."""
+    style.apply()
+    figure, axes = plt.subplots(figsize=(3, 2))
+    axes.plot([100], [1], marker="o", color=style.INK)
+    axes.set_xlim(0, 100)
+    axes.text(10, 1, "one text")
+    axes.text(12, 1, "another")
+    figure.legend(handles=[plt.Line2D([], [], marker="s", color=style.COLOURS[0], linestyle="", label="never drawn")])
+    told = faults_of(figure)
+    plt.close(figure)
+    assert len(told) == 3 and told[0].startswith("o at") and "'one text' on 'another'" in told[1] and "never drawn" in told[2]
+    style.whole_marks(figure)
+    assert not any(fault.startswith("o at") for fault in faults_of(figure))
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted(style.luminance(np.array(to_rgb(colour))) for colour in (one, other))
+    return (high + 0.05) / (low + 0.05)
+
+
+@each_row("theme, least", [("light", 2.2), ("dark", 5)])  # amber and sky blue of Okabe and Ito are light; marks say what they say
+def test_colours_stand_out_from_their_paper(theme, least):
+    colours = style.THEMES[theme]
+    roles = {role: colours[int(role[1:])] for role in (style.INK, style.GREY, style.PAPER)}
+    assert len(colours) == len(style.THEMES["light"]) == 13
+    assert all(contrast(colour, roles[style.PAPER]) > least for colour in colours[:6])
+    assert contrast(roles[style.INK], roles[style.PAPER]) > 12 and contrast(roles[style.GREY], roles[style.PAPER]) > 4.5
+
+
+def test_dark_figures_are_dark_and_their_text_is_text(tmp_path):
+    def draw() -> Figure:
+        figure, axes = plt.subplots(figsize=(3, 2))
+        axes.plot([0, 1], [0, 1], color=style.COLOURS[0])
+        axes.set_xlabel("searched & <found>")
+        return figure
+
+    metrics = tmp_path / "metrics.parquet"
+    metrics.write_bytes(b"numbers")
+    style.save(draw, SimpleNamespace(output=tmp_path / "figure", metrics=metrics))
+    for theme, name in (("light", "figure.svg"), ("dark", "figure.dark.svg")):
+        svg = (tmp_path / name).read_text()
+        texts = [node.text for node in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+        assert "searched & <found>" in texts and "Verdana" in svg
+        colours = {colour.lower() for colour in re.findall(r"(?:fill|stroke): (#\w{6})", svg)}
+        assert colours <= {colour.lower() for colour in style.THEMES[theme]} | {"#000000"} and style.THEMES[theme][0].lower() in colours
+    assert b"/FontFile2" in (tmp_path / "figure.pdf").read_bytes(), "TrueType, so that text is text"
+
+
+@each_row("name, told", [("val_1", "validation 1"), ("val", "validation"), ("test", "test"), ("held_out", "held out"),
+                         ("train", "training"), ("my_split", "my split"), ("dev2", "dev2")])
+def test_splits_are_told_in_words(name, told):
+    assert split_title(name) == told
