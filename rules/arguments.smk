@@ -227,6 +227,7 @@ def shown_by_item(wildcards):
     if study == "all":
         told = {name: {"title": STUDIES[name]["title"], "headline": STUDIES[name]["headline"],
                        "headline_methods": STUDIES[name].get("headline_methods", []), "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
+                       | ({"altered": ALTERED[name]} if name in ALTERED else {})
                 for name in STUDIES if name in studies}
         shown |= {"studies.yaml": json.dumps(told), "left_out.yaml": left_out()}
     if compared := PUBLISHED[wildcards.item].get("compares"):

@@ -218,6 +218,9 @@ def is_published(item):
     if "compares" in item:
         return any(item["study"] in (one["study"], "all") for one in COMPARED[item["compares"]])
     runs = model_runs(item["study"]) if item.get("needs_model") else measured_runs(item["study"])
+    if item["study"] == "all":
+        plain = {run for name, names in PLAN.experiments.items() if name not in sum(ALTERED.values(), []) for run in names}
+        runs = [run for run in runs if run.name in plain]
     if item["study"] == "all" and not PROBED and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2:
         return False
     if item.get("needs_wordings"):
