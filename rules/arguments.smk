@@ -20,8 +20,8 @@ def paradigm_of(run):
 
 @cache
 def prompts_by_wording(study, method):
-    """What a method's runs put to a language model, by wording (resources/prompts/<study>.yaml)."""
-    return prompts_of(study, STUDIES[study], method)
+    """What a method's runs put to a language model, by wording (resources/prompts/<study>.yaml, `prompts:` laid over)."""
+    return prompts_of(study, STUDIES[study], method, own=config["prompts"])
 
 
 def method_of(run):
@@ -149,7 +149,9 @@ def read_splits(wildcards):
 
 
 def dialog_options(wildcards):
-    """What a dataset of dialogs is built from beside its source, as options."""
+    """What a dataset of dialogs, or of endings, is built from beside its source, as options."""
+    if captions := SOURCES[wildcards.source].get("videos_of"):
+        return ["--captions", f"results/clean/{captions}", "--learnt", SOURCES[captions]["train"], "--measured", *SOURCES[captions]["evaluate"]]
     if not has_spans(wildcards.source):
         return []
     challenge = MEASURED_ON[wildcards.source]
@@ -220,12 +222,22 @@ def shown_by_item(wildcards):
     studies = {run.study for run in measured_runs(study)}
     shown = {"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
              "published.csv": rows_of(PAPERS, "study", studies)}
+    if "claims" in PUBLISHED[wildcards.item]["reads"]:
+        shown["claims.yaml"] = claims_of(study)
     if study == "all":
         told = {name: {"title": STUDIES[name]["title"], "headline": STUDIES[name]["headline"],
-                       "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
+                       "headline_methods": STUDIES[name].get("headline_methods", []), "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
                 for name in STUDIES if name in studies}
         shown |= {"studies.yaml": json.dumps(told), "left_out.yaml": left_out()}
+    if compared := PUBLISHED[wildcards.item].get("compares"):
+        shown["compared.yaml"] = json.dumps(COMPARED[compared])
     return json.dumps(shown)
+
+
+def claims_of(study):
+    """What a study's paper claims, as JSON: resources/claims.yaml without the claims of others."""
+    whole = read_yaml(ROOT / "resources/claims.yaml")
+    return json.dumps(whole | {"claims": [claim for claim in whole["claims"] if claim["study"] == study]})
 
 
 def left_out():
@@ -245,6 +257,7 @@ def item_arguments(wildcards, output):
         "datasets": ["--build", f"results/build/{item['study']}"],
         "released": ["--fetched", "results/fetch"],
         "cleaned": ["--cleaned", "results/clean"],
+        "human": ["--human", *human_files(item["study"])],
         "spans": ["--cleaned", "results/clean", "--spans", "results/build/temporal_spans", "--dialogs", *dialogs,
                   "--challenges", *challenges],
     }
@@ -291,7 +304,7 @@ def page_texts():
     studies = fields_of(STUDIES, USED_STUDIES, ("title", "short", "counted", "paper", "headline"))
     for study, entry in studies.items():
         entry["methods"] = {method: {"learns": how["learns"]} for method, how in STUDIES[study]["methods"].items()}
-    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "caption")
+    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "compares", "caption")
     items = [{key: item[key] for key in shown if key in item} for item in PUBLISHED.values()]
     resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
     captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in (*USED_STUDIES, "all")), *(item["caption"] for item in items)]

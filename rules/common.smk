@@ -23,6 +23,7 @@ os.environ.update({
     "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
 })
 
+from scripts.common.comparable import objectives, transfers
 from scripts.common.configuration import control_sets, resolve
 from scripts.common.devices import visible_gpus
 from scripts.common.files import sha256_of
@@ -77,7 +78,8 @@ try:
                                 (("sources", SOURCES), ("models", MODELS), ("studies", STUDIES)))
     FIGURES = sound_figures(FIGURES, {run.study for run in PLAN.runs.values()})
     MEASURED_ON = {name: entry.get("measured_on", name) for name, entry in SOURCES.items()}
-    USED_SOURCES = sorted({source for dataset in PLAN.datasets.values() for source in (dataset.source, MEASURED_ON[dataset.source])})
+    USED_SOURCES = sorted({source for dataset in PLAN.datasets.values() for source in (dataset.source, MEASURED_ON[dataset.source],
+                                                                                        *([SOURCES[dataset.source]["videos_of"]] if "videos_of" in SOURCES[dataset.source] else []))})
     LOCAL_HASHES = local_hashes(SOURCES, USED_SOURCES, ROOT, Path("results/fetch/.hashes.json"), OWN["sources"])
     VISIBLE_GPUS = [] if config["device"] == "cpu" else visible_gpus()
 except UserError as error:
@@ -90,6 +92,7 @@ CONTROLS = {name for names in CONTROL_SETS.values() for name in names}
 # Runs whose weights others begin with: those of stages, which make a model and measure nothing, and those that are measured as well.
 MAKERS = {run.name for run in PLAN.runs.values() if run.method in STAGES}
 STARTS = {run.begins_with for run in PLAN.runs.values() if run.begins_with} - MAKERS
+TRANSFERS, OBJECTIVES = transfers(PLAN), objectives(PLAN)
 MEASURED = {run for runs in PLAN.experiments.values() for run in runs}
 USED_STUDIES = sorted({run.study for run in PLAN.runs.values()})
 

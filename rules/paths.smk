@@ -127,7 +127,7 @@ def dataset_splits(dataset):
 
 def dataset_names(dataset):
     """The files of a dataset."""
-    return [*(f"{split}.parquet" for split in dataset_splits(dataset)), *(["leakage.csv"] if has_spans(dataset.source) else [])]
+    return [*(f"{split}.parquet" for split in dataset_splits(dataset)), *(["leakage.csv"] if has_spans(dataset.source) or "videos_of" in SOURCES[dataset.source] else [])]
 
 
 # What a rule reads.
@@ -139,7 +139,10 @@ def dataset_of(wildcards):
 
 
 def read_by_dataset(wildcards):
-    """Cleaned tables; for dialogs also the source that they are measured on, and the temporal expressions of both."""
+    """Cleaned tables; for dialogs also the source that they are measured on, and the temporal expressions of both; for endings the
+    captions of their videos."""
+    if "videos_of" in SOURCES[wildcards.source]:
+        return [cleaned(wildcards.source), cleaned(SOURCES[wildcards.source]["videos_of"])]
     challenge = MEASURED_ON[wildcards.source]
     if not has_spans(wildcards.source):
         return [cleaned(wildcards.source)]
@@ -174,6 +177,12 @@ def human_labels(wildcards):
     return config["experiments"][wildcards.experiment].get("human_labels") or []
 
 
+def human_files(study):
+    """The human answers that the experiments of a study name."""
+    files = {config["experiments"][name].get("human_labels") for name in PLAN.experiments if config["experiments"][name]["study"] == study}
+    return sorted(files - {None})
+
+
 def measured_runs(study):
     """The runs of a study (or of all) that were measured."""
     return [run for run in PLAN.runs.values() if study in (run.study, "all") and run.name in MEASURED]
@@ -206,6 +215,8 @@ def in_several_wordings(runs):
 def is_published(item):
     """Whether a figure or table of resources/figures.yaml is made: a run of its study is what it needs; what is about all studies
     is made where there is something to set side by side, and in a probe."""
+    if "compares" in item:
+        return any(item["study"] in (one["study"], "all") for one in COMPARED[item["compares"]])
     runs = model_runs(item["study"]) if item.get("needs_model") else measured_runs(item["study"])
     if item["study"] == "all" and not PROBED and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2:
         return False
@@ -214,6 +225,7 @@ def is_published(item):
     return any(has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs)
 
 
+COMPARED = {"transfers": TRANSFERS, "objectives": OBJECTIVES}
 SUFFIXES = {"figure": ["svg", "dark.svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
 PUBLISHED = {item["name"]: item for item in FIGURES if is_published(item)}
 EVALUATED, PAGES = f"results/evaluate/{NAME}", f"results/publish/{NAME}"
@@ -234,6 +246,7 @@ def read_by_item(wildcards):
         "released": [fetched(source) for source in learnt if "predictions" in SOURCES[source]],
         "cleaned": [cleaned(source) for source in learnt],
         "datasets": sorted({built(run.dataset) for run in measured_runs(item["study"])}),
+        "human": human_files(item["study"]),
         "spans": [place(source) for source in sources for place in (spans, cleaned) if has_spans(source)],
     }
     return list(dict.fromkeys(file for name, read in files.items() if name in item["reads"] for file in read))

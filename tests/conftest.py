@@ -30,7 +30,10 @@ OF_TESTS = {"PYTEST_CURRENT_TEST", "TORCHINDUCTOR_CACHE_DIR"}
 settings.register_profile("quick", max_examples=10)
 
 
-LONGEST = ("test_kills.py", "test_slurm.py")  # these, then all of workflow/, begin first: no worker is left alone with one
+# By CPU seconds, from three hundred down to thirty: these begin first, so that no worker is left alone with one of them.
+LONGEST = ["test_kills.py", "test_slurm.py", "test_training.py", "test_reruns.py", "test_dialogs_and_questions.py", "test_resources.py",
+           "test_docs.py", "test_gpu_benchmark.py", "test_rules.py", "test_probes.py", "test_fuzz.py", "test_temporal_nli.py", "test_errors.py",
+           "test_build_temporal_nli.py", "test_build_timedial.py", "test_unit_normalization.py"]
 
 
 def pytest_collection_modifyitems(items) -> None:
@@ -38,7 +41,8 @@ def pytest_collection_modifyitems(items) -> None:
     for item in items:
         if "mirror" in item.fixturenames:
             item.add_marker("mirror")
-    items.sort(key=lambda item: (item.path.name not in LONGEST, item.path.parent.name != "workflow"))
+    place = {name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.name, len(place)))
 
 
 def pytest_terminal_summary(terminalreporter) -> None:

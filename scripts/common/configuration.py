@@ -11,10 +11,10 @@ from scripts.common.initial import Initials
 from scripts.common.models import STAGES, stage_of
 from scripts.common.objectives import check_objectives, weights_of
 from scripts.common.plain_json import as_json
-from scripts.common.probe import Known, LeftOut, does_fit, fitting, kind_in_words, needs_in_words
+from scripts.common.probe import BLIND, Known, LeftOut, does_fit, fitting, kind_in_words, needs_in_words
 from scripts.common.program import UserError, closest
 from scripts.common.prompts import PARADIGM as LIKELIHOOD
-from scripts.common.prompts import prompts_of
+from scripts.common.prompts import check_own, prompts_of
 from scripts.common.schemas import check_entry, shown
 
 MOST_RUNS = 50_000  # of one experiment: more is a slip
@@ -258,14 +258,21 @@ class _Resolver:
                             run = _run(experiment["study"], how, dataset, model, start.name, method, wording, settings, seed)
                         yield run
 
-    @staticmethod
-    def wordings(experiment: dict, study: dict, method: str, where: str) -> list[str]:
-        """The wordings of a method that an experiment asks by: all, or those that it names. Raises UserError for an unknown one."""
-        known = list(prompts_of(experiment["study"], study, method))
-        for wording in experiment.get("wordings", []):
-            if wording not in known:
-                raise UserError(f"{where}.wordings: the method {method} has no wording {shown(wording)}{closest(wording, known)}")
-        return experiment.get("wordings", known)
+    def wordings(self, experiment: dict, study: dict, method: str, where: str) -> list[str]:
+        """The wordings of a method that an experiment asks by: all, or those that it names. Raises UserError for an unknown one.
+
+        Of a method's control those of the method may be named: it has some of them.
+        """
+        known, all_known = (list(prompts_of(experiment["study"], study, name, own=self.config.get("prompts")))
+                            for name in (method, method.removesuffix(BLIND)))
+        named = experiment.get("wordings", all_known)
+        for wording in named:
+            if wording not in all_known:
+                raise UserError(f"{where}.wordings: the method {method} has no wording {shown(wording)}{closest(wording, all_known)}")
+        if not (asked := [wording for wording in named if wording in known]):
+            raise UserError(f"{where}.wordings: the control {method} has none of {', '.join(named)}; name {known[0]} as well, or leave "
+                            f"{method} out of methods")
+        return asked
 
     def methods_of(self, name: str, model: str, study: dict, where: str) -> list[str]:
         """The methods by which an experiment asks a model; those that are left out since they do not fit join the plan."""
@@ -329,6 +336,7 @@ def resolve(config: dict, sources: dict, models: dict, studies: dict, probed: li
     experiment uses.
     """
     _check_model_is_used(config)
+    check_own(config.get("prompts") or {}, studies)
     resolver = _Resolver(config, sources, models, studies, probed or [], facts)
     plan = resolver.plan
     for name in config["run"]:

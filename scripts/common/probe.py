@@ -10,6 +10,7 @@ ABILITIES = {
     "span_writer": "an encoder-decoder that writes masked spans (T5)",
     "decoder": "a decoder",
 }
+BLIND = "_blind"  # the end of a method's name: the control of the method before it, the same model without what it should read
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,6 @@ def fitting(methods: dict[str, dict], model: Known, fine_tune: str | bool) -> tu
         why = _why_not(how, model, fine_tune)
         if why is None:
             chosen.append(method)
-        elif how.get("probe"):
+        elif how.get("probe") and not method.endswith(BLIND):  # a control goes with its method
             left_out[method] = why
     return chosen, left_out

@@ -1,6 +1,6 @@
 """The wordings in which a study's examples are put to a language model: resources/prompts/<study>.yaml, checked.
 
-A text holds placeholders, `{text_a}`, and one `|`: what stands after it is scored, given what stands before it. Standard
+Those of `prompts:` of the configuration are laid over it, by method: wordings by name, all else as a whole. A text holds placeholders, `{text_a}`, and one `|`: what stands after it is scored, given what stands before it. Standard
 library only, but for YAML and the check against the schema: asked at start-up.
 """
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scripts.common.fingerprint import ROOT
 from scripts.common.placeholders import CANDIDATE, PLACEHOLDER, parts_of
+from scripts.common.probe import BLIND
 from scripts.common.program import UserError, closest
 from scripts.common.schemas import check, schema, shown
 from scripts.common.yaml_files import read_yaml
@@ -55,24 +56,51 @@ def _check_wording(texts: dict[str, str], study: dict, inputs: list[str], thresh
         raise UserError(f"{where}.{CANDIDATE}: {shown(texts[CANDIDATE])} does not score {{{CANDIDATE}}}; write it after the |")
 
 
-def _file_of(study_name: str, folder: Path | None) -> Path:
-    return (folder or ROOT / "resources/prompts") / f"{study_name}.yaml"
+def _merged(entry: dict, own: dict) -> dict:
+    """A method's entry with the configuration's laid over: wordings, and domains that are told by wording, by name."""
+    merged = entry | own
+    for key in ("wordings", "domain"):
+        if isinstance(entry.get(key), dict) and isinstance(own.get(key), dict):
+            merged[key] = entry[key] | own[key]
+    return merged
 
 
-def prompts_of(study_name: str, study: dict, method: str, folder: Path | None = None) -> dict[str, dict]:
+def _entries(study_name: str, own: dict, folder: Path | None) -> tuple[dict, str]:
+    """By method what stands in the study's file, with the configuration's laid over, and the name of the file. Raises UserError
+    where there is neither."""
+    file = (folder or ROOT / "resources/prompts") / f"{study_name}.yaml"
+    place = f"resources/prompts/{file.name}"
+    tracked = read_yaml(file) if file.exists() else {}
+    if not file.exists() and not own:
+        raise UserError(f"{place}: no such file, but a method of {study_name} puts its examples into words; write it (docs/add.md)")
+    tracked = tracked if isinstance(tracked, dict) else {}
+    return tracked | {method: _merged(tracked.get(method) or {}, entry) for method, entry in own.items()}, place
+
+
+def _check_blind(method: str, entry: dict, entries: dict, study: dict, place: str) -> None:
+    """Raises UserError for a control of no method that asks by likelihood, or one that scores, or is worded, otherwise."""
+    other = method.removesuffix(BLIND)
+    if study["methods"].get(other, {}).get("paradigm") != PARADIGM or not isinstance(entries.get(other), dict):
+        raise UserError(f"{place}: {method} is the control of {other}, which is no method that asks by likelihood; name it otherwise")
+    for key in ("score", "threshold"):
+        if entry.get(key) != entries[other].get(key):
+            raise UserError(f"{place}: {method}.{key} is another one than that of {other}, whose control it is; give both the same")
+    if odd := sorted(set(entry["wordings"]) - set(entries[other].get("wordings", {}))):
+        raise UserError(f"{place}: {method}.wordings has {odd[0]}, which {other} has not, whose control it is; take it out")
+
+
+def prompts_of(study_name: str, study: dict, method: str, folder: Path | None = None,
+               own: dict | None = None) -> dict[str, dict]:
     """By wording what a run of a method is given: {score, threshold, domain, texts: {label or candidate: text}}.
 
-    study: its entry of resources/studies.yaml; threshold is "train" or None, domain a text or None. Raises UserError, in one
-    sentence that names file, method and wording, for whatever is wrong with the method's entry.
+    study: its entry of resources/studies.yaml; own: `prompts:` of the configuration; threshold is "train" or None, domain a text or
+    None. Raises UserError, in one sentence that names place, method and wording, for whatever is wrong with the method's entry.
     """
-    file = _file_of(study_name, folder)
-    place = f"resources/prompts/{file.name}"
-    if not file.exists():
-        raise UserError(f"{place}: no such file, but the method {method} of {study_name} puts its examples into words; write it (docs/add.md)")
-    entries = read_yaml(file)
-    if not isinstance(entries, dict) or method not in entries:
-        known = entries if isinstance(entries, dict) else []
-        raise UserError(f"{place}: has no method {shown(method)}{closest(method, map(str, known))}")
+    own = (own or {}).get(study_name, {})
+    entries, place = _entries(study_name, own, folder)
+    if method not in entries:
+        raise UserError(f"{place}: has no method {shown(method)}{closest(method, map(str, entries))}")
+    place = f"configuration: prompts.{study_name}" if method in own else place
     entry = check({method: entries[method]}, schema("prompts"), place)[method]
     inputs, domain, threshold = study["methods"][method]["inputs"], entry.get("domain"), entry.get("threshold")
     if threshold and (len(study["labels"]) != 2 or "choice_id" in study["columns"]):
@@ -81,6 +109,8 @@ def prompts_of(study_name: str, study: dict, method: str, folder: Path | None = 
     if domain and set(domains) != set(entry["wordings"]):
         odd = sorted(set(domains) ^ set(entry["wordings"]))[0]
         raise UserError(f"{place}: {method}.domain and {method}.wordings differ in {odd}; give each wording its domain")
+    if method.endswith(BLIND):
+        _check_blind(method, entry, entries, study, place)
     prompts = {}
     for wording, texts in entry["wordings"].items():
         _check_wording(texts, study, inputs, bool(threshold), f"{place}: {method}.wordings.{wording}")
@@ -90,13 +120,32 @@ def prompts_of(study_name: str, study: dict, method: str, folder: Path | None = 
     return prompts
 
 
+def asked_by_likelihood(study: dict) -> list[str]:
+    """The methods of a study that put its examples into words."""
+    return [name for name, how in study["methods"].items() if how.get("paradigm") == PARADIGM]
+
+
+def check_own(own: dict, studies: dict) -> None:
+    """Raises UserError for an entry of `prompts:` of the configuration that is broken, or of no study, or of no method that asks by
+    likelihood."""
+    for name, methods in own.items():
+        if name not in studies:
+            raise UserError(f"configuration: prompts: no study {shown(name)}{closest(name, studies)}")
+        known = asked_by_likelihood(studies[name])
+        for method in methods:
+            if method not in known:
+                raise UserError(f"configuration: prompts.{name}: {shown(method)} is no method of {name} that asks by likelihood"
+                                f"{closest(method, known)}")
+        for method in methods:
+            prompts_of(name, studies[name], method, own=own)
+
+
 def check_prompts(study_name: str, study: dict, folder: Path | None = None) -> None:
     """Raises UserError for a method of the paradigm likelihood without a sound entry, and for an entry of no such method."""
-    methods = [name for name, how in study["methods"].items() if how.get("paradigm") == PARADIGM]
+    methods = asked_by_likelihood(study)
     for method in methods:
         prompts_of(study_name, study, method, folder)
-    file = _file_of(study_name, folder)
-    for method in read_yaml(file) if file.exists() else []:
+    for method in _entries(study_name, {}, folder)[0]:
         if method not in methods:
-            raise UserError(f"resources/prompts/{file.name}: {shown(method)} is no method of {study_name} that asks by likelihood"
+            raise UserError(f"resources/prompts/{study_name}.yaml: {shown(method)} is no method of {study_name} that asks by likelihood"
                             f"{closest(method, methods)}")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from scripts.common.probe import BLIND
 from scripts.common.tables import read_metrics
 
 POINT = ["study", "model", "method", "scoring", "source", "dataset", "split"]  # what a number is of; a study has some of these columns
@@ -19,13 +20,14 @@ def above_control(row: pd.Series) -> str:
     """How far a model lies above the best control, in words."""
     known = pd.notna(row["ci_low"])
     interval = f"{row['ci_low'] * 100:+.1f} to {row['ci_high'] * 100:+.1f}" if known else "one group: no interval"
-    return f"{row['value'] * 100:+.1f} points to the control {row['control']} ({interval});"
+    control = "the same model, blind" if row["control"].endswith(BLIND) else f"the control {row['control']}"
+    return f"{row['value'] * 100:+.1f} points to {control} ({interval});"
 
 
 def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
     """For each study the best value of its headline metric over whole splits, with its interval; models: those that count."""
     table = read_metrics(metrics).to_pandas()
-    table = table[table["seed"].isna() & (table["slice"] == "all") & table["model"].isin(models)]
+    table = table[table["seed"].isna() & (table["slice"] == "all") & table["model"].isin(models) & ~table["method"].str.endswith(BLIND, na=False)]
     lines = []
     for name, study in studies.items():
         of_study = table[(table["study"] == name) & (table["metric"] == study["headline"])]

@@ -37,6 +37,10 @@ cloze         one row a candidate for a masked span: example_id, instance_id, di
               is_original, kind and has_numeral (of the span that was masked), turns (of the whole dialog), leak (of the
               challenge: near, where a dialog that is learnt from or held out still shares words with the instance, or
               none; empty in what is learnt from)
+endings       one row an ending: source, split (of the release), item_id, activity, domain (activitynet, wikihow), video_id (missing where the
+              release has lost it), context, ending, place (from 0, of its item), label (1 right)
+choices       the endings to choose from: example_id, instance_id (the item), group_id (its video, or its article), context (with one
+              <MASK>, at its end), candidate (the ending), label (1 right), domain, activity
 predictions   run, split, selection (held_out: the epoch best on the held-out groups; last: the last epoch, where nothing is
               held out; peak: the epoch best on this very split; direct: of a model that did not learn), epoch,
               example_id, group_id, label, score (the log-probability of each label, a list in label order; a list of one,
@@ -122,6 +126,14 @@ CLOZE = pa.schema([
     ("context_scope", pa.string()), ("candidate", pa.string()), ("label", pa.int8()), ("rule", pa.string()),
     ("is_original", pa.bool_()), ("kind", pa.string()), ("has_numeral", pa.bool_()), ("turns", pa.int32()),
     ("leak", pa.string()),
+])
+ENDINGS = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("item_id", pa.string()), ("activity", pa.string()), ("domain", pa.string()),
+    ("video_id", pa.string()), ("context", pa.string()), ("ending", pa.string()), ("place", pa.int8()), ("label", pa.int8()),
+])
+CHOICES = pa.schema([
+    ("example_id", pa.string()), ("instance_id", pa.string()), ("group_id", pa.string()), ("context", pa.string()),
+    ("candidate", pa.string()), ("label", pa.int8()), ("domain", pa.string()), ("activity", pa.string()),
 ])
 PREDICTIONS = pa.schema([
     ("run", pa.string()), ("split", pa.string()), ("selection", pa.string()), ("epoch", pa.int32()),

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scripts.common.intervals import difference
+from scripts.common.probe import BLIND
 from scripts.common.program import UserError, cut, log
 from scripts.common.runs import Facts, facts_of, is_name, read_predictions
 from scripts.common.tables import read_complete, write_table
@@ -102,8 +103,10 @@ def above_controls(rows: list[dict]) -> list[dict]:
     """For each model how far it lies above the best control: rows `accuracy_above_control`, `two_best_accuracy_above_control`, …
 
     The best is that with the highest value on the same split of the same dataset, so the difference errs to the model's
-    disadvantage; it is paired over the groups. `control` names it. Controls are models of that kind, and what the evaluation
-    itself adds as a baseline. Released predictions come of no dataset here: their controls are those of all datasets.
+    disadvantage; it is paired over the groups. `control` names it. Controls are models of that kind, what the evaluation itself adds
+    as a baseline, and of a model that was asked by likelihood the same model without what it should read (method `…_blind`,
+    which `control` then names): how far it lies above that one is told besides, `accuracy_above_blind`. Released predictions come of
+    no dataset here: their controls are those of all datasets.
     """
     places: dict[tuple, list[dict]] = {}
     told = [row for row in rows if row["seed"] is None and row["slice"] == "all" and row["metric"] in HEADLINES]
@@ -117,12 +120,22 @@ def above_controls(rows: list[dict]) -> list[dict]:
     for place in places.values():
         controls = [row for row in place if row.get("method") in CONTROL_METHODS and row["model"] != "gold"]
         best = max(controls, key=lambda row: row["value"], default=None)
-        for row in place if best else []:
-            if row.get("method") not in CONTROL_METHODS:
-                above = difference(row, best)
-                found.append(row | above._asdict() | {"metric": f"{row['metric']}_above_control", "control": best["model"], "sd": None,
-                                                      "draws": None})
+        blind = {(row["model"], row["method"].removesuffix(BLIND)): row for row in place if (row.get("method") or "").endswith(BLIND)}
+        for row in place:
+            if row.get("method") in CONTROL_METHODS or (row.get("method") or "").endswith(BLIND):
+                continue
+            own = blind.get((row["model"], row.get("method")))
+            found += [above(row, own, own["method"], "blind")] if own else []
+            if own and (best is None or own["value"] > best["value"]):
+                found.append(above(row, own, own["method"], "control"))
+            elif best:
+                found.append(above(row, best, best["model"], "control"))
     return found
+
+
+def above(row: dict, other: dict, name: str, what: str) -> dict:
+    """The row `<metric>_above_<what>`: how far a row of metrics lies above another one, which `control` names."""
+    return row | difference(row, other)._asdict() | {"metric": f"{row['metric']}_above_{what}", "control": name, "sd": None, "draws": None}
 
 
 def write_metrics(rows: list[dict], schema: pa.Schema, given: argparse.Namespace) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from scripts.common.probe import BLIND
 from scripts.evaluate.experiment import CONTROL_METHODS
 from scripts.publish.marks import at_most, marks_of
 from scripts.publish.names import model_title
@@ -28,7 +29,6 @@ SAMPLE = "Sample data, made up to try the workflow: the numbers say nothing abou
 NO_MODEL = "No model ran: this is how far one gets without any understanding of time."
 NO_CONTROL = "No control ran beside it: nothing tells whether the number has to do with time."
 LEVEL_SAYS = "What a control reaches says nothing about an understanding of time."
-FROM_SCRATCH = "Trained from scratch, on this data alone."
 ONE_SEED = "One seed: how much depends on it is not known."
 ABOVE_SAYS = "Above every control that ran here; a shortcut that none of them takes may be left."
 
@@ -84,7 +84,7 @@ def findings_of(metrics: pd.DataFrame, studies: dict, sources: dict, models: dic
                            human=[next(iter(at(humans, probe)["value"]), np.nan) for probe in probes.to_dict("records")])
         rows["verdict"] = [verdict_of(row) for row in rows.to_dict("records")]
         found.append(Finding(name, study["title"], study.get("short", study["title"]), clauses_of(rows, study, titles),
-                             who_told(rows, own, study, titles), caveats_of(rows, models), marks_of(rows), groups_of(rows, own)))
+                             who_told(rows, own, study, titles), caveats_of(rows), marks_of(rows), groups_of(rows, own)))
     return found
 
 
@@ -93,7 +93,7 @@ def titles_of(metrics: pd.DataFrame, models: dict, sources: dict) -> dict[str, s
     released = {name: entry["title"] for source in sources.values() for name, entry in (source.get("predictions") or {}).items()
                 if isinstance(entry, dict) and "title" in entry}
     names = {*metrics["model"], *metrics["control"].dropna()}
-    return {name: released.get(name) or model_title(name, models) for name in names}
+    return {name: "the same model, blind" if name.endswith(BLIND) else released.get(name) or model_title(name, models) for name in names}
 
 
 def control_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
@@ -144,7 +144,7 @@ def per_cents(rows: pd.DataFrame) -> tuple[list[str], list[str]]:
 
 def joined(words: list[str], link: str = " and ") -> str:
     """`a, b and c`."""
-    return link.join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    return link.join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def clauses_of(rows: pd.DataFrame, study: dict, titles: dict) -> list[dict]:
@@ -206,13 +206,14 @@ def who_told(rows: pd.DataFrame, cells: pd.DataFrame, study: dict, titles: dict)
     if cells.empty:
         return " · ".join(told)
     systems = len(cells.drop_duplicates(["model", "way"]))
-    system = f"{titles[rows['model'].iloc[0]]}, {rows['way'].iloc[0]}" + f" (best of {systems})" * (systems > 1)
+    title, way = titles[rows["model"].iloc[0]], rows["way"].iloc[0]
+    system = title + f", {way}" * (way not in title) + f" (best of {systems})" * (systems > 1)
     repeats = "wordings" if rows["wordings"].notna().any() else "seeds"
     count = int((rows["wordings"] if repeats == "wordings" else rows["seeds"]).max())
     return " · ".join([system, *told, *([f"{count} {repeats}"] if count > 1 else [])])
 
 
-def caveats_of(rows: pd.DataFrame, models: dict) -> list[str]:
+def caveats_of(rows: pd.DataFrame) -> list[str]:
     """What to know before a number is believed, the weightiest first."""
     told = [SAMPLE] * bool(rows["sample"].any())
     told += [f"Cut to {at_most(limit)} of each split, for a quick look: the intervals are wide." for limit in sorted(rows["limit"].dropna().unique())]
@@ -223,7 +224,6 @@ def caveats_of(rows: pd.DataFrame, models: dict) -> list[str]:
     if chance and bool(((rows["ci_low"] <= chance) & (rows["ci_high"] >= chance)).all()):
         told.append(f"The model is at chance ({chance * 100:.0f} %).")
     told += [LEVEL_SAYS] * bool(verdicts & {LEVEL, BELOW, UNKNOWN})
-    told += [FROM_SCRATCH] * ("init" in models.get(rows["model"].iloc[0], {}))
     told += [ONE_SEED] * bool((rows["seeds"] == 1).any() and rows["wordings"].isna().all())
     return told + [ABOVE_SAYS] * (verdicts == {ABOVE})
 

@@ -3,12 +3,12 @@
 Not a program. Rows are those of metrics, with the columns sample and limit. And what a number is a mean over: seeds, wordings.
 """
 
+import re
 from collections.abc import Mapping
 
 import pandas as pd
 
 CUT = "of each evaluation split at most so many pairs, questions or instances were measured on, drawn by hash."
-ASKED = "Where wordings are counted, a model was asked in each of them: means, sd and intervals are over them as over seeds."
 
 
 def at_most(limit: float) -> str:
@@ -38,10 +38,17 @@ def notes_by_dataset(metrics: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 
 def caption_of(text: str, metrics: pd.DataFrame, sample: str) -> str:
-    """A table's caption, with what its marks mean and what wordings are, where there are any; sample: what sample data are."""
+    """A table's caption, with what its numbers are means of and what its marks mean; sample: what sample data are."""
     marks = [f"SAMPLE DATA where marked: {sample}."] * bool(metrics["sample"].any())
     marks += [f"AT MOST {limit:,.0f} ITEMS where marked: {CUT}" for limit in sorted(metrics["limit"].dropna().unique())]
-    return " ".join([text, *([ASKED] if metrics["wording"].notna().any() else []), *marks])
+    asked = metrics["wording"].notna()
+    return " ".join([with_replicates(text, bool((metrics["seed"].notna() & ~asked).any()), bool(asked.any())), *marks])
+
+
+def with_replicates(text: str, seeds: bool, wordings: bool) -> str:
+    """A caption that speaks of seeds, in which means are taken over what there is: seeds, wordings of what a model was asked, or both."""
+    words = " or ".join(["seeds"] * seeds + ["wordings"] * wordings)
+    return re.sub(r"\bseeds\b(?! or wordings)", words, text) if wordings else text
 
 
 def limit_if_several(metrics: pd.DataFrame) -> pd.Series:

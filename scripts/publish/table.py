@@ -7,9 +7,11 @@ import pandas as pd
 
 from scripts.common.csv_files import write_csv
 from scripts.common.files import whole
+from scripts.common.probe import BLIND
 from scripts.publish.latex import latex_table
 
 ABOVE = "Above the best control (points)"
+ABOVE_BLIND = "Above itself, blind (points)"
 
 
 def percent(share: float | None, decimals: int = 1) -> str:
@@ -35,7 +37,13 @@ def above_control(row: pd.Series | None, models: dict) -> str:
     told = [signed(value) for value in (row["value"], row["ci_low"], row["ci_high"]) if pd.notna(value)]
     span = f" ({told[1]} to {told[2]})" if len(told) == 3 else ""
     # The name first: a spreadsheet would take a text that begins with + for a formula.
-    return f"{models.get(row['control'], {}).get('title', row['control'].replace('_', ' '))}: {told[0]}{span}"
+    name = "the same, blind" if row["control"].endswith(BLIND) else models.get(row["control"], {}).get("title", row["control"].replace("_", " "))
+    return f"{name}: {told[0]}{span}"
+
+
+def above_cells(by: Mapping, metric: str, models: dict) -> dict[str, str]:
+    """How far a model lies above the best control, and above itself without what it should read; by: its rows by metric."""
+    return {ABOVE: above_control(by.get(f"{metric}_above_control"), models), ABOVE_BLIND: above_control(by.get(f"{metric}_above_blind"), models)}
 
 
 def markdown(text: str) -> str:

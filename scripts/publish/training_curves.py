@@ -41,7 +41,8 @@ def read_history(file: Path) -> pd.DataFrame:
     return read_table(file).to_pandas().assign(
         **{name: settings[name] for name in ("source", "dataset", "model", "seed")},
         stride=settings["data"]["stride"], limit=settings["data"].get("limit"),
-        variant=json.dumps({name: value for name, value in ({"method": settings["method"]} | settings["data"] | settings["training"]).items()
+        variant=json.dumps({name: value for name, value in ({"method": settings["method"]} | settings["data"] | settings["training"] | {
+            "begins with": settings.get("made_by")}).items()
                             if name != "stride"}, sort_keys=True),
     )
 

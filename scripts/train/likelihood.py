@@ -114,6 +114,10 @@ class Paradigm:
         start = len(self.before) + context
         ids = joined(repeated(self.before, n), tokens.ids.cut(tokens.context - context, context + scored), repeated([] if self.kind == "encoder_decoder" else self.after, n))
         first = np.maximum(start, 1) if self.kind == "decoder" else start
+        if (start + scored == first).any():
+            text = frame.iloc[int((start + scored == first).argmax())]
+            raise UserError(f"{self.model}: its tokenizer puts nothing before a text, so nothing says how likely {text['scored'][:80].strip()!r} is, "
+                            "which is one token; begin the wording with a word before its |, or leave this method out")
         divisors = {"sum": np.ones(n, np.int64), "token": start + scored - first}
         divisor = divisors[self.prompt["score"]] if self.prompt["score"] in divisors else bytes_of(frame, tokens, scored)
         groups, shared = self.sharing(ids, groups, first)
@@ -166,7 +170,7 @@ class Paradigm:
         """(n, written texts) scores of the examples of a table, in the order of the labels, from those of its distinct texts."""
         places = torch.tensor(texts_of(table, self.prompt, self.inputs, self.shots).places)
         count = len(self.prompt["texts"])
-        each = found[places[:count]] - (found[places[count:]] if self.prompt["domain"] else 0)
+        each = found[places[:count]] - (found[places[count:]] if self.prompt["domain"] is not None else 0)
         order = range(count) if self.chooses else np.argsort([self.labels.index(label) for label in self.prompt["texts"]])
         return each[list(order)].T
 

@@ -69,7 +69,7 @@ def texts_of(table: pa.Table, prompt: dict, inputs: list[str], shots: str) -> Te
     """The texts of a table: for each example those of the wording, in its order; with a domain, as many again after it."""
     columns = columns_of(table, inputs)
     parts = [scored_texts(text, columns) for text in prompt["texts"].values()]
-    if prompt["domain"]:
+    if prompt["domain"] is not None:
         domain = filled(prompt["domain"], columns)
         parts += [part.assign(context=domain) for part in parts]
     every = pd.concat(parts, ignore_index=True)

@@ -82,7 +82,7 @@ def test_default_and_presets_are_valid(preset):
     ({"experiments": {"sample_sop": {"data": {"stride": [0, -1]}}}}, "stride: -1 is less than the minimum of 0"),
     ({"experiments": {"sample_sop": {"data": {"stride": "1e0"}}}}, "is the text '1e0', not a number"),
     ({"experiments": {"sample_sop": {"traning": {}}}}, "did you mean training?"),
-    ({"experiments": {"sample_sop": {"methods": ["direct"]}}}, "strided_sop has no method direct; known: likelihood, train, train_symmetric"),
+    ({"experiments": {"sample_sop": {"methods": ["direct"]}}}, "strided_sop has no method direct; known: likelihood, likelihood_blind, train, train_symmetric"),
     ({"experiments": {"sample_nli": {"methods": ["hypothesis"]}}}, "did you mean hypothesis_only?"),
     ({"experiments": {"sample_nli": {"data": {"source": "generate"}}}}, "did you mean generated?"),
     ({"experiments": {"sample_nli": {"data": {"source": "activitynet"}}}}, "temporal_nli reads event_templates or nli"),
@@ -325,7 +325,10 @@ def test_a_decoder_is_made_by_its_stage_and_asked_by_the_wordings_that_are_named
     [maker] = made.maker_of.values()
     assert made.runs[maker].method == "clm" and made.runs[maker].model == "tiny_gpt"
     asked = [run for run in made.runs.values() if run.name != maker]
-    assert [run.wording for run in asked] == ["plain", "then"] and {run.method for run in asked} == {"likelihood"}
+    assert [(run.method, run.wording) for run in asked] == [("likelihood", "plain"), ("likelihood", "then"), ("likelihood_blind", "then")]
+    change = {"experiments": {"sample_sop_likelihood": {"wordings": ["plain"]}}}
+    assert "the control likelihood_blind has none of plain; name then as well, or leave likelihood_blind out of methods" in (
+        refused(overlaid(only("sample_sop_likelihood"), change)))
     change = {"experiments": {"sample_sop_likelihood": {"wordings": ["plane"]}}}
     assert "wordings: the method likelihood has no wording plane; did you mean plain?" in refused(overlaid(only("sample_sop_likelihood"), change))
     assert "made by the experiment sample_dialogs_clm, which this configuration does not have; add it under experiments, with `methods: [clm]`" in (

@@ -51,8 +51,9 @@ def asked(plan) -> dict[str, set[str]]:
     return {study: {run.method for run in plan.runs.values() if run.study == study} for study in plan.experiments}
 
 
-LIKELIHOOD = {"strided_sop": {"likelihood"}, "temporal_nli": {"likelihood", "likelihood_pmi"}, "mctaco": {"likelihood", "verbalizer"},
-              "timedial": {"likelihood", "likelihood_token", "likelihood_candidate"}}
+LIKELIHOOD = {"strided_sop": {"likelihood", "likelihood_blind"}, "temporal_nli": {"likelihood", "likelihood_blind", "likelihood_pmi"},
+              "mctaco": {"likelihood", "likelihood_blind", "verbalizer", "verbalizer_blind"},
+              "timedial": {"likelihood", "likelihood_blind", "likelihood_token", "likelihood_candidate", "likelihood_candidate_blind"}}
 TRAINED = {"strided_sop": {"train"}, "temporal_nli": {"train"}, "mctaco": {"train"}, "timedial": {"classify"}}
 
 
@@ -83,7 +84,7 @@ def test_fine_tune():
 
 def test_what_is_left_out_is_told_with_its_reason():
     left = {(item.study, item.method): item for item in probe(ENCODER).left_out}
-    assert set(left) == {*((study, method) for study, methods in LIKELIHOOD.items() for method in methods),
+    assert set(left) == {*((study, method) for study, methods in LIKELIHOOD.items() for method in methods if not method.endswith("_blind")),
                          ("timedial", "fill_zero_shot"), ("timedial", "generate_zero_shot")}
     one = left["timedial", "generate_zero_shot"]
     assert (one.experiment, one.model) == ("timedial", "minilm")
@@ -143,19 +144,22 @@ def test_a_kind_that_nobody_knows():
 def test_wordings_are_runs_without_a_seed_and_with_the_settings_that_have_an_effect():
     plan = probe(["decoder"], ("strided_sop",), seeds=[1, 2])
     wordings = prompts_of("strided_sop", STUDIES["strided_sop"], "likelihood")
-    assert len(wordings) > 1 and len(plan.runs) == len(wordings)
+    blind = [run for run in plan.runs.values() if run.method == "likelihood_blind"]
+    assert len(wordings) > 1 and len(plan.runs) == len(wordings) + len(blind) and [run.wording for run in blind] == ["then"]
     for run in plan.runs.values():
         settings = json.loads(run.settings)
+        if run in blind:
+            continue
         assert settings["wording"] == run.wording and f"likelihood-{run.wording}-" in run.name and "seed" not in run.name
         assert settings["seed"] == 0 and settings["training"] == {"max_length": 128, "precision": "auto", "shots": 0}
-    assert {run.wording for run in plan.runs.values()} == set(wordings)
+    assert {run.wording for run in plan.runs.values() if run not in blind} == set(wordings)
     other = probe(["decoder"], ("strided_sop",), training={"epochs": 3, "learning_rate": 0.5, "held_out_fraction": 0.3})
     assert list(other.runs) == list(plan.runs)
 
 
 def test_few_shot_examples_are_drawn_by_seed():
     plan = probe(["decoder"], ("strided_sop",), seeds=[1, 2], training={"shots": 4})
-    assert len(plan.runs) == 2 * len(prompts_of("strided_sop", STUDIES["strided_sop"], "likelihood"))
+    assert len(plan.runs) == 2 * sum(len(prompts_of("strided_sop", STUDIES["strided_sop"], name)) for name in ("likelihood", "likelihood_blind"))
     assert {json.loads(run.settings)["seed"] for run in plan.runs.values()} == {1, 2} and all("-seed-" in name for name in plan.runs)
     trained = probe(ENCODER, ("mctaco",))
     assert list(probe(ENCODER, ("mctaco",), training={"shots": 4}).runs) == list(trained.runs), "nobody else has any"

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from scripts.common.program import UserError
-from scripts.common.prompts import check_prompts, prompts_of
+from scripts.common.prompts import check_own, check_prompts, prompts_of
 from scripts.common.yaml_files import read_yaml
 from tests.conftest import ROOT
 from tests.rows import each_row
@@ -25,7 +25,7 @@ def test_each_method_that_asks_by_likelihood_has_two_wordings_or_more():
     for name, study in STUDIES.items():
         check_prompts(name, study)
         asked = [method for method, how in study["methods"].items() if how.get("paradigm") == "likelihood"]
-        assert asked and all(len(prompts_of(name, study, method)) >= 2 for method in asked)
+        assert asked and all(len(prompts_of(name, study, method)) >= 2 for method in asked if not method.endswith("_blind"))
     prompt = prompts_of("mctaco", STUDIES["mctaco"], "likelihood")["plain"]
     assert prompt == {"score": "token", "threshold": "train", "domain": None, "texts": {"likely": "{text_a}| {text_b}"}}
     assert prompts_of("temporal_nli", STUDIES["temporal_nli"], "likelihood_pmi")["yes_no"]["domain"]
@@ -68,6 +68,49 @@ def test_a_file_that_is_missing_or_has_no_such_method_is_said(tmp_path):
     (tmp_path / "mctaco.yaml").write_text((ROOT / "resources/prompts/mctaco.yaml").read_text() + "\nverbalize: {}\n")
     with pytest.raises(UserError, match="verbalize is no method of mctaco that asks by likelihood; did you mean verbalizer?"):
         check_prompts("mctaco", STUDIES["mctaco"], tmp_path)
+
+
+BLIND = {"score": "token", "threshold": "train", "wordings": {"plain": {"likely": "| {text_b}"}}}
+
+
+@each_row("changed, said", [
+    ({"score": "sum"}, "likelihood_blind.score is another one than that of likelihood, whose control it is"),
+    ({"wordings": {"other": {"likely": "| {text_b}"}}}, "likelihood_blind.wordings has other, which likelihood has not"),
+    ({"wordings": {"plain": {"likely": "{text_a}| {text_b}"}}}, "likelihood_blind.wordings.plain.likely: there is no {text_a}")])
+def test_a_control_that_is_scored_or_worded_otherwise_or_sees_all_is_refused(tmp_path_factory, changed, said):
+    folder = tmp_path_factory.mktemp("prompts")
+    plain = {"score": "token", "threshold": "train", "wordings": {"plain": {"likely": "{text_a}| {text_b}"}}}
+    (folder / "mctaco.yaml").write_text(yaml.safe_dump({"likelihood": plain, "likelihood_blind": BLIND | changed}))
+    with pytest.raises(UserError) as error:
+        prompts_of("mctaco", STUDIES["mctaco"], "likelihood_blind", folder)
+    assert said in str(error.value)
+
+
+# ---- of the configuration
+
+def test_wordings_of_the_configuration_stand_beside_those_of_the_file():
+    own = {"strided_sop": {"likelihood": {"wordings": {"later": {"in_order": "|{text_a} Later, {text_b}", "swapped": "|{text_b} Later, {text_a}"}}}},
+           "temporal_nli": {"likelihood_pmi": {"domain": {"labels": "So:"}}}}
+    check_own(own, STUDIES)
+    plain, mine = (prompts_of("strided_sop", STUDIES["strided_sop"], "likelihood", own=given) for given in (None, own))
+    assert list(mine) == [*plain, "later"] and plain == {name: prompt for name, prompt in mine.items() if name != "later"}
+    assert mine["later"]["texts"]["in_order"] == "|{text_a} Later, {text_b}" and mine["later"]["score"] == "sum"
+    domains = {name: prompt["domain"] for name, prompt in prompts_of("temporal_nli", STUDIES["temporal_nli"], "likelihood_pmi", own=own).items()}
+    assert domains["labels"] == "So:" and domains["yes_no"] == "Yes, no or maybe?"
+
+
+@each_row("own, said", [
+    ({"strided_sob": {}}, "configuration: prompts: no study strided_sob; did you mean strided_sop?"),
+    ({"mctaco": {"verbalize": {}}}, "configuration: prompts.mctaco: verbalize is no method of mctaco that asks by likelihood; did you mean verbalizer?"),
+    ({"mctaco": {"train": {}}}, "configuration: prompts.mctaco: train is no method of mctaco that asks by likelihood"),
+    ({"mctaco": {"likelihood": {"wordings": {"mine": {"likely": "{text_a} {text_b}"}}}}},
+     "configuration: prompts.mctaco: likelihood.wordings.mine.likely: '{text_a} {text_b}' has 0 |"),
+    ({"mctaco": {"likelihood": {"scores": "sum"}}}, "configuration: prompts.mctaco: "),
+    ({"mctaco": {"likelihood_blind": {"wordings": {"mine": {"likely": "| {text_b}"}}}}}, "has mine, which likelihood has not")])
+def test_what_is_wrong_with_prompts_of_the_configuration_is_said(own, said):
+    with pytest.raises(UserError) as error:
+        check_own(own, STUDIES)
+    assert said in str(error.value)
 
 
 # ---- runs

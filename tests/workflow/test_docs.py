@@ -86,10 +86,10 @@ def test_a_list_of_event_templates(study):
 
 
 def test_a_wording(study):
-    """The prompts as they stand are checked and run, one run a wording."""
-    known = yaml.safe_load((study / "resources/prompts/strided_sop.yaml").read_text())
-    (study / "resources/prompts/strided_sop.yaml").write_text(yaml.safe_dump(known | WORDING))
+    """A wording of a preset is a run beside those of resources/prompts/."""
+    known = yaml.safe_load((study / "resources/prompts/strided_sop.yaml").read_text())["likelihood"]["wordings"]
     asked = {"models": ["minilm"], "methods": ["likelihood"], "controls": False}
-    (study / "presets/mine.yaml").write_text(yaml.safe_dump({"run": ["other_sop"], "experiments": {"other_sop": asked}}))
+    (study / "presets/mine.yaml").write_text(yaml.safe_dump(WORDING | {"run": ["other_sop"], "experiments": {"other_sop": asked}}))
     jobs = study.jobs("train", "--configfile", "presets/mine.yaml")
-    assert {job.split("-likelihood-")[1].split("-")[0] for job in jobs["train_run"]} == set(WORDING["likelihood"]["wordings"])
+    assert {job.split("-likelihood-")[1].split("-")[0] for job in jobs["train_run"]} == {
+        *known, *WORDING["prompts"]["strided_sop"]["likelihood"]["wordings"]}

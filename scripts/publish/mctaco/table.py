@@ -22,7 +22,7 @@ from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.mctaco.metrics import (
     BASELINES, load_systems, mctaco_metrics, over_seeds, published_beside, table_2, title_of, trained_most)
 from scripts.publish.names import load, split_title
-from scripts.publish.table import ABOVE, above_control, interval, percent, write
+from scripts.publish.table import above_cells, interval, percent, write
 
 WORDS = ["Corpus", "Split", "System"]
 METRICS = {"F1": "f1", "EM": "exact_match"}
@@ -48,7 +48,7 @@ def measured(rows: pd.DataFrame, paper: pd.DataFrame, sources: dict, models: dic
             cells |= {f"{name} (%)": percent(by[metric]["value"]), f"{name} sd": percent(by[metric]["sd"]),
                       f"{name} 95 % interval": interval(by[metric]),
                       f"{name} in the paper": percent(same[metric].iloc[0]) if len(same) else ""}
-        cells[ABOVE] = above_control(by.get("exact_match_above_control"), models)
+        cells |= above_cells(by, "exact_match", models)
         table_rows.append(cells)
     return table_rows
 
@@ -64,7 +64,7 @@ def not_run(rows: pd.DataFrame, paper: pd.DataFrame, like: dict) -> list[dict]:
 def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
     """A row of text for each corpus, split and system, from a table made by mctaco_metrics()."""
     rows = trained_most(metrics)
-    rows = rows[(rows["slice"] == "all") & rows["metric"].isin([*METRICS.values(), "exact_match_above_control"]) & (rows["model"] != "gold")]
+    rows = rows[(rows["slice"] == "all") & rows["metric"].isin([*METRICS.values(), "exact_match_above_control", "exact_match_above_blind"]) & (rows["model"] != "gold")]
     table_rows = []
     for (source, _), of_split in rows.groupby(["source", "split"], sort=False):
         paper = table_2(published, source)

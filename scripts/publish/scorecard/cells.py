@@ -4,14 +4,16 @@ A probe is one test of a study: a corpus with one value of the option PROBES (st
 the first split that the corpus is measured on. Of sentence order the smallest and the largest stride stand for all. What chose
 its examples (size-matched, hard pairs, held-out forms) is no probe.
 
-A way is how a model was asked: fine-tuned, by filling masks, by likelihood, … Where a study has several methods of one
-way, its first one (resources/studies.yaml) has the cell, not the best: that would be chosen on the test.
+A way is how a model was asked: fine-tuned, by filling masks, by likelihood, … Where a model was asked by several methods of one
+way, the one that the study tells first (`headline_methods` of resources/studies.yaml) has the cell, for every kind of model the
+same, and not the best: that would be chosen on the test. A method's own control (`<method>_blind`) stands in its cell.
 """
 
 from pathlib import Path
 
 import pandas as pd
 
+from scripts.common.probe import BLIND
 from scripts.common.runs import facts_of
 from scripts.common.tables import read_metrics
 from scripts.evaluate.experiment import CONTROL_METHODS
@@ -90,9 +92,15 @@ def keys(rows: pd.DataFrame) -> pd.Series:
     return pd.util.hash_pandas_object(rows[SYSTEM].fillna("").astype(str), index=False)
 
 
+def told_first(study: dict) -> list[str]:
+    """A study's methods in the order in which they have a cell."""
+    return list(dict.fromkeys([*study.get("headline_methods", []), *study["methods"]]))
+
+
 def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
-    """One row for each probe, model and way: the study's first method, three labels, all training questions, the full context."""
-    methods = {name: list(study["methods"]) for name, study in studies.items()}
+    """One row for each probe, model and way: the method that the study tells first, three labels, all training questions, the full
+    context."""
+    methods = {name: told_first(study) for name, study in studies.items()}
     place = [methods[study].index(method) if method in methods[study] else 99 for study, method in zip(rows["study"], rows["method"])]
     order = pd.DataFrame({
         "method": place,
@@ -125,17 +133,33 @@ def cells_of(metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict
     """A row for each probe, model and way; metrics: of read_scores(); networks: of networks_of().
 
     Columns: PROBE, kind, parameters, model, way, method, split, value, sd, seeds, ci_low, ci_high, n; above, above_low, above_high,
-    control (how far above which control; missing without one); wordings (how many), lowest, highest (of one wording); sample.
-    All values are shares from 0 to 1.
+    control (how far above which control; missing without one); blind, blind_low, blind_high (the same model without what it should
+    read), above_blind, above_blind_low, above_blind_high (how far above that); wordings (how many), lowest, highest (of one
+    wording); sample. All values are shares from 0 to 1.
     """
     rows = asked_rows(metrics, studies, sources, networks)
+    rows = rows[~rows["method"].str.endswith(BLIND)]
     means = rows[rows["seed"].isna() & rows["wording"].isna()]
-    above = metrics[metrics["metric"].str.endswith("_above_control") & metrics["seed"].isna()].assign(key=keys)
-    told = above.set_index(["key", above["metric"].str.removesuffix("_above_control")])[["value", "ci_low", "ci_high", "control"]]
-    told = told[~told.index.duplicated()].set_axis(["above", "above_low", "above_high", "control"], axis=1)
+    of_all = metrics[metrics["seed"].isna() & metrics["wording"].isna()]
+    blind = of_all[of_all["method"].str.endswith(BLIND, na=False)]
+    told = [beside(of_all, "_above_control", "above").join(beside(of_all, "_above_control", "", ["control"])),
+            beside(of_all, "_above_blind", "above_blind"),
+            beside(blind.assign(method=blind["method"].str.removesuffix(BLIND)), "", "blind")]
     asked = rows[rows["wording"].notna()].groupby("key")
     spread = asked["value"].agg(lowest="min", highest="max").join(asked["wording"].nunique().rename("wordings"))
-    return preferred(means, studies).join(told, on=["key", "metric"]).join(spread, on="key").sort_index(ignore_index=True)
+    cells = preferred(means, studies).join(spread, on="key")
+    for columns in told:
+        cells = cells.join(columns, on=["key", "metric"])
+    return cells.sort_index(ignore_index=True)
+
+
+def beside(metrics: pd.DataFrame, suffix: str, name: str, columns: list[str] | None = None) -> pd.DataFrame:
+    """By key and metric what stands beside a cell: of the metrics that end so the value and the ends of its interval, as <name>,
+    <name>_low and <name>_high; or other columns as they are."""
+    rows = metrics[metrics["metric"].str.endswith(suffix)].assign(key=keys)
+    found = rows.set_index(["key", rows["metric"].str.removesuffix(suffix)])
+    found = found[~found.index.duplicated()]
+    return found[columns] if columns else found[["value", "ci_low", "ci_high"]].set_axis([name, f"{name}_low", f"{name}_high"], axis=1)
 
 
 def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:

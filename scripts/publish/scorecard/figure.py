@@ -1,8 +1,9 @@
 """Draw the scorecard: models by probes, and accuracy against the number of parameters.
 
-A cell has the study's headline in per cent, how many points it lies above the best control, and its 95 % interval. Blue, the
-darker the further: clearly above the control; grey and without colour: no better than a control. Below the models the best control,
-the best that the paper prints, and people. Then a panel for each probe: the same numbers against the size of the network.
+A cell has the study's headline in per cent, how many points it lies above the best control, and its 95 % interval; of a model that
+was asked by likelihood below them what the same model reaches without what it should read (blind), which is one of its controls.
+Blue, the darker the further: clearly above the control; grey and without colour: no better than a control. Below the models the
+best control that they share, the best that the paper prints, and people. Then a panel for each probe: the same numbers against the size of the network.
 
 Reads  metrics.parquet, <train>/<study>/<run>/run.json (kind, parameters), resources/sources.yaml and models.yaml, and beside
        them studies.yaml, published.csv and, where something was left out, left_out.yaml
@@ -34,7 +35,8 @@ from scripts.publish.scorecard.panels import draw_panels, legend_groups, panels_
 from scripts.publish.table import percent, signed, write_points
 
 COLUMNS = [*PROBE, "split", "kind", "parameters", "model", "way", "method", "value", "sd", "seeds", "ci_low", "ci_high", "n", "above",
-           "above_low", "above_high", "control", "clear", "wordings", "lowest", "highest", "sample"]
+           "above_low", "above_high", "control", "clear", "blind", "blind_low", "blind_high", "above_blind", "above_blind_low", "above_blind_high",
+           "wordings", "lowest", "highest", "sample"]
 # Inches: the rows' names; the least and the most of a column; a row, a row's further lines, a kind's name, air; a line of a head.
 LEFT, NARROW, WIDE, ROW, LINE, KIND, AIR, HEAD_LINE = 1.92, 0.62, 0.95, 0.275, 0.105, 0.21, 0.07, 0.115
 WRAP = 31  # letters of a row's name
@@ -127,6 +129,11 @@ def draw_head(axes: Axes, block: Block, bottom: float) -> None:
         x += block.width * len(group)
 
 
+def cell_height(cell: pd.Series | str) -> float:
+    """Inches that a cell takes: a line more with the same model, blind."""
+    return ROW + LINE * (not isinstance(cell, str) and pd.notna(cell["blind"]))
+
+
 def draw_cell(axes: Axes, cell: pd.Series | str, x: float, y: float, width: float) -> None:
     """One cell, its upper left corner at x, y."""
     middle = x + width / 2
@@ -137,7 +144,7 @@ def draw_cell(axes: Axes, cell: pd.Series | str, x: float, y: float, width: floa
     clear, has_control = bool(cell["clear"]), pd.notna(cell["above"])
     if clear:
         shade = 0.1 + 0.42 * min(cell["above"] / FAR, 1)
-        axes.add_patch(Rectangle((x + 0.015, y + 0.012), width - 0.03, ROW - 0.024, facecolor=style.COLOURS[0], alpha=shade,
+        axes.add_patch(Rectangle((x + 0.015, y + 0.012), width - 0.03, cell_height(cell) - 0.024, facecolor=style.COLOURS[0], alpha=shade,
                                  linewidth=0, zorder=1))
     colour = style.INK if clear or not has_control else style.GREY
     told = signed(cell["above"]) if has_control else ""
@@ -146,6 +153,9 @@ def draw_cell(axes: Axes, cell: pd.Series | str, x: float, y: float, width: floa
     axes.text(middle + 0.01, y + ROW * 0.38, told, fontsize=SMALL + 0.2, color=colour, ha="left", va="center", zorder=3)
     ends = "one group" if pd.isna(cell["ci_low"]) else f"{percent(cell['ci_low'])}–{percent(cell['ci_high'])}"
     axes.text(middle, y + ROW * 0.76, ends, fontsize=SMALL - 0.4, color=colour if clear else style.GREY, ha="center", va="center", zorder=3)
+    if pd.notna(cell["blind"]):
+        axes.text(middle, y + ROW + LINE * 0.36, f"blind {percent(cell['blind'])}", fontsize=SMALL - 0.4, color=style.GREY, ha="center",
+                  va="center", zorder=3)
 
 
 def foot_of(card: Scorecard, probe: dict, models: dict) -> dict[str, tuple[str, str]]:
@@ -196,7 +206,8 @@ def row_places(card: Scorecard) -> tuple[list[float], dict[float, str], float]:
             kinds[y + KIND / 2] = row["kind"]
             y += KIND
         starts.append(y)
-        y += max(ROW, LINE * len(row_lines(row, above, card.asked(row))) + 0.06)
+        cells = [cell_height(card.cell(row, probe)) for probe in card.probes]
+        y += max(*cells, LINE * len(row_lines(row, above, card.asked(row))) + 0.06)
         above = row
     return starts, kinds, y + 0.03
 

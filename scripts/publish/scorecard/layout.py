@@ -25,6 +25,7 @@ class Scorecard:
     rows     of row_order()
     probes   of probe_names(), as mappings
     reasons  of reasons_of()
+    studies  the entries of resources/studies.yaml of what was measured
     controls, human, papers   of best_controls(), people() and published()
     """
 
@@ -32,6 +33,7 @@ class Scorecard:
     rows: list[dict]
     probes: list[dict]
     reasons: dict[tuple[str, str, str], str]
+    studies: dict
     controls: pd.DataFrame
     human: pd.DataFrame
     papers: pd.DataFrame
@@ -61,7 +63,7 @@ def read_scorecard(given: argparse.Namespace, models: dict) -> Scorecard:
     cells = cells.assign(clear=is_clear(cells))
     probes = probe_names(cells, studies, sources)
     reasons = reasons_of(read_left_out(beside / "left_out.yaml"), studies, networks)
-    return Scorecard(cells, row_order(cells, models, reasons).to_dict("records"), probes.to_dict("records"), reasons,
+    return Scorecard(cells, row_order(cells, models, reasons).to_dict("records"), probes.to_dict("records"), reasons, studies,
                      best_controls(metrics, cells, studies, sources), people(metrics, studies, sources),
                      published(beside / "published.csv", probes, studies))
 

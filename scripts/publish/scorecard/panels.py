@@ -17,6 +17,7 @@ ACROSS, LEFT, GAP, TALL, HEAD, FOOT = 4, 0.5, 0.36, 1.0, 0.36, 0.34  # panels be
 WAY_COLOURS = {FINE_TUNED: style.COLOURS[0], FILLED: style.COLOURS[1], LIKELIHOOD: style.COLOURS[2], DIRECT: style.COLOURS[3]}
 KIND_MARKERS = {KINDS["encoder"]: "o", KINDS["encoder_decoder"]: "s", KINDS["decoder"]: "^", KINDS["esim"]: "v"}
 OTHER_WAY, OTHER_KIND = style.COLOURS[4], "D"
+BLIND = "x"
 CONTROL, HUMAN = (0, (1, 1.5)), (0, (4, 1.6))  # lines
 
 
@@ -36,11 +37,12 @@ def draw_panel(axes: Axes, card: Scorecard, probe: dict, unknown: float) -> None
         ends = cell[["value", "ci_low", "ci_high"]].to_frame().T.astype(float)
         axes.errorbar(x, cell["value"] * 100, yerr=style.error_bars(ends), linestyle="", color=colour, marker=marker, markersize=3.8, markerfacecolor=colour if cell["clear"] else style.PAPER,
                       markeredgewidth=0.8, elinewidth=0.7, zorder=4, clip_on=False)
+        axes.plot(x, cell["blind"] * 100, linestyle="", color=colour, marker=BLIND, markersize=3, markeredgewidth=0.8, zorder=3, clip_on=False)
     lines = {CONTROL: at(card.controls, probe)["value"], HUMAN: human_of(card, probe)}
     for line, values in lines.items():
         for value in values[:1]:
             axes.axhline(value * 100, color=style.GREY if line == CONTROL else style.INK, linestyle=line, linewidth=0.9, zorder=1)
-    known = [cells["value"], cells["ci_low"].dropna(), cells["ci_high"].dropna(), *(values[:1] for values in lines.values())]
+    known = [cells["value"], cells["blind"].dropna(), cells["ci_low"].dropna(), cells["ci_high"].dropna(), *(values[:1] for values in lines.values())]
     every = np.concatenate(known) * 100
     axes.set_ylim(max(every.min() - 4, -2), min(every.max() + 4, 103))
 
@@ -105,6 +107,9 @@ def legend_groups(card: Scorecard) -> list[tuple[str, list]]:
     """What stands under it all: colours of the cells, then the panels' marks and lines."""
     cells = [Patch(facecolor=style.COLOURS[0], alpha=0.4, label="clearly above the best control (darker: further)"),
              Patch(facecolor=style.PAPER, edgecolor=style.GREY, linewidth=0.5, label="grey numbers: no better than a control")]
+    if card.cells["blind"].notna().any():
+        cells.append(Line2D([], [], color=style.GREY, marker=BLIND, markersize=4, linestyle="",
+                            label="blind: the same model without what it should read"))
     if not panels_height(card):
         return [("", cells)]
     ways = [Patch(facecolor=WAY_COLOURS.get(way, OTHER_WAY), label=way)

@@ -18,15 +18,17 @@ import pandas as pd
 from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of
-from scripts.publish.names import load, model_title
+from scripts.publish.names import load, method_title, model_title
 from scripts.publish.scorecard.layout import Scorecard, at, read_scorecard, size_told
 from scripts.publish.table import interval, percent, signed, write
 
 NO_BETTER = "†"
 CAPTION = ("Scorecard: of each model and probe the study's headline in per cent with its 95 % interval, then how many points it lies above "
            f"the best control, which has no understanding of time. {NO_BETTER}: no better than a control (the 95 % interval of that "
-           "difference, paired over the examples, holds 0 or less). Values over seeds or wordings are means; wordings: the lowest "
+           "difference, paired over the examples, holds 0 or less). Blind: the same model without what it should read, one of its "
+           "controls. Values over seeds or wordings are means; wordings: the lowest "
            "and the highest of one wording. In the paper: the best number that it prints.")
+FIRST = " Where a model was asked by several methods of one way, the first of these has the cell, whatever the kind of the model: {}."
 
 
 def cell_text(cell: pd.Series) -> str:
@@ -34,6 +36,8 @@ def cell_text(cell: pd.Series) -> str:
     text = f"{percent(cell['value'])} ({interval(cell)})"
     if pd.notna(cell["above"]):
         text += f", {signed(cell['above'])}" + ("" if cell["clear"] else f" {NO_BETTER}")
+    if pd.notna(cell["blind"]):
+        text += f"; blind {percent(cell['blind'])}"
     if pd.notna(cell["wordings"]) and cell["wordings"] > 1:
         text += f"; wordings {percent(cell['lowest'])}–{percent(cell['highest'])}"
     return text
@@ -84,7 +88,9 @@ def main(given: argparse.Namespace) -> None:
     models = load(given.models)
     card = read_scorecard(given, models)
     table = tabulate(card, models)
-    write(table, caption_of(CAPTION, card.cells, "made-up texts, not a corpus"), ["Parameters"], given.output)
+    methods = [method for study in card.studies.values() for method in study.get("headline_methods", [])]
+    caption = CAPTION + FIRST.format(", ".join(dict.fromkeys(map(method_title, methods))))
+    write(table, caption_of(caption, card.cells, "made-up texts, not a corpus"), ["Parameters"], given.output)
     log.info("%s: %d rows, %d probes", given.output, len(table), len(card.probes))
 
 

@@ -132,12 +132,11 @@ def legend_groups(metrics: pd.DataFrame, known: dict[str, dict]) -> list[tuple[s
 
 def legend_of_marks(figure: Figure, metrics: pd.DataFrame) -> None:
     """In the last line: what the kinds of mark mean."""
-    marks = [
-        Line2D([], [], color=style.GREY, marker="|", markersize=9, linewidth=1.4,
-               label="epoch chosen on held-out training videos, 95 % interval"),
-        Line2D([], [], color=style.GREY, alpha=0.6, marker="_", linewidth=0.9,
-               label="best epoch on this split, as in the paper"),
-    ]
+    learns = (metrics["metric"] == "peak_accuracy").any()
+    marks = [Line2D([], [], color=style.GREY, marker="|", markersize=9, linewidth=1.4,
+                    label="epoch chosen on held-out training videos, 95 % interval" if learns else "95 % interval")]
+    if learns:
+        marks.append(Line2D([], [], color=style.GREY, alpha=0.6, marker="_", linewidth=0.9, label="best epoch on this split, as in the paper"))
     if len(metrics.dropna(subset="seed").drop_duplicates(["seed", "wording"])) > 1:
         marks.append(Line2D([], [], color=style.GREY, marker="o", markersize=2.5, linestyle="", label=replicate_name(metrics)))
     figure.legend(handles=marks, loc="lower center", ncols=len(marks), bbox_to_anchor=(0.5, 0.06 / figure.get_figheight()),

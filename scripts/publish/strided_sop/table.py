@@ -24,7 +24,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load, split_title
 from scripts.publish.strided_sop.metrics import strided_metrics
-from scripts.publish.table import ABOVE, above_control, interval, percent, write
+from scripts.publish.table import above_cells, interval, percent, write
 
 WORDS = ["Corpus", "Split", "Model"]
 CAPTION = ("Strided sentence order prediction. Accuracy: the epoch chosen on held-out training videos; peak: the "
@@ -53,7 +53,7 @@ def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict, mode
             "Corpus": title, "Split": split_title(split), "Model": series, "Stride": str(stride),
             "Training pairs": pairs.get((source, honest["dataset"], honest["model"], honest["method"]), ""),
             "Pairs": f"{honest['n']:,}", "Videos": f"{honest['groups']:,}", **counts[key],
-            ABOVE: above_control(by.get("accuracy_above_control"), models), "Accuracy (%)": percent(honest["value"]), "SD": percent(honest["sd"]), "95 % interval": interval(honest),
+            **above_cells(by, "accuracy", models), "Accuracy (%)": percent(honest["value"]), "SD": percent(honest["sd"]), "95 % interval": interval(honest),
             "Peak (%)": "" if peak is None else percent(peak["value"]), "Peak SD": "" if peak is None else percent(peak["sd"]),
             "Peak 95 % interval": "" if peak is None else interval(peak),
             "Human (%)": "" if people is None else percent(people["value"]),

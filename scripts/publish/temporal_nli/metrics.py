@@ -12,7 +12,7 @@ from scripts.publish.names import details_of, experiment_if_needed, model_title,
 STUDY = "temporal_nli"
 SETS = {"temp_order": "Set I: Temp-Order", "temp_duration": "Set II: Temp-Duration",
         "cross_unit": "Set III: Cross-Unit"}
-METHODS = ["majority", "direct", "hypothesis_only", "likelihood", "likelihood_pmi", "train", "external", "control"]  # in the paper's order
+METHODS = ["majority", "direct", "hypothesis_only", "likelihood", "likelihood_blind", "likelihood_pmi", "train", "external", "control"]  # in the paper's order
 SCORINGS = ["ternary", "binary"]
 LABELS = ["entailment", "neutral", "contradiction"]
 

@@ -21,7 +21,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import paper_of, published_claims, settings_of
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load, method_title
-from scripts.publish.table import ABOVE, above_control, interval, percent, write
+from scripts.publish.table import ABOVE_BLIND, above_cells, interval, percent, write
 from scripts.publish.temporal_nli.metrics import SETS, STUDY, data_title, nli_metrics
 
 WORDS = ["Source", "Challenge set", "Model", "Method", "Scoring"]
@@ -53,7 +53,7 @@ def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict, models:
     """A row of text for each source, set, model, method and scoring, from a table made by nli_metrics()."""
     numbers, rows = printed(claims), []
     key = ["source", "dataset", "challenge_set", "split", "series", "model", "method", "scoring"]
-    overall = metrics[(metrics["slice"] == "all") & metrics["metric"].isin([*NAMES, "accuracy_above_control"])]
+    overall = metrics[(metrics["slice"] == "all") & metrics["metric"].isin([*NAMES, "accuracy_above_control", "accuracy_above_blind"])]
     for names, point in overall.groupby(key, sort=False):
         source, dataset, challenge_set, split, series, model, method, scoring = names
         means = point[point["seed"].isna()].set_index("metric")
@@ -64,8 +64,7 @@ def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict, models:
             "Pairs": f"{one['n']:,}", "Templates": f"{one['groups']:,.0f}",
             **replicate_counts(point),
         }
-        above = means.loc["accuracy_above_control"] if "accuracy_above_control" in means.index else None
-        row[ABOVE] = above_control(above, models)
+        row |= above_cells({metric: row for metric, row in means.iterrows()}, "accuracy", models)
         for metric, name in NAMES.items():
             ours = means.loc[metric]
             row |= {f"{name} (%)": spread(ours),
@@ -73,7 +72,7 @@ def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict, models:
                     f"{name}, published (%)": numbers.get((model, challenge_set, method, scoring, metric), "")}
         rows.append(row)
     table = pd.DataFrame(rows)
-    return table if (table["Wordings"] != "").any() else table.drop(columns="Wordings")
+    return table.drop(columns=[name for name in ("Wordings", ABOVE_BLIND) if not (table[name] != "").any()])
 
 
 def main(given: argparse.Namespace) -> None:

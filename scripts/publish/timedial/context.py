@@ -19,6 +19,7 @@ import argparse
 import pandas as pd
 from matplotlib.lines import Line2D
 
+from scripts.common.probe import BLIND as METHOD_BLIND
 from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
@@ -40,7 +41,8 @@ ROW = 0.36  # inches
 def context_points(metrics: pd.DataFrame) -> pd.DataFrame:
     """2-best accuracy over all instances of the systems that were measured with two contexts or three."""
     rows = over_seeds(metrics)
-    rows = rows[(rows["slice"] == "all") & (rows["metric"] == "two_best_accuracy") & ~rows["model"].isin(BLIND)]
+    rows = rows[(rows["slice"] == "all") & (rows["metric"] == "two_best_accuracy") & ~rows["model"].isin(BLIND)
+                & ~rows["method"].str.endswith(METHOD_BLIND)]
     return rows[rows.groupby(SYSTEM)["context_scope"].transform("nunique") > 1]
 
 

@@ -19,8 +19,10 @@ from scripts.publish.names import model_title
 
 PARADIGMS = {"control": "controls: no understanding of time", "classify": "classification", "fill": "mask filling", "generate": "generation",
              "pseudo_log_likelihood": "pseudo-log-likelihood", "likelihood": "likelihood of candidate and what follows",
+             "likelihood_blind": "control: the candidate without its dialog",
              "likelihood_token": "likelihood of candidate and what follows, per token",
-             "likelihood_candidate": "likelihood of the candidate, per token", "external": "predictions from elsewhere"}
+             "likelihood_candidate": "likelihood of the candidate, per token",
+             "likelihood_candidate_blind": "control: the candidate without its dialog, per token", "external": "predictions from elsewhere"}
 DOMAINS = {"zero_shot": "zero-shot", "few_shot": "few-shot", "out": "out-of-domain", "in": "in-domain", "external": ""}
 NOT_LEARNT = ["zero_shot", "external"]  # what no training data of a study changes
 SCOPES = ["target", "local", "full"]  # from little context to much

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.transforms import blended_transform_factory
 
+from scripts.common.probe import BLIND
 from scripts.publish import style
 from scripts.publish.timedial.metrics import DOMAINS, label_of, paradigm_title
 
@@ -94,11 +95,12 @@ def draw_column(axes: Axes, block: Block, column: Column, at: list[float]) -> No
         axes.axvline(value, color=style.GREY, linestyle=line, linewidth=0.9, zorder=1)
     for mark in column.marks:
         system = block.systems[mark["system"]]
-        colour = mark.get("colour", COLOURS.get(system["paradigm"], style.COLOURS[4]))
+        control = system["paradigm"] == "control" or system["paradigm"].endswith(BLIND)
+        colour = mark.get("colour", style.GREY if control else COLOURS.get(system["paradigm"], style.COLOURS[4]))
         low, high = max(mark["value"] - mark["ci_low"], 0), max(mark["ci_high"] - mark["value"], 0)
         axes.errorbar(mark["value"], at[mark["system"]] + mark.get("shift", 0) * block.row,
                       xerr=[[low], [high]] if high + low > 0 else None, linestyle="", color=colour,
-                      marker=mark.get("marker", MARKERS[system["domain"]] if system["paradigm"] != "control" else "X"),
+                      marker=mark.get("marker", "X" if control else MARKERS[system["domain"]]),
                       markersize=4.6, markerfacecolor=mark.get("face", colour), markeredgewidth=0.9, elinewidth=1,
                       capsize=1.8, zorder=4, clip_on=False)
     for mark in column.paper:

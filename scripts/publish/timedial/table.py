@@ -20,12 +20,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from scripts.common.probe import BLIND as METHOD_BLIND
 from scripts.common.program import execute, log
 from scripts.common.runs import facts_of
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load
-from scripts.publish.table import ABOVE, above_control, interval, percent, write
+from scripts.publish.table import ABOVE, ABOVE_BLIND, above_cells, interval, percent, write
 from scripts.publish.timedial.metrics import (
     BLIND, DOMAINS, NOT_LEARNT, SYSTEM, over_seeds, paradigm_title, published_beside, same_system, systems_of, timedial_metrics, title_of,
     widest)
@@ -70,7 +71,7 @@ def measured(rows: pd.DataFrame, published: pd.DataFrame, truncated: dict[tuple,
                  "Paradigm": paradigm_title(first["paradigm"]), "Model": first["title"],
                  "Domain": "" if control and first["domain"] == "zero_shot" else DOMAINS[first["domain"]],
                  "Learnt from": "" if first["domain"] in NOT_LEARNT else title_of(first["source"], sources),
-                 "Context": "" if first["model"] in BLIND else first["context_scope"],
+                 "Context": "" if first["model"] in BLIND or first["method"].endswith(METHOD_BLIND) else first["context_scope"],
                  "Training examples": "" if pd.isna(first["train_examples"]) else f"{first['train_examples']:,.0f}",
                  **replicate_counts(of_system)}
         for name, metric in METRICS.items():
@@ -83,7 +84,7 @@ def measured(rows: pd.DataFrame, published: pd.DataFrame, truncated: dict[tuple,
                     cells[f"{name} cut"] = f"{count:,} of {row['n']:,}"
         if len(rest):
             cells |= {"Not near": f"{rest['n'].iloc[0]:,}", "2-best, not near (%)": percent(rest["value"].iloc[0])}
-        cells[ABOVE] = above_control(by.get("two_best_accuracy_above_control"), models)
+        cells |= above_cells(by, "two_best_accuracy", models)
         table_rows.append(cells | {"2-best in the paper": in_paper(published, first)})
     return table_rows
 
@@ -102,9 +103,9 @@ def not_run(rows: pd.DataFrame, published: pd.DataFrame, like: dict) -> list[dic
 
 def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, truncated: dict[tuple, int], sources: dict, models: dict) -> pd.DataFrame:
     """A row of text for each challenge, system and context, from a table made by timedial_metrics(); truncated: of cut_instances()."""
-    shown = [*METRICS.values(), "two_best_accuracy_above_control"]
+    shown = [*METRICS.values(), "two_best_accuracy_above_control", "two_best_accuracy_above_blind"]
     rows = metrics[metrics["slice"].isin(["all", NOT_NEAR]) & metrics["metric"].isin(shown)]
-    blind = rows["model"].isin(BLIND)  # the same with any context
+    blind = rows["model"].isin(BLIND) | rows["method"].str.endswith(METHOD_BLIND)  # the same with any context
     rows = rows[~blind | rows.index.isin(widest(rows[blind]).index)]
     table_rows = []
     for name, challenge in rows.groupby("measured_on", sort=False):
@@ -115,7 +116,7 @@ def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, truncated: dict[tup
         table_rows += sorted(cells, key=lambda cell: order.index(cell["Paradigm"]))
     table = pd.DataFrame(table_rows).fillna("")
     columns = [*WORDS, "Training examples", "Seeds", "Wordings"]
-    columns += ["Instances", "2-best cut", "2-best (%)", "2-best sd", "2-best 95 % interval", ABOVE, "2-best in the paper"]
+    columns += ["Instances", "2-best cut", "2-best (%)", "2-best sd", "2-best 95 % interval", ABOVE, ABOVE_BLIND, "2-best in the paper"]
     columns += ["Not near", "2-best, not near (%)", "Extras", "1-best cut", "1-best (%)", "1-best sd", "1-best 95 % interval"]
     return table[[name for name in columns if name in table and (name in WORDS or (table[name] != "").any())]]
 

@@ -1,0 +1,110 @@
+"""Clean HellaSwag (Zellers et al. 2019): a context and four endings, of which one is right.
+
+No text is changed. Read are the release (JSON lines: hellaswag_train.jsonl, hellaswag_val.jsonl) or its text, hellaswag_val_full.txt
+(six lines an item: `activity: context`, the number of the right ending, the four endings), which has lost the names of the
+videos. An item is of wikihow where its activity is a category of that site, else of a video of ActivityNet.
+
+Reads  the files of these names in --fetched, the text also as .bz2
+Writes <split>.parquet (schema endings) for each file, in its order, and cleaning.csv
+
+    python -m scripts.clean.hellaswag --source hellaswag --fetched results/fetch/hellaswag --output results/clean/hellaswag \\
+        --provenance '{"licence": "MIT"}'
+"""
+
+import argparse
+import bz2
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from scripts.clean.captions import cleaner_arguments, shaped, write_corpus
+from scripts.common.program import UserError, execute, log
+from scripts.common.tables import ENDINGS
+from scripts.common.texts import json_of, lines_in, text_of
+
+TEXTS = {"val": ("hellaswag_val_full.txt", "hellaswag_val_full.txt.bz2")}
+RELEASES = {"train": "hellaswag_train.jsonl", "val": "hellaswag_val.jsonl"}
+PLACES = 4
+LINES = 2 + PLACES  # of an item in the text
+WIKIHOW = {"Cars & Other Vehicles", "Computers and Electronics", "Education and Communications", "Family Life", "Finance and Business",
+           "Food and Entertaining", "Health", "Holidays and Traditions", "Home and Garden", "Home,Categories", "Personal Care and Style",
+           "Pets and Animals", "Philosophy and Religion", "Relationships", "Sports and Fitness", "Travel", "Uncategorized", "Work World", "Youth"}
+VIDEO = "activitynet~"  # what a video's id begins with in source_id
+
+
+class Item(msgspec.Struct):
+    """An item of the release."""
+
+    activity_label: str
+    ctx: str
+    endings: list[str]
+    label: int
+    source_id: str
+
+
+def read_release(file: Path) -> pd.DataFrame:
+    """The items of a file of the release: activity, context, right, endings, video_id."""
+    lines = lines_in(text_of(file), str(file))
+    items = [shaped(json_of(line, f"{file}: line {number}"), Item, f"{file}: line {number}") for number, line in enumerate(lines, 1)]
+    return pd.DataFrame({
+        "activity": [item.activity_label for item in items], "context": [item.ctx for item in items], "right": [item.label for item in items],
+        "endings": [item.endings for item in items],
+        "video_id": [item.source_id.removeprefix(VIDEO) if item.source_id.startswith(VIDEO) else None for item in items]})
+
+
+def read_text(file: Path) -> pd.DataFrame:
+    """The same of the text; no video_id. Raises UserError for an item that is cut off or has no label."""
+    try:
+        text = bz2.decompress(file.read_bytes()).decode("utf-8") if file.suffix == ".bz2" else text_of(file)
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: cannot be opened ({error}); fetch the file again") from None
+    lines = lines_in(text, str(file))
+    if not lines or len(lines) % LINES:
+        raise UserError(f"{file}: has {len(lines):,} lines, which are no items of {LINES} lines each; fetch the file again")
+    table = pd.DataFrame(np.array(lines, object).reshape(-1, LINES))
+    head = table[0].str.partition(": ")
+    odd = (head[1] == "") | ~table[1].isin(list("0123"))
+    if odd.any():
+        first = int(odd.idxmax())
+        raise UserError(f"{file}: line {first * LINES + 1}: `activity: context` and the number of an ending (0 to {PLACES - 1}) are wanted; mend it, "
+                        "or fetch the file again")
+    return pd.DataFrame({"activity": head[0], "context": head[2], "right": table[1].astype(int), "endings": table[list(range(2, LINES))].to_numpy().tolist(),
+                         "video_id": None})
+
+
+def to_endings(items: pd.DataFrame, source: str, split: str, file: Path) -> pa.Table:
+    """Items as rows of the schema endings. Raises UserError for one without four endings, or whose right one is none of them."""
+    odd = (items["endings"].str.len() != PLACES) | ~items["right"].between(0, PLACES - 1)
+    if odd.any():
+        raise UserError(f"{file}: item {int(odd.idxmax()) + 1} has not {PLACES} endings of which one is right; mend it, or fetch the file again")
+    rows = items.assign(item_id=[f"{split}:{number}" for number in range(len(items))]).explode("endings", ignore_index=True)
+    place = np.tile(np.arange(PLACES), len(items))
+    return pa.table({
+        "source": [source] * len(rows), "split": [split] * len(rows), "item_id": rows["item_id"], "activity": rows["activity"],
+        "domain": np.where(rows["activity"].isin(WIKIHOW), "wikihow", "activitynet"),
+        "video_id": pa.array(rows["video_id"], pa.string(), from_pandas=True), "context": rows["context"], "ending": rows["endings"],
+        "place": place, "label": (rows["right"] == place).astype(int)}).cast(ENDINGS)
+
+
+def main(given: argparse.Namespace) -> None:
+    tables, counts = {}, []
+    there = {split: given.fetched / name for split, name in RELEASES.items() if (given.fetched / name).exists()}
+    there |= {split: given.fetched / name for split, names in TEXTS.items() if split not in there for name in names if (given.fetched / name).exists()}
+    if not there:
+        raise UserError(f"{given.fetched}: holds none of {', '.join([*RELEASES.values(), *TEXTS['val']])}; fetch one of them")
+    for split, file in there.items():
+        items = read_release(file) if file.suffix == ".jsonl" else read_text(file)
+        tables[split] = to_endings(items, given.source, split, file)
+        domain = items["activity"].isin(WIKIHOW)
+        counts += [(split, "items", "read", "", len(items)), (split, "items", "kept", "", len(items)),
+                   (split, "items", "noted", "of wikihow", int(domain.sum())), (split, "items", "noted", "of ActivityNet", int((~domain).sum())),
+                   (split, "items", "noted", "without the name of its video", int((~domain & items["video_id"].isna()).sum()))]
+    write_corpus(given, tables, ENDINGS, counts)
+    log.info("%s: %s", given.source, ", ".join(f"{split} {len(table) // PLACES:,} items" for split, table in tables.items()))
+
+
+if __name__ == "__main__":
+    execute(main, cleaner_arguments(__doc__).parse_args())

@@ -1,0 +1,40 @@
+"""Draw what one training gives to another: paired differences, a panel for each probe.
+
+In each row a system on a corpus: how many points it gains by beginning with weights that were trained on something else before, less what the
+same model reaches without, by the probe's headline, on the same items with the same seeds. Marks are means over the seeds, lines 95 %
+intervals over groups (videos, questions, templates, instances), which are paired, and seeds. Right of the line it helps.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, studies.yaml and compared.yaml beside them
+Writes <output>.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
+
+    python -m scripts.publish.transfer.figure --metrics results/evaluate/transfer/metrics.parquet \\
+        --sources FOLDER/sources.yaml --models FOLDER/models.yaml --output results/publish/transfer/figures/transfer
+"""
+
+import argparse
+
+from scripts.common.program import execute, log
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.forest import Panel, figure_of
+from scripts.publish.marks import face_of
+from scripts.publish.table import write_points
+from scripts.publish.transfer.metrics import transfers
+
+
+def main(given: argparse.Namespace) -> None:
+    found = transfers(given.metrics, given.sources, given.models)
+    panels = []
+    for probe, points in found.groupby("probe", sort=False):
+        of_dataset = points["dataset"].where(points.groupby("source")["dataset"].transform("nunique") > 1, "").map(lambda name: name and f", {name}")
+        of_split = points["split"].where(points.groupby("source")["split"].transform("nunique") > 1, "").map(lambda name: name and f", {name}")
+        detail = f"{', '.join(dict.fromkeys(points['corpus']))}; {points['metric'].iloc[0].replace('_', ' ')}"
+        panels.append(Panel(probe, detail, points.assign(row=points["system"] + of_dataset + of_split, series=points["begun"], is_control=False),
+                            face_of(points)))
+    style.save(figure_of(panels, "points above the same model without", 0.0, "no difference"), given.output)
+    write_points(found, given.output)
+    log.info("%s: %d transfers to %d probes", given.output, len(found), len(panels))
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

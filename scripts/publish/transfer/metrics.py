@@ -1,0 +1,66 @@
+"""The paired differences between a system that begins with another run's weights and the same without. Not a program."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.common.comparable import ROW
+from scripts.common.intervals import difference
+from scripts.common.program import UserError
+from scripts.common.tables import read_metrics
+from scripts.common.yaml_files import read_yaml
+from scripts.publish.names import load, method_title, model_title
+
+PREFERRED = {"scoring": "ternary"}  # of several ways to score one answer
+KEY = [*ROW, "split"]
+
+
+def start_title(begun: dict, studies: dict, sources: dict) -> str:
+    """What a run begins with, in words: `after sentence order of stride 4 (ActivityNet Captions)`; begun: as comparable.transfers() tells it."""
+    title = studies.get(begun["study"], {}).get("title", begun["study"].replace("_", " "))
+    corpus = sources.get(begun["source"], {}).get("title", begun["source"].replace("_", " "))
+    stage = {"mlm": ", masked words", "clm": ", next words"}.get(begun["method"], "")
+    if begun["study"] == "strided_sop":
+        return f"after sentence order, stride {begun['data']['stride']}, {corpus}"
+    return f"after {title}{stage}, {corpus}"
+
+
+def headlines(metrics: Path, studies: dict) -> pd.DataFrame:
+    """The rows of all studies' headlines on whole splits, over all replicates, with their draws."""
+    rows = read_metrics(metrics, draws=True).to_pandas()
+    rows = rows[rows["seed"].isna() & rows["wording"].isna() & (rows["slice"] == "all")]
+    rows = rows[rows["metric"] == rows["study"].map({name: study["headline"] for name, study in studies.items()})]
+    for column, plain in PREFERRED.items():
+        if column in rows:
+            rows = rows[rows[column].isna() | (rows[column] == plain)]
+    return rows
+
+
+def transfers(metrics: Path, sources_file: Path, models_file: Path) -> pd.DataFrame:
+    """A row for each transfer and split: KEY, probe, corpus, system, begun, with_value, without_value, value (their difference), ci_low, ci_high,
+    seeds, n, groups, sample, limit; shares from 0 to 1.
+
+    Raises UserError where the metrics hold none of them.
+    """
+    studies, sources, models = load(sources_file.with_name("studies.yaml")), load(sources_file), load(models_file)
+    rows, found = headlines(metrics, studies), []
+    for told in read_yaml(sources_file.with_name("compared.yaml")):
+        if told["study"] not in studies:
+            continue
+        same = rows[(rows[list(ROW)] == pd.Series({name: told[name] for name in ROW})).all(axis=1)]
+        beside = same[same["experiment"] == told["without"]].set_index("split")
+        for _, row in same[same["experiment"] == told["experiment"]].iterrows():
+            if row["split"] not in beside.index:
+                continue
+            other = beside.loc[row["split"]]
+            apart, method = difference(row, other), told["method"]
+            found.append({name: row[name] for name in KEY} | {
+                "experiment": told["experiment"], "without": told["without"], "probe": studies[told["study"]]["title"],
+                "corpus": sources.get(told["source"], {}).get("title", told["source"]), "begun": start_title(told["begun_with"], studies, sources),
+                "system": model_title(told["model"], models) + ("" if method in ("train", "classify") else f", {method_title(method)}"),
+                "metric": row["metric"], "with_value": row["value"], "without_value": other["value"], "value": apart.value, "ci_low": apart.ci_low,
+                "ci_high": apart.ci_high, "seeds": int(row["seeds"]), "n": int(row["n"]), "groups": int(row["groups"]), "sample": row["sample"],
+                "limit": row["limit"]})
+    if not found:
+        raise UserError(f"{metrics}: no run beside one that begins with another run's weights; evaluate both experiments again")
+    return pd.DataFrame(found)

@@ -1,0 +1,43 @@
+"""Tabulate what one training gives to another: each system with and without the weights that it begins with, and the paired difference.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, studies.yaml and compared.yaml beside them
+Writes <output>.csv, .md, .tex
+
+    python -m scripts.publish.transfer.table --metrics results/evaluate/transfer/metrics.parquet \\
+        --sources FOLDER/sources.yaml --models FOLDER/models.yaml --output results/publish/transfer/tables/transfer_table
+"""
+
+import argparse
+
+import pandas as pd
+
+from scripts.common.program import execute, log
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import note_of
+from scripts.publish.table import percent, signed, write
+from scripts.publish.transfer.metrics import transfers
+
+CAPTION = ("Transfer: a model that begins with weights trained on something else, against the same model without, on the same items with the "
+           "same seeds. Means over the seeds; the difference with its 95 % interval over paired groups and seeds.")
+
+
+def told(row: pd.Series) -> str:
+    """A difference with its interval: `by +2.1 (−0.3 to +4.5)`. A word first: a spreadsheet would take a text that begins with + for a formula."""
+    span = "one group" if pd.isna(row["ci_low"]) else f"{signed(row['ci_low'])} to {signed(row['ci_high'])}"
+    return f"by {signed(row['value'])} ({span})"
+
+
+def main(given: argparse.Namespace) -> None:
+    found = transfers(given.metrics, given.sources, given.models)
+    table = pd.DataFrame([{
+        "Probe": row["probe"], "Corpus": row["corpus"] + note_of(row), "Dataset": row["dataset"], "Split": row["split"], "System": row["system"],
+        "Begins": row["begun"], "Metric": row["metric"].replace("_", " "), "With (%)": percent(row["with_value"]),
+        "Without (%)": percent(row["without_value"]), "Difference (points)": told(row),
+        "Seeds": str(row["seeds"]), "n": f"{row['n']:,}"} for _, row in found.iterrows()])
+    numbers = ["With (%)", "Without (%)", "Difference (points)", "Seeds", "n"]
+    write(table, CAPTION, numbers, given.output)
+    log.info("%s: %d transfers", given.output, len(table))
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())
