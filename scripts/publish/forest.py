@@ -44,7 +44,6 @@ def draw_panel(axes: Axes, panel: Panel, looks: dict[str, tuple[str, str]], line
 
 def figure_of(panels: list[Panel], xlabel: str, line: float, line_label: str) -> Figure:
     """The figure of panels, with one legend; line: the share at which a line stands."""
-    style.apply()
     counts = [panel.points["row"].nunique() for panel in panels]
     series = list(dict.fromkeys(name for panel in panels for name in panel.points.loc[~panel.points["is_control"], "series"]))
     looks = dict(zip(series, ((style.COLOURS[place % 6], style.MARKERS[place % 6]) for place in range(len(series)))))
