@@ -39,7 +39,7 @@ def draw_panel(axes: Axes, panel: Panel, looks: dict[str, tuple[str, str]], line
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x", visible=True)
     style.panel_title(axes, [panel.title], panel.detail)
-    style.mark(axes, panel.face)
+    style.mark(axes, panel.face, min(17, 5 * len(rows)))
 
 
 def figure_of(panels: list[Panel], xlabel: str, line: float, line_label: str) -> Figure:
