@@ -181,6 +181,8 @@ class Study:
             given += ["--train", self.results / "train/strided_sop", "--runs", *self.runs, *controls]
         if "datasets" in item["reads"]:
             given += ["--build", self.results / "build/strided_sop"]
+        if "cleaned" in item["reads"]:
+            given += ["--cleaned", self.results / "clean"]
         if "human" in item["reads"] and self.human.exists():
             given += ["--human", self.human]
         return self.program(f"scripts.publish.{item['program']}", *given)
