@@ -33,7 +33,7 @@ def main(given: argparse.Namespace) -> None:
     for (source, dataset, split), of_panel in points.groupby(["source", "dataset", "split"], sort=False):
         detail = f"{split}, {dataset.replace('_', ' ')}; n = {', '.join(f'{n:,}' for n in of_panel.drop_duplicates('slice')['n'])}"
         panels.append(Panel(sources.get(source, {}).get("title", source), detail, of_panel, face_of(of_panel)))
-    style.save(figure_of(panels, "accuracy (%)", CHANCE, "chance, 25 %"), given.output)
+    style.save(lambda: figure_of(panels, "accuracy (%)", CHANCE, "chance, 25 %"), given)
     write_points(points[COLUMNS], given.output)
     log.info("%s: %d points", given.output, len(points))
 

@@ -82,7 +82,7 @@ def main(given: argparse.Namespace) -> None:
     points = weighed(metrics, read_yaml(given.sources.with_name("compared.yaml")), load(given.models))
     if points.empty:
         raise UserError(f"{given.metrics}: no accuracy of runs with a second objective; evaluate them again")
-    style.save(draw(points, load(given.sources)), given.output)
+    style.save(lambda: draw(points, load(given.sources)), given)
     write_points(points[COLUMNS], given.output)
     log.info("%s: %d points", given.output, len(points))
 

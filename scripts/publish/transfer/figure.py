@@ -31,7 +31,7 @@ def main(given: argparse.Namespace) -> None:
         detail = f"{', '.join(dict.fromkeys(points['corpus']))}; {points['metric'].iloc[0].replace('_', ' ')}"
         panels.append(Panel(probe, detail, points.assign(row=points["system"] + of_dataset + of_split, series=points["begun"], is_control=False),
                             face_of(points)))
-    style.save(figure_of(panels, "points above the same model without", 0.0, "no difference"), given.output)
+    style.save(lambda: figure_of(panels, "points above the same model without", 0.0, "no difference"), given)
     write_points(found, given.output)
     log.info("%s: %d transfers to %d probes", given.output, len(found), len(panels))
 
