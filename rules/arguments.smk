@@ -222,6 +222,8 @@ def shown_by_item(wildcards):
     studies = {run.study for run in measured_runs(study)}
     shown = {"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
              "published.csv": rows_of(PAPERS, "study", studies)}
+    if "claims" in PUBLISHED[wildcards.item]["reads"]:
+        shown["claims.yaml"] = claims_of(study)
     if study == "all":
         told = {name: {"title": STUDIES[name]["title"], "headline": STUDIES[name]["headline"],
                        "headline_methods": STUDIES[name].get("headline_methods", []), "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
@@ -230,6 +232,12 @@ def shown_by_item(wildcards):
     if compared := PUBLISHED[wildcards.item].get("compares"):
         shown["compared.yaml"] = json.dumps(COMPARED[compared])
     return json.dumps(shown)
+
+
+def claims_of(study):
+    """What a study's paper claims, as JSON: resources/claims.yaml without the claims of others."""
+    whole = read_yaml(ROOT / "resources/claims.yaml")
+    return json.dumps(whole | {"claims": [claim for claim in whole["claims"] if claim["study"] == study]})
 
 
 def left_out():
@@ -249,6 +257,7 @@ def item_arguments(wildcards, output):
         "datasets": ["--build", f"results/build/{item['study']}"],
         "released": ["--fetched", "results/fetch"],
         "cleaned": ["--cleaned", "results/clean"],
+        "human": ["--human", *human_files(item["study"])],
         "spans": ["--cleaned", "results/clean", "--spans", "results/build/temporal_spans", "--dialogs", *dialogs,
                   "--challenges", *challenges],
     }

@@ -177,6 +177,12 @@ def human_labels(wildcards):
     return config["experiments"][wildcards.experiment].get("human_labels") or []
 
 
+def human_files(study):
+    """The human answers that the experiments of a study name."""
+    files = {config["experiments"][name].get("human_labels") for name in PLAN.experiments if config["experiments"][name]["study"] == study}
+    return sorted(files - {None})
+
+
 def measured_runs(study):
     """The runs of a study (or of all) that were measured."""
     return [run for run in PLAN.runs.values() if study in (run.study, "all") and run.name in MEASURED]
@@ -245,6 +251,7 @@ def read_by_item(wildcards):
         "released": [fetched(source) for source in learnt if "predictions" in SOURCES[source]],
         "cleaned": [cleaned(source) for source in learnt],
         "datasets": sorted({built(run.dataset) for run in measured_runs(item["study"])}),
+        "human": human_files(item["study"]),
         "spans": [place(source) for source in sources for place in (spans, cleaned) if has_spans(source)],
     }
     return list(dict.fromkeys(file for name, read in files.items() if name in item["reads"] for file in read))

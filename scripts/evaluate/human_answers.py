@@ -16,14 +16,19 @@ KEY = COLUMNS[:-1]
 REMEDY = "save the sheet anew as CSV in UTF-8 (python -m scripts.evaluate.strided_sop --help)"
 
 
+def answers_in(file: Path) -> pd.DataFrame:
+    """The rows with an answer, columns COLUMNS, as text; a row without one is left out."""
+    rows = csv_of(file, COLUMNS, REMEDY, "correct the path, or leave human_labels out").map(str.strip)
+    return rows[rows["answer"] != ""].apply(as_written)
+
+
 def read_answers(file: Path, datasets: set[tuple[str, str]], labels: list[str]) -> pd.DataFrame:
-    """The rows with an answer, columns COLUMNS, as text; a row without one is left out.
+    """answers_in() a file, once they are in order.
 
     datasets: (source, dataset) of those that may be answered for; labels: what may be answered. Raises UserError that names the row of
     another dataset or another answer, and of a pair that was answered before: to count it again would weigh it double.
     """
-    rows = csv_of(file, COLUMNS, REMEDY, "correct the path, or leave human_labels out").map(str.strip)
-    rows = rows[rows["answer"] != ""].apply(as_written)
+    rows = answers_in(file)
 
     def refuse(wrong: pd.Series, why: str, remedy: str) -> None:
         if wrong.any():
