@@ -75,7 +75,7 @@ def write_resources(figures: dict[str, dict], folder: Path) -> dict[str, dict]:
     return told
 
 
-def record_of(told: dict, facts: list[dict], columns: dict[str, str], figures: dict[str, dict]) -> dict:
+def record_of(told: dict, facts: list[dict], columns: list[list[str]], figures: dict[str, dict]) -> dict:
     """record.json: what was asked, by what it was made, what it took."""
     commits = counted([commit_told(fact["timestride"]) if "timestride" in fact else "an older version, which did not tell" for fact in facts])
     return {

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from scripts.common.csv_files import as_written, write_csv
 from scripts.common.files import whole
 from scripts.common.program import UserError
-from scripts.common.tables import HISTORY, read_table, write_table
+from scripts.common.tables import HISTORY, provenance_of, read_table, write_table
 
 METRICS, DRAWS, RUNS, HISTORIES, FACTS = "metrics.csv", "draws.parquet", "runs.csv", "history.csv", "record.json"
 DRAWN = "mctaco"  # the study whose figures compare by draws; elsewhere they decide the words of the page alone, and take megabytes
@@ -28,8 +28,8 @@ DRAWN = "mctaco"  # the study whose figures compare by draws; elsewhere they dec
 
 # ---- metrics
 
-def write_metrics(metrics: pa.Table, folder: Path) -> dict[str, str]:
-    """Write metrics.csv and draws.parquet; returns the type of each column of the metrics."""
+def write_metrics(metrics: pa.Table, folder: Path) -> list[list[str]]:
+    """Write metrics.csv and draws.parquet; returns the name and the type of each column of the metrics."""
     texts = {name: pc.replace_substring_regex(metrics[name], r"^('*[=+\-@\t\r])", r"'\1")
              for name, kind in zip(metrics.schema.names, metrics.schema.types) if pa.types.is_string(kind)}
     plain = metrics.drop_columns("draws") if "draws" in metrics.schema.names else metrics
@@ -43,7 +43,7 @@ def write_metrics(metrics: pa.Table, folder: Path) -> dict[str, str]:
         if len(rows):
             with whole(folder / DRAWS) as place:
                 pq.write_table(rows, place, compression="zstd", write_page_checksum=True)
-    return {name: str(kind) for name, kind in zip(metrics.schema.names, metrics.schema.types)}
+    return [[name, str(kind)] for name, kind in zip(metrics.schema.names, metrics.schema.types)]
 
 
 def type_of(name: str) -> pa.DataType:
@@ -51,9 +51,9 @@ def type_of(name: str) -> pa.DataType:
     return pa.list_(pa.float32()) if name.startswith("list<") else pa.type_for_alias(name)
 
 
-def read_metrics(folder: Path, types: dict[str, str]) -> pa.Table:
+def read_metrics(folder: Path, types: list[list[str]]) -> pa.Table:
     """The table that write_metrics() was given, with the draws that it kept. Raises UserError for a file that is broken."""
-    kinds = {name: type_of(kind) for name, kind in types.items()}
+    kinds = {name: type_of(kind) for name, kind in types}
     options = arrow_csv.ConvertOptions(column_types={name: kind for name, kind in kinds.items() if name != "draws"}, null_values=[""],
                                        strings_can_be_null=True, quoted_strings_can_be_null=False)
     try:
@@ -133,7 +133,7 @@ def read_runs(folder: Path) -> list[dict]:
 
 # ---- the layout that the figures' programs read
 
-def write_results(folder: Path, types: dict[str, str], place: Path) -> None:
+def write_results(folder: Path, types: list[list[str]], place: Path) -> None:
     """Write a record's numbers as the programs of scripts/publish/ read them: <place>/metrics.parquet, and for each run
     <place>/train/<study>/<run>/run.json and history.parquet."""
     table = read_metrics(folder, types)
@@ -145,11 +145,15 @@ def write_results(folder: Path, types: dict[str, str], place: Path) -> None:
         run.mkdir(parents=True)
         (run / "run.json").write_text(json.dumps(fact), encoding="utf-8")
         rows = by_run.get(fact["run"], history.iloc[:0])
-        write_table(pa.Table.from_pandas(rows, schema=HISTORY, preserve_index=False), run / "history.parquet", HISTORY, {})
+        settings = {key: fact.get(key) for key in ("study", "source", "dataset", "model", "method", "seed", "training", "made_by")}
+        write_table(pa.Table.from_pandas(rows, schema=HISTORY, preserve_index=False), run / "history.parquet", HISTORY,
+                    {"run": fact["run"], "settings": settings | {"data": fact.get("data_options", {})}})
 
 
 def write_runs(facts: list[dict], histories: list[Path], folder: Path) -> None:
     """Write runs.csv and history.csv."""
+    told = [provenance_of(file).get("settings", {}) for file in histories]  # run.json does not tell by which run its weights were made
+    facts = [fact | ({"made_by": settings["made_by"]} if "made_by" in settings else {}) for fact, settings in zip(facts, told)]
     write_csv(runs_table(facts), folder / RUNS)
     read = [read_table(file, HISTORY.names, HISTORY) for file in histories]
     write_csv((pa.concat_tables(read) if read else HISTORY.empty_table()).to_pandas(), folder / HISTORIES)
