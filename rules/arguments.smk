@@ -340,6 +340,33 @@ def page_arguments(wildcards, output):
                           "--configuration", page_configuration(), "--provenance", page_provenance()])
 
 
+def command_line():
+    """The command that makes this study, with its configuration files as seen from the project's folder and the values given beside them."""
+    given = workflow.config_settings
+    files = [os.path.relpath(file, ROOT) if Path(file).resolve().is_relative_to(ROOT) else Path(file).name for file in given.configfiles or []]
+    values = [f"{key}={value}" for key, value in (given.config or {}).items()]
+    return shlex.join(["snakemake", "--cores", "all", *(["--configfile", *files] if files else []), *(["--config", *values] if values else [])])
+
+
+def code_of_run(run):
+    """The modules whose code a run tells in its run.json."""
+    return ["scripts.train.control"] if run.name in CONTROLS else ["scripts.train.loop", f"scripts.train.{paradigm_of(run)}"]
+
+
+def record_arguments(wildcards, input, output):
+    """The file of what a record is made from (scripts/publish/record.py)."""
+    figures = {name: {key: item[key] for key in ("title", "study", "program", "reads")} | {
+        "runs": [f"{run.study}/{run.name}" if item["study"] == "all" else run.name for run in runs_read(item)] if "runs" in item["reads"] else [],
+        "resources": json.loads(shown_by_item(Wildcards(fromdict={"item": name})))}
+        for name, item in PUBLISHED.items() if item["kind"] == "figure"}
+    programs = {f"scripts.{stage}.{study}" for stage in ("build", "evaluate") for study in built_studies()}
+    programs |= {cleaner_of(Wildcards(fromdict={"source": source})) for source in USED_SOURCES}
+    told = {"name": NAME, "command": command_line(), "configuration": json.loads(page_configuration()), "metrics": input.metrics,
+            "publish": PAGES, "train": "results/train", "figures": figures, "tables": {name: item["title"] for name, item in PUBLISHED.items() if is_without_texts(item)},
+            "runs": {f"{run.study}/{run.name}": code_of_run(run) for run in PLAN.runs.values()}, "programs": sorted(programs)}
+    return f"{hand_over({'told.json': as_json(told)})}/told.json"
+
+
 def check_programs():
     """Say in one line, before the rules ask, that a program which an entry of resources/ names is not there."""
     used = [Wildcards(fromdict={"source": source}) for source in USED_SOURCES]

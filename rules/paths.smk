@@ -239,6 +239,11 @@ def published_files(item):
     return [f"{PAGES}/{item['kind']}s/{item['name']}.{suffix}" for suffix in SUFFIXES[item["kind"]]]
 
 
+def is_without_texts(item):
+    """Whether an item is a table without texts of a corpus, which has terms of its own: it reads metrics and what runs tell alone."""
+    return item["kind"] == "table" and item.get("show") != "examples" and not {*item["reads"]} - {"metrics", "runs", "controls"}
+
+
 def read_by_item(wildcards):
     """What a figure or table is made from beside the metrics, as its `reads` in resources/figures.yaml says."""
     item = PUBLISHED[wildcards.item]
