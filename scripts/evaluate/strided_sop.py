@@ -50,7 +50,7 @@ ANSWERED = Answered("strided_sop", ("pair_id", "video_id", "text_a", "text_b"), 
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("dataset", pa.string()), ("method", pa.string()), ("stride", pa.int32()), ("size_matched", pa.int32()),
-    ("same_videos", pa.int32()), ("hard", pa.bool_()), ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()),
+    ("same_videos", pa.int32()), ("hard", pa.bool_()), ("context", pa.string()), ("seconds_apart", pa.float64()), ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()),
     ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
 ])
 
@@ -150,6 +150,18 @@ def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
     return of_system([run], [judged(run, [split])], parts_by_split(file.parent, [split]), resamples)
 
 
+def context_of(options: dict) -> str | None:
+    """`10 s`, `3 sentences`: the windows that were put in order; None for single captions."""
+    context = options.get("context")
+    return f"{context['seconds']:g} s" if context and "seconds" in context else f"{context['sentences']} sentences" if context else None
+
+
+def seconds_by_split(folder: Path, evaluation: list[str]) -> dict[str, float]:
+    """By split of a dataset the median of the seconds between the two of its pairs."""
+    schema = pa.schema([STRIDED_PAIRS.field("seconds_apart")])
+    return {split: float(np.median(read_complete(folder / f"{split}.parquet", schema)["seconds_apart"].to_numpy())) for split in evaluation}
+
+
 def limit_of(facts: dict) -> int | None:
     """How many pairs of each split a run's dataset is cut to."""
     return facts["data_options"].get("limit")
@@ -167,8 +179,8 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
     for (source, dataset), systems in datasets.items():
         facts, evaluation = next(iter(systems.values()))[0].facts, sources[source]["evaluate"]
         same = {"study": facts["study"], "source": source, "dataset": dataset, "sample": "sample" in sources[source]}
-        same |= {name: facts["data_options"][name] for name in VARIANTS} | {"limit": limit_of(facts)}
-        parts = parts_by_split(build / source / dataset, evaluation)
+        same |= {name: facts["data_options"][name] for name in VARIANTS} | {"limit": limit_of(facts), "context": context_of(facts["data_options"])}
+        parts, first = parts_by_split(build / source / dataset, evaluation), len(rows)
         for (model, method), runs in systems.items():
             judgements = [judged(run, evaluation) for run in runs]
             rows += [same | {"model": model, "method": method} | row for row in of_system(runs, judgements, parts, resamples)]
@@ -180,6 +192,8 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
             for (model, method), [run] in external.get((source, dataset, split), {}).items():
                 rows += [same | {"model": model, "method": method} | row
                          for row in of_system([run], [judged(run, [split])], parts, resamples)]
+        seconds = seconds_by_split(build / source / dataset, evaluation)
+        rows[first:] = [row | {"seconds_apart": seconds[row["split"]]} for row in rows[first:]]
     return rows
 
 

@@ -23,6 +23,7 @@ from scripts.common.tables import read_table
 from scripts.evaluate.experiment import Run, read_scores
 from scripts.evaluate.human_answers import COLUMNS, answers_in
 from scripts.evaluate.strided_slices import READ, parts_of, slices_of
+from scripts.evaluate.strided_sop import context_of
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.cards import Place, Resources, System, about_of, labelled, resources_of, runs_by_place, write_cards
 from scripts.publish.strided_sop.metrics import variant_title
@@ -52,7 +53,7 @@ def answers_of_people(files: list[Path], facts: dict, split: str, pairs: pd.Data
 def place(runs: list[Run], given: argparse.Namespace, resources: Resources) -> Place:
     """The pairs of a dataset, with what these runs and people said of them."""
     facts = runs[0].facts
-    variant = variant_title(facts["data_options"] | {"method": "train"})
+    variant = variant_title(facts["data_options"] | {"method": "train", "context": context_of(facts["data_options"])})
     about = about_of(facts, f"stride {facts['data_options']['stride']}{variant}", resources)
     file = given.build / facts["source"] / facts["dataset"] / f"{about['Split']}.parquet"
     pairs = read_table(file, dict.fromkeys([*READ, "text_a", "text_b", "label"])).to_pandas()
