@@ -4,6 +4,7 @@ Metrics, as shares from 0 to 1, on each evaluation split:
   accuracy       at the epoch with the lowest loss on the held-out training videos
   peak_accuracy  at the epoch that was best on this very split: what the paper reports
   human_accuracy of human answers (--human), where there are any
+Where the stride is told (the option predict): scripts/evaluate/predicted_strides.py.
 The accuracy stands on all pairs (slice all) and on slices of them (overlap=none, position=first_third, …:
 scripts/evaluate/strided_slices.py says which); the n of each partition's slices add up to that of all. Intervals are 95 %
 intervals over videos. A row without seed is the mean over the replicates (seeds, or wordings of what a model is asked); its sd is
@@ -27,6 +28,7 @@ Predictions made elsewhere (scripts/evaluate/external.py), labels swapped and in
 """
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -35,22 +37,25 @@ import pyarrow as pa
 
 from scripts.common.program import UserError, cut, execute, log
 from scripts.common.runs import read_predictions
+from scripts.common.strides import strides_of
 from scripts.common.tables import STRIDED_PAIRS, read_complete
 from scripts.evaluate.arguments import evaluation_arguments, evaluation_given
 from scripts.evaluate.bootstrap import resampling
 from scripts.evaluate.experiment import Run, label_scores, read_sources, replicates_of, runs_by_dataset, write_metrics
 from scripts.evaluate.external import Answered, external_systems, score_predictions
 from scripts.evaluate.human_answers import read_answers
+from scripts.evaluate.predicted_strides import measures_of
 from scripts.evaluate.strided_slices import READ, parts_of, slices_of
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share, sums_by_group
 
 METRIC = {"held_out": "accuracy", "last": "accuracy", "direct": "accuracy", "peak": "peak_accuracy"}
-VARIANTS = ["stride", "size_matched", "same_videos", "hard"]  # options of the data that stand in the metrics
+VARIANTS = ["size_matched", "same_videos", "hard"]  # options of the data that stand in the metrics as they are
 ANSWERED = Answered("strided_sop", ("pair_id", "video_id", "text_a", "text_b"), (["swapped", "in_order"],))
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("dataset", pa.string()), ("method", pa.string()), ("stride", pa.int32()), ("size_matched", pa.int32()),
-    ("same_videos", pa.int32()), ("hard", pa.bool_()), ("context", pa.string()), ("seconds_apart", pa.float64()), ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()),
+    ("same_videos", pa.int32()), ("hard", pa.bool_()), ("context", pa.string()), ("seconds_apart", pa.float64()), ("train_stride", pa.string()),
+    ("learn_from", pa.string()), ("predict", pa.string()), ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()),
     ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
 ])
 
@@ -66,6 +71,8 @@ def judged(run: Run, evaluation: list[str]) -> pd.DataFrame:
     if not frame["label"].between(0, scores.shape[1] - 1).all():
         raise UserError(f"{run.folder}: a label of its predictions has no score; run it again")
     highest = scores == scores.max(1, keepdims=True)
+    if run.facts["data_options"].get("predict"):
+        frame["scores"] = list(scores)
     frame["right"] = highest[np.arange(len(frame)), frame["label"]] / highest.sum(1)
     frame["metric"] = frame["selection"].map(METRIC)
     frame = frame[frame["split"].isin(evaluation)]
@@ -145,6 +152,20 @@ def of_system(runs: list[Run], judgements: list[pd.DataFrame], parts: dict[str, 
     return rows
 
 
+def of_predictor(runs: list[Run], judgements: list[pd.DataFrame], resamples: int) -> list[dict]:
+    """The rows of one model that tells the stride (scripts/evaluate/predicted_strides.py), by split; at the epoch that is reported."""
+    rows, strides = [], strides_of(runs[0].facts["data_options"]["stride"])
+    for split in judgements[0]["split"].unique():
+        of_split = [one[(one["split"] == split) & (one["metric"] == "accuracy")] for one in judgements]
+        if any(set(one["example_id"]) != set(of_split[0]["example_id"]) for one in of_split):
+            raise UserError(f"{runs[-1].folder}: its predictions are not of the same pairs as those of the other replicates; run it again")
+        ordered = [one.set_index("example_id").loc[of_split[0]["example_id"]] for one in of_split]
+        video, videos = pd.factorize(of_split[0]["group_id"])
+        tallies = measures_of(ordered, len(strides), runs[0].facts["data_options"]["predict"], video, len(videos))
+        rows += [{"split": split} | row for row in metric_rows(tallies, replicates_of(runs), resampling(videos, resamples))]
+    return rows
+
+
 def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
     """The rows of a run on one split of its dataset (file)."""
     return of_system([run], [judged(run, [split])], parts_by_split(file.parent, [split]), resamples)
@@ -154,6 +175,15 @@ def context_of(options: dict) -> str | None:
     """`10 s`, `3 sentences`: the windows that were put in order; None for single captions."""
     context = options.get("context")
     return f"{context['seconds']:g} s" if context and "seconds" in context else f"{context['sentences']} sentences" if context else None
+
+
+def options_told(options: dict) -> dict:
+    """The options of a dataset as columns of metrics; the stride is missing where pairs of several are mixed."""
+    stride, trained = options["stride"], options.get("train_stride")
+    return {name: options[name] for name in VARIANTS} | {
+        "stride": stride if isinstance(stride, int) else None, "context": context_of(options), "limit": options.get("limit"),
+        "train_stride": str(stride if trained is None else trained) if trained is not None or isinstance(stride, str) else None,
+        "learn_from": options.get("learn_from"), "predict": options.get("predict")}
 
 
 def seconds_by_split(folder: Path, evaluation: list[str]) -> dict[str, float]:
@@ -179,11 +209,14 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
     for (source, dataset), systems in datasets.items():
         facts, evaluation = next(iter(systems.values()))[0].facts, sources[source]["evaluate"]
         same = {"study": facts["study"], "source": source, "dataset": dataset, "sample": "sample" in sources[source]}
-        same |= {name: facts["data_options"][name] for name in VARIANTS} | {"limit": limit_of(facts), "context": context_of(facts["data_options"])}
+        same |= options_told(facts["data_options"])
         parts, first = parts_by_split(build / source / dataset, evaluation), len(rows)
+        measured = partial(of_system, parts=parts, resamples=resamples)
+        if facts["data_options"].get("predict"):
+            measured = partial(of_predictor, resamples=resamples)
         for (model, method), runs in systems.items():
             judgements = [judged(run, evaluation) for run in runs]
-            rows += [same | {"model": model, "method": method} | row for row in of_system(runs, judgements, parts, resamples)]
+            rows += [same | {"model": model, "method": method} | row for row in measured(runs, judgements)]
         if human:
             part = answered_pairs(answers, source, dataset, limit_of(facts), judgements[0])
             rows += [same | {"model": "human", "method": "human"} | row
@@ -191,7 +224,7 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
         for split in evaluation:
             for (model, method), [run] in external.get((source, dataset, split), {}).items():
                 rows += [same | {"model": model, "method": method} | row
-                         for row in of_system([run], [judged(run, [split])], parts, resamples)]
+                         for row in measured([run], [judged(run, [split])])]
         seconds = seconds_by_split(build / source / dataset, evaluation)
         rows[first:] = [row | {"seconds_apart": seconds[row["split"]]} for row in rows[first:]]
     return rows

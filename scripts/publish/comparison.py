@@ -36,7 +36,7 @@ from scripts.publish.verdicts import COMPARED, beside, share, trend
 # Where a paper reports the best of what it measured on, the honest number stands beside it.
 HONEST = {"peak_accuracy": "accuracy"}
 # What sets two lines of one plot apart; a study has some of these columns.
-SERIES = ["source", "split", "model", "method", "challenge_set", "scoring", "size_matched", "same_videos", "hard", "context", "limit", "experiment"]
+SERIES = ["source", "split", "model", "method", "challenge_set", "scoring", "size_matched", "same_videos", "hard", "limit", "experiment"]
 # The columns that are measured or tell of an example's part; all others are settings.
 MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "slice"]
 DIFFERENCE = "points over "

@@ -148,6 +148,11 @@ def unit_words(unit: str) -> str:
     return (DIFFERENCE + ", ".join(values)).replace("_", " ")
 
 
+def as_published(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of what papers may have measured: not of extensions that none has (docs/extensions.md)."""
+    return rows[rows.reindex(columns=["context", "train_stride", "learn_from", "predict"]).isna().all(axis=1)]
+
+
 def compared(study: str, published: pd.DataFrame, facts: Facts) -> dict:
     """The study's published claims, each with what was found here, and the trends that no claim is about."""
     claims = published[published["study"] == study]
@@ -261,7 +266,7 @@ def main(given: argparse.Namespace) -> None:
     sections = []
     for study in [name for name in studies if name in set(metrics["study"])]:
         own = [fact for fact in runs if fact["study"] == study]
-        facts = Facts(means[means["study"] == study], own, cleaning, sources, models)
+        facts = Facts(as_published(means[means["study"] == study]), own, cleaning, sources, models)
         sections.append({"name": study, "title": studies[study]["title"], "short": studies[study].get("short", studies[study]["title"]), "paper": studies[study]["paper"],
                          "question": told_and_folded(over_replicates(paragraphs(root / "report" / f"{study}.rst"), own)),
                          "items": published_items(study, own), "machines": mixture(own),
