@@ -21,104 +21,33 @@ are compared on nearly the same pairs. context makes the units that are put in o
 stride up_to_n mixes strides 0 to n: of each as many pairs as n has, those with the lowest hash. train_stride: the stride, or the strides,
 of the split to learn from, where it is not that of those to measure on; --learn-from: another corpus for that split. predict: the label
 is then not the order but the stride, or 2 · stride + order.
+span: k measures on all pairs of k units, `stride` sentences skipped between neighbours (scripts/evaluate/spans.py puts them in order), of the videos
+that have so many, and learns from pairs of all their strides, as many of each; limit then keeps spans, by hash of their place.
 Beside each pair stands what it can be told apart by (scripts/build/strided_pairs.py).
 """
 
 import argparse
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import NamedTuple
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scripts.build.caption_windows import windows
 from scripts.build.limit import limit_hashes, told
 from scripts.build.options import options_of
-from scripts.build.strided_pairs import Categories, fewest_sentences, labelled, mixed_pairs, pair_ids, spans
+from scripts.build.strided_pairs import fewest_sentences, labelled, pair_ids, spans
+from scripts.build.strided_parts import Part, pairs_of, shards, units_of
 from scripts.common.files import whole_set
 from scripts.common.keyed import highest_kept, keyed_hash
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.strides import strides_of
-from scripts.common.sorted_ids import hashes_of, sorted_ids
-from scripts.common.tables import CAPTIONS, STRIDED_PAIRS, provenance_of, read_complete, read_table, table_writer
-from scripts.common.texts import json_of, text_of
+from scripts.common.tables import STRIDED_PAIRS, provenance_of, table_writer
 
-# Separate draws from the same key, so that no choice predicts another.
-SIZE, VIDEO = 2, 3
+SIZE = 2  # the draw of pairs, apart from the other draws from the same key
 HIGHEST = np.uint64(2**64 - 1)
 BITS = 16  # of a hash, by which pairs are counted
-PART = 1 << 18  # captions made into pairs at a time
-
-
-def shards(cleaned: Path, split: str) -> list[Path]:
-    """The Parquet files of one cleaned split, in order."""
-    manifest = cleaned / split / "manifest.json"
-    if manifest.exists():
-        try:
-            return [manifest.parent / shard["file"] for shard in json_of(text_of(manifest), str(manifest))["shards"]]
-        except (KeyError, TypeError):
-            raise UserError(f"{manifest}: names no shards; clean the source again") from None
-    return [cleaned / f"{split}.parquet"]
-
-
-def parts_of(captions: pa.Table) -> Iterator[pa.Table]:
-    """Captions in parts of whole videos, of at least PART captions (the last may have less)."""
-    firsts, begin = np.append(np.flatnonzero(captions["position"].to_numpy() == 0), len(captions)), 0
-    while len(captions) - begin > PART:
-        end = int(firsts[np.searchsorted(firsts, begin + PART)])
-        yield captions.slice(begin, end - begin)
-        begin = end
-    yield captions.slice(begin)
-
-
-class Part(NamedTuple):
-    """A split of a cleaned source, and the strides of the pairs that it gives."""
-
-    cleaned: Path
-    split: str
-    strides: list[int]
-
-
-def units_of(part: Part, options: dict) -> Iterator[pa.Table]:
-    """What is put in order, a table after the other: the captions of a split, or its windows of captions (schema captions)."""
-    for captions in kept_videos(shards(part.cleaned, part.split), options["max_videos"]):
-        yield windows(captions, options["context"])
-
-
-def kept_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table]:
-    """The captions of each shard in parts, cut to the `max_videos` videos whose ids hash lowest."""
-    if max_videos is None:
-        for file in files:
-            yield from parts_of(read_complete(file, CAPTIONS))
-        return
-    hashes = [keyed_hash(pc.unique(read_table(file, ["video_id"], CAPTIONS)["video_id"]).to_pandas(), VIDEO) for file in files]
-    highest = highest_kept(np.concatenate(hashes), max_videos)
-    for file in files:
-        captions = read_complete(file, CAPTIONS)
-        captions = captions.filter(pa.array(keyed_hash(captions["video_id"].to_pandas(), VIDEO) <= highest))
-        yield from parts_of(captions)
-
-
-def categories_of(cleaned: Path) -> Categories | None:
-    """The categories of a source whose cleaner knows them."""
-    file = cleaned / "videos.parquet"
-    schema = pa.schema([("video_id", pa.string()), ("category_1", pa.string())])
-    if not file.exists():
-        return None
-    videos = read_complete(file, schema, ["category_1"])
-    ids = videos["video_id"].combine_chunks()
-    return Categories(sorted_ids(ids, hashes_of(ids)), videos["category_1"].combine_chunks())
-
-
-def pairs_of(part: Part, options: dict) -> Iterator[pa.Table]:
-    """All pairs of a split (schema strided pairs), table by table; their label is the order."""
-    categories = categories_of(part.cleaned)
-    for captions in units_of(part, options):
-        pairs = mixed_pairs(captions, part.strides, options["label_seed"], options["same_videos"], categories)
-        yield pairs.cast(STRIDED_PAIRS)
 
 
 def size_hashes(ids: pa.Array | pa.ChunkedArray) -> np.ndarray:
@@ -140,11 +69,10 @@ def are_lowest(pairs: pa.Table, highest: dict[int, np.uint64]) -> np.ndarray:
 
 def hashes_of_pairs(part: Part, stride: int, matched: int, options: dict) -> Iterator[tuple[np.ndarray, int]]:
     """The size hashes of all pairs of a split of one stride, and how many the stride `matched` has, table by table."""
-    same_videos = options["same_videos"]
     for captions in units_of(part, options):
-        rows = pa.array(spans(captions, stride, same_videos)[0])
+        rows = pa.array(spans(captions, stride, part.same_videos)[0])
         video_id, position = (captions[name].take(rows).combine_chunks() for name in ("video_id", "position"))
-        yield size_hashes(pair_ids(video_id, position, stride)), len(spans(captions, matched, same_videos)[0])
+        yield size_hashes(pair_ids(video_id, position, stride)), len(spans(captions, matched, part.same_videos)[0])
 
 
 def size_limit(part: Part, stride: int, matched: int, share: int, options: dict) -> np.uint64:
@@ -204,7 +132,7 @@ def none_left(part: Part, options: dict, all_pairs: int) -> UserError:
     if all_pairs:
         return UserError(f"{split}.parquet: no pair is left: the bag of words gets all {all_pairs} pairs of {cleaned} split "
                          f"{split} right; set hard: false, or use a larger source")
-    stride, same_videos = part.strides[-1], options["same_videos"]
+    stride, same_videos = part.strides[-1], part.same_videos
     reach = f"stride {stride}" if same_videos is None else f"same_videos {same_videos}"
     return UserError(f"{split}.parquet: no pair is left: no video of {cleaned} split {split} has "
                      f"{fewest_sentences(stride if same_videos is None else same_videos)} "
@@ -245,21 +173,56 @@ def both(first: Callable, second: Callable) -> Callable[[pa.Table], np.ndarray]:
     return lambda pairs: first(pairs) & second(pairs)
 
 
-def main(given: argparse.Namespace) -> None:
-    options = given.options
+def of_kept_spans(pairs: pa.Table, highest: np.uint64, length: int, step: int) -> np.ndarray:
+    """(n,) whether each pair is in a span of `length` units, `step` places from one to the next, whose hash is not above `highest`."""
+    first, sentences = (pairs[name].to_numpy().astype(np.int64) for name in ("first_position", "sentences"))
+    video, apart, kept = pairs["video_id"].to_pandas(), (pairs["stride"].to_numpy() + 1) // step, np.zeros(len(pairs), bool)
+    for place in range(length - 1):  # of the pair's first unit in the span
+        start = first - place * step
+        fits = (start >= 1) & (start + (length - 1) * step <= sentences - 2) & (place + apart < length)
+        kept |= fits & (limit_hashes(video, start.astype(np.int32)) <= highest)
+    return kept
+
+
+def limited_spans(part: Part, options: dict, output: Path) -> tuple[Callable[[pa.Table], np.ndarray], dict]:
+    """Which pairs of a split are of the spans that the option limit keeps, as a function, and what the provenance says of it."""
+    length, step, limit = options["span"], options["stride"] + 1, options["limit"]
+    if limit is None:
+        return all_of, {}
+    whole = part._replace(strides=part.strides[-1:])  # one pair a span
+    hashes = np.concatenate([place_hashes(pairs, mixed=False) for pairs in pairs_of(whole, options)])
+    keep = partial(of_kept_spans, highest=highest_kept(hashes, limit), length=length, step=step)
+    return keep, told(min(limit, len(hashes)), len(hashes), "spans", f"{output} {part.split}")
+
+
+def strides_asked(options: dict) -> tuple[list[int], list[int]]:
+    """The strides of the pairs to learn from, and of those to measure on. Raises UserError where same_videos does not reach them."""
     measured = strides_of(options["stride"])
+    if options["span"] is not None:
+        measured = [apart * (options["stride"] + 1) - 1 for apart in range(1, options["span"])]
     learnt = measured if options["train_stride"] is None else strides_of(options["train_stride"])
     if options["same_videos"] is not None and options["same_videos"] < (largest := max(*measured, *learnt)):
         raise UserError(f"same_videos is {options['same_videos']}, but videos that reach it may have no pair of stride "
                         f"{largest}; set same_videos to the largest stride that you compare, or to null")
-    folder_learnt, split_learnt = given.learn_from or (given.cleaned, given.splits[0])
-    learn, *measure = [Part(Path(folder_learnt), split_learnt, learnt), *(Part(given.cleaned, split, measured) for split in given.splits[1:])]
-    hard = hard_of([Part(given.cleaned, split, measured) for split in given.splits], options) if options["hard"] else all_of
+    return learnt, measured
+
+
+def main(given: argparse.Namespace) -> None:
+    options = given.options
+    learnt, measured = strides_asked(options)
+    reached = measured[-1] if options["span"] is not None else options["same_videos"]
+    cleaned, split = given.learn_from or (given.cleaned, given.splits[0])
+    learn = Part(Path(cleaned), split, learnt, options["same_videos"])
+    own = [Part(given.cleaned, split, measured, reached) for split in given.splits]
+    hard = hard_of(own, options) if options["hard"] else all_of
     with whole_set(given.output) as folder:
-        for name, part in zip(given.splits, [learn, *measure]):
-            keep, cut = cut_to_size(part, options["size_matched"] if part is learn else None, options), {}
-            if part is not learn:
-                keep, cut = within_limit(part, options, both(keep, hard), given.output)
+        for name, part in zip(given.splits, [learn, *own[1:]]):
+            if part is learn:
+                keep, cut = cut_to_size(part, options["size_matched"], options), {}
+            elif options["span"] is not None:
+                keep, cut = limited_spans(part, options, given.output)
+            else:
+                keep, cut = within_limit(part, options, both(cut_to_size(part, None, options), hard), given.output)
             counts = build_split(part, options, keep, cut, folder / f"{name}.parquet")
             log.info("%s %s: %d pairs of %d videos, %d in order", given.output, name,
                      counts["pairs"], counts["videos"], counts["in_order"])

@@ -2,7 +2,7 @@
 
 Not a program. Predicted is the label with the highest score; of order and stride together each is summed over the other first.
   stride_accuracy  the share of pairs whose stride is told; of n strides 1/n by chance, since there are as many pairs of each
-  stride_error     the mean of |predicted - stride|, in sentences
+  stride_error     the mean of |predicted - stride|, as a share of the largest stride
   confusion        slice `stride=2; predicted=3`: the share of all pairs of that stride for which that one is told
   order_accuracy   with the order: the share of pairs whose order is told, and on slices `stride=2`
   both_accuracy    with the order: of pairs where both are told, by the highest of all labels
@@ -43,7 +43,7 @@ def measures_of(judgements: list[pd.DataFrame], strides: int, predict: str, vide
         return Tally(where, {name: share}, sums_by_group([one * inside for one in values], video, videos),
                      np.bincount(video[inside], minlength=videos) if not inside.all() else everything)
 
-    distance = np.abs(np.arange(strides) - stride[:, None])
+    distance = np.abs(np.arange(strides) - stride[:, None]) / max(strides - 1, 1)
     found = [tally("stride_accuracy", [one[row, stride] for one in told]), tally("stride_error", [(one * distance).sum(1) for one in told])]
     found += [tally("confusion", [one[:, predicted] for one in told], f"stride={true}; predicted={predicted}", stride == true)
               for true in range(strides) for predicted in range(strides)]

@@ -150,7 +150,7 @@ def unit_words(unit: str) -> str:
 
 def as_published(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of what papers may have measured: not of extensions that none has (docs/extensions.md)."""
-    return rows[rows.reindex(columns=["context", "train_stride", "learn_from", "predict"]).isna().all(axis=1)]
+    return rows[rows.reindex(columns=["context", "train_stride", "learn_from", "predict", "span"]).isna().all(axis=1)]
 
 
 def compared(study: str, published: pd.DataFrame, facts: Facts) -> dict:

@@ -126,7 +126,7 @@ def test_numbers_equal_a_slow_reference(predict):
         by_stride = share if predict == "stride" else [share[2 * at] + share[2 * at + 1] for at in range(3)]
         told = int(np.argmax(by_stride))
         right.append(told == stride)
-        errors.append(abs(told - stride))
+        errors.append(abs(told - stride) / 2)
         confusion[stride, told] += 1
         orders.append((share[1::2].sum() > share[::2].sum()) == true % 2)
         both.append(np.argmax(share) == true)

@@ -34,9 +34,10 @@ CAPTION = ("Pairs of sentences as a model met them: the one shown first and the 
 
 
 def place_of(facts: dict) -> tuple | None:
-    """Corpus and stride; plain datasets have shorter names than size-matched or hard ones. None of a mixture of strides."""
+    """Corpus and stride; plain datasets have shorter names than size-matched or hard ones. None of a mixture of strides, or
+    of spans."""
     stride = facts["data_options"]["stride"]
-    return (facts["source"], stride) if isinstance(stride, int) else None
+    return (facts["source"], stride) if isinstance(stride, int) and not facts["data_options"].get("span") else None
 
 
 def answers_of_people(files: list[Path], facts: dict, split: str, pairs: pd.DataFrame) -> list[System]:

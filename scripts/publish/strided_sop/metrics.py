@@ -27,11 +27,11 @@ def learnt_title(facts: dict | pd.Series) -> str:
 
 def of_one_stride(metrics: pd.DataFrame) -> pd.DataFrame:
     """Rows of one stride each: where several are mixed, those on the slices `stride=k` stand for all pairs of stride k; other rows of a
-    mixture are left out, and so is what tells the stride."""
+    mixture are left out, and so is what tells the stride or orders spans."""
     stride = metrics["slice"].str.extract(r"^stride=(\d+)$")[0]
     mixed = metrics["stride"].isna()
     metrics = metrics.assign(stride=metrics["stride"].where(~mixed, stride.astype(float)), slice=metrics["slice"].where(~mixed, "all"))
-    return metrics[metrics["predict"].isna() & metrics["stride"].notna()]
+    return metrics[metrics["predict"].isna() & metrics["span"].isna() & metrics["stride"].notna()]
 
 
 def variant_title(facts: dict | pd.Series) -> str:

@@ -76,7 +76,7 @@ def title_of(cells: pd.DataFrame, chance: float) -> str:
     """What stands over a matrix: the system and its numbers."""
     first = cells.iloc[0]
     lines = textwrap.wrap(first["system"] + " (control)" * bool(first["is_control"]), 26)[:2]
-    lines.append(f"{first['stride_accuracy'] * 100:.1f} % (chance {chance * 100:.0f} %), error {first['stride_error']:.2f}")
+    lines.append(f"{first['stride_accuracy'] * 100:.1f} % (chance {chance * 100:.0f} %), error {first['stride_error'] * cells['true'].max():.2f}")
     return "\n".join([*lines, *([f"order {first['order_accuracy'] * 100:.1f} %"] if pd.notna(first["order_accuracy"]) else [])])
 
 
