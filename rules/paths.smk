@@ -218,6 +218,9 @@ def is_published(item):
     if "compares" in item:
         return any(item["study"] in (one["study"], "all") for one in COMPARED[item["compares"]])
     runs = model_runs(item["study"]) if item.get("needs_model") else measured_runs(item["study"])
+    if item["study"] == "all":
+        plain = {run for name, names in PLAN.experiments.items() if name not in sum(ALTERED.values(), []) for run in names}
+        runs = [run for run in runs if run.name in plain]
     if item["study"] == "all" and not PROBED and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2:
         return False
     if item.get("needs_wordings"):
@@ -234,6 +237,11 @@ EVALUATED, PAGES = f"results/evaluate/{NAME}", f"results/publish/{NAME}"
 def published_files(item):
     """The files of a figure or table; the first is the one that Snakemake's report shows."""
     return [f"{PAGES}/{item['kind']}s/{item['name']}.{suffix}" for suffix in SUFFIXES[item["kind"]]]
+
+
+def is_without_texts(item):
+    """Whether an item is a table without texts of a corpus, which has terms of its own: it reads metrics and what runs tell alone."""
+    return item["kind"] == "table" and item.get("show") != "examples" and not {*item["reads"]} - {"metrics", "runs", "controls"}
 
 
 def read_by_item(wildcards):

@@ -29,4 +29,5 @@ def publisher_arguments(doc: str, *reads: str) -> argparse.ArgumentParser:
         options.add_argument("--dialogs", nargs="*", default=[], metavar="SOURCE", help="corpora of dialogs")
         options.add_argument("--challenges", nargs="*", default=[], metavar="SOURCE", help="challenges with masked spans")
     options.add_argument("--output", type=Path, required=True, help="where to write, without suffix")
+    options.add_argument("--only-svg", action="store_true", help="of a figure write the SVG on light paper and its points alone, to compare")
     return options

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,8 @@ import yaml
 from scripts.common.program import UserError
 from scripts.common.tables import NLI, read_table, write_table
 from scripts.evaluate.temporal_nli import LABELS, SCHEMA, SLICES
-from scripts.publish.comparison import Facts, findings, paper_of, parts_of, published_claims, selected, settings_of
+from scripts.publish.comparison import Facts, found_of, paper_of, parts_of, published_claims, settings_of
+from scripts.publish.selection import selected
 from scripts.publish.names import details_of, method_title
 from scripts.publish import style
 from scripts.publish.style import lines_of
@@ -301,43 +303,43 @@ def test_every_published_row_names_what_there_is():
 
 
 def test_every_published_row_is_found_where_it_was_measured(facts):
-    """On the made-up study: what was measured stands beside each claim, the rest is empty; nothing fails."""
-    found = {index: findings(row, facts) for index, row in CLAIMS.iterrows()}
+    """On the made-up study: what was measured stands beside each row, the rest is empty; nothing fails."""
+    found = {index: found_of(row, facts) for index, row in CLAIMS.iterrows()}
     assert all(found[index] for index, row in CLAIMS.iterrows() if row["table"] == "Table 5" and row["model"] == "majority")
     assert all(found[index] for index, row in CLAIMS.iterrows() if row["metric"].startswith("training."))
     assert sum(map(bool, found.values())) > 60
 
 
-def test_other_models_and_other_data_carry_a_warning(facts):
+def test_the_papers_model_and_data_come_first(facts):
+    """Where they ran, only they stand there, without a caveat; else what did, which says what differs."""
     row = CLAIMS[(CLAIMS["row"] == "RoBERTa (MNLI), direct evaluation") & (CLAIMS["table"] == "Table 5")].iloc[0]
-    ours = {found.who: found for found in findings(row, facts)}
-    data = RESOURCES["sources"]["temporal_nli_release"]["title"]
+    assert [(here.told, here.caveats) for here in found_of(row, facts)] == [("50.0 (47.0 to 53.0)", ())]
     generated = RESOURCES["sources"]["event_templates"]["title"]
-    assert ours[f"{data}, test, RoBERTa-large (MNLI), direct evaluation"].tags == []
-    assert ours[f"{generated}, test, RoBERTa-large (MNLI), direct evaluation"].tags == [f"not the paper's data ({data})"]
-    assert ours[f"{data}, test, RoBERTa-large (MNLI), direct evaluation"].what == "50.0 % (47.0 to 53.0)" and len(ours) == 2
+    other = replace(facts, metrics=facts.metrics[facts.metrics["source"] == "event_templates"])
+    assert [here.caveats for here in found_of(row, other)] == [(f"other data: {generated}",)]
     trained = CLAIMS[(CLAIMS["row"] == "RoBERTa (MNLI), train and evaluate") & (CLAIMS["table"] == "Table 5")].iloc[0]
-    small = next(found for found in findings(trained, facts) if "MiniLM" in found.who)
-    assert small.tags == ["not the paper's model (RoBERTa-large (MNLI))", f"not the paper's data ({data})"]
-    assert small.who.endswith("MiniLM-L6 (a small model), fine-tuned")
+    small = replace(facts, metrics=facts.metrics[facts.metrics["model"] == "minilm"])
+    assert [here.caveats for here in found_of(trained, small)] == [("other model: MiniLM-L6 (a small model)", f"other data: {generated}")]
+    assert not found_of(trained, small, {"minilm"}), "a model of the paper's table has rows of its own"
 
 
-def test_differences_sums_and_slices_beside_claims(facts):
+def test_differences_sums_and_slices_beside_rows(facts):
     same = "source=event_templates; model=roberta_large_mnli; challenge_set=temp_order; method=direct; scoring=ternary; "
-    over = findings(claim(setting=same.replace("model=roberta_large_mnli; ", "") + "slice=all",
+    over = found_of(claim(setting=same.replace("model=roberta_large_mnli; ", "") + "slice=all", value="12", model="roberta_large_mnli",
                           unit="points over model=majority; method=majority"), facts)
-    assert re.fullmatch(r"50\.0 beside 40\.0 %: \+10\.0 points \(9\.[67] to 10\.[34]\), clearly above", over[0].what) and len(over) == 1
-    parts = findings(claim(setting=same + "slice=premise_type=fixed", unit="points over slice=premise_type=interval"), facts)
-    assert [found.what for found in parts] == ["58.0 beside 42.0 %: +16.0 points, above, the intervals do not overlap"]
-    several = findings(claim(setting=same + "slice=choice=date_my_*; premise_type=fixed"), facts)
-    assert several[0].what.startswith("58.0 % over 3 slices, from 58.0 (choice=date_my_")
-    share = findings(claim(setting=same + "slice=premise_type=fixed", metric="weighted_f1", unit=""), facts)
-    assert share[0].what == "0.56 (0.53 to 0.59)"
-    shares = findings(claim(setting="source=event_templates; challenge_set=temp_order; scoring=ternary; slice=label=neutral; predicted=*",
+    assert re.fullmatch(r"\+10\.0 \(\+9\.[67] to \+10\.[34]\)", over[0].told) and len(over) == 1
+    assert re.fullmatch(r"−2\.0 \(−2\.[34] to −1\.[67]\)", over[0].difference)
+    parts = found_of(claim(setting=same + "slice=premise_type=fixed", unit="points over slice=premise_type=interval"), facts)
+    assert [here.told for here in parts] == ["+16.0"], "parts of a split carry no draws"
+    several = found_of(claim(setting=same + "slice=choice=date_my_*; premise_type=fixed", value="60"), facts)
+    assert [(here.told, here.difference) for here in several] == [("58.0", "−2.0")], "the mean over all examples of the slices"
+    share = found_of(claim(setting=same + "slice=premise_type=fixed", metric="weighted_f1", unit="", value="0.5"), facts)
+    assert [(here.told, here.difference) for here in share] == [("0.56 (0.53 to 0.59)", "+0.06 (+0.03 to +0.09)")]
+    shares = found_of(claim(setting="source=event_templates; challenge_set=temp_order; scoring=ternary; slice=label=neutral; predicted=*",
                             metric="confusion.sum"), facts)
-    assert [found.what for found in shares] == ["25.0 %"] and "RoBERTa" not in shares[0].who
-    counted = findings(claim(setting="source~temporal_nli_release; split=train", metric="cleaning.temp_order pairs"), facts)
-    assert [found.what for found in counted] == ["16,980 in train (with five iterations)", "16,980 in train"]
+    assert {here.told for here in shares} == {"25.0"}
+    counted = found_of(claim(setting="source~temporal_nli_release; split=train", metric="cleaning.temp_order pairs", value="16980"), facts)
+    assert [(here.told, here.difference, here.caveats) for here in counted] == [("16,980", "0", ())]
 
 
 def test_two_experiments_that_share_rows_stand_once(study, tmp_path):
@@ -380,7 +382,7 @@ def test_the_page_holds_both_studies(study, tmp_path, program):
     for item in items:
         assert f'id="{item["name"]}"' in html
     assert html.count("<script") == 1 and "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;" in html
-    assert "99.81 ± 0.03" in html and "not the paper&#39;s data" in html and "RoBERTa-large (MNLI), direct" in html
+    assert "99.81 ± 0.03" in html and "other data: " in html and "RoBERTa-large (MNLI), direct" in html
     group = f"<span>{RESOURCES['sources']['event_templates']['title']} · {SETS['temp_order']}</span>"
     assert group in html and '<td class="n">90.00 ± 1.00</td>' in html
     assert "templates.csv" in html, "the hash of a local source's file"

@@ -13,6 +13,7 @@ from scripts.build.caption_windows import windows
 from scripts.common.program import UserError
 from scripts.common.tables import CAPTIONS, read_table, write_table
 from scripts.evaluate.strided_sop import SCHEMA
+from tests.unit.figure_faults import faults_in
 from tests.unit.test_build_strided_sop import build, captions, cleaned  # noqa: F401 (a fixture)
 from tests.unit.test_configuration import plan
 from tests.unit.test_initial_configuration import SOP, configured
@@ -84,7 +85,7 @@ def row(context: str | None, stride: int, seconds: float, value: float, **told) 
         "draws": np.full(50, value, np.float32), "sample": False} | told
 
 
-def test_the_figure_sets_windows_beside_seconds(program, tmp_path):
+def test_the_figure_sets_windows_beside_seconds(program, tmp_path, monkeypatch):
     rows = [row(context, stride, seconds * (stride + 1), 0.5 + 0.02 * stride) for context, seconds in ((None, 4.0), ("10 s", 10.0), ("3 sentences", 12.0))
             for stride in (0, 2)]
     rows += [one | {"model": name, "method": "control", "value": value, "seeds": 0, "sd": None} for one in rows for name, value in
@@ -92,9 +93,11 @@ def test_the_figure_sets_windows_beside_seconds(program, tmp_path):
     write_table(pa.Table.from_pylist(rows, schema=SCHEMA), tmp_path / "metrics.parquet", SCHEMA, {})
     for name, entries in {"sources": {"howto100m": {"title": "HowTo100M"}}, "models": {"tiny_bert": {"title": "Tiny"}}}.items():
         (tmp_path / f"{name}.yaml").write_text(json.dumps(entries))
-    done = program("scripts.publish.strided_sop.windows", "--metrics", tmp_path / "metrics.parquet", "--sources", tmp_path / "sources.yaml",
-                   "--models", tmp_path / "models.yaml", "--output", tmp_path / "figure")
+    arguments = ["--metrics", tmp_path / "metrics.parquet", "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml",
+                 "--output", tmp_path / "figure"]
+    done = program("scripts.publish.strided_sop.windows", *arguments)
     assert done.returncode == 0, done.stderr
+    assert faults_in(monkeypatch, "scripts.publish.strided_sop.windows", *arguments) == []
     points = pd.read_csv(tmp_path / "figure.csv")
     assert list(points.loc[points["model"] == "tiny_bert", "window"].unique()) == ["one caption", "10 s", "3 sentences"]
     assert set(points.loc[points["model"] == "tiny_bert", "system"]) == {"Tiny"} and "first_text" not in set(points["model"])
