@@ -145,7 +145,7 @@ def read_by_dataset(wildcards):
         return [cleaned(wildcards.source), cleaned(SOURCES[wildcards.source]["videos_of"])]
     challenge = MEASURED_ON[wildcards.source]
     if not has_spans(wildcards.source):
-        return [cleaned(wildcards.source)]
+        return [cleaned(wildcards.source), *map(cleaned, learnt_elsewhere(dataset_of(wildcards)))]
     return [cleaned(wildcards.source), cleaned(challenge), spans(wildcards.source), spans(challenge)]
 
 
