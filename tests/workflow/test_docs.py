@@ -106,7 +106,7 @@ def labelled(program, study, name, output, *arguments):
     run(f"{name}_to_label", *arguments, "--output", "new")
     rows = pd.read_csv(study / "new/labels.csv", dtype=str, keep_default_na=False)
     usual, second = {"timedial": ("wrong", "right"), "mctaco": ("likely", "unlikely")}[name]
-    is_second = rows.groupby("instance_id" if name == "timedial" else "question").cumcount() == 1
+    is_second = rows.groupby("instance_id" if name == "timedial" else "sentence").cumcount() == 1
     rows["label"] = rows["label"].where(rows["label"] != "", is_second.map({True: second, False: usual}))
     rows.to_csv(study / "sheet.csv", index=False)
     run(f"{name}_labelled", "--sheets", "sheet.csv", "--output", output)
