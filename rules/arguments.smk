@@ -26,12 +26,13 @@ def prompts_by_wording(study, method):
 
 def method_of(run):
     """What the training loop must know of a run's study and method, as JSON."""
-    study = STUDIES[run.study]
+    study, options = STUDIES[run.study], json.loads(run.dataset.options)
+    labels = labels_of(STUDIES[run.study]["labels"], options)
     if run.method == "control":
-        return as_json({key: study[key] for key in ("columns", "labels")} | {
-            "exchangeable": study.get("exchangeable", False), "inputs": study["methods"]["control"]["inputs"]})
-    known = {key: study.get(key) for key in ("columns", "labels", "merged_labels", "held_out", "peak")}
-    how = {key: value for key, value in study["methods"][run.method].items() if key not in ("fits", "probe", "objectives")}  # which decide no number
+        return as_json({"columns": study["columns"], "labels": labels} | {
+            "exchangeable": study.get("exchangeable", False) and not options.get("predict"), "inputs": study["methods"]["control"]["inputs"]})
+    known = {key: study.get(key) for key in ("columns", "merged_labels", "held_out", "peak")} | {"labels": labels}
+    how = {key: value for key, value in study["methods"][run.method].items() if key not in ("fits", "probe", "objectives", "only_where")}  # which decide no number
     prompt = {"prompt": prompts_by_wording(run.study, run.method)[run.wording]} if run.wording else {}
     return as_json(known | {"makes_model": False} | how | {"paradigm": paradigm_of(run)} | prompt)
 
@@ -195,11 +196,12 @@ def read_splits(wildcards):
 
 
 def dialog_options(wildcards):
-    """What a dataset of dialogs, or of endings, is built from beside its source, as options."""
+    """What a dataset of dialogs, of endings, or of another corpus' training split is built from beside its source, as options."""
     if captions := SOURCES[wildcards.source].get("videos_of"):
         return ["--captions", f"results/clean/{captions}", "--learnt", SOURCES[captions]["train"], "--measured", *SOURCES[captions]["evaluate"]]
     if not has_spans(wildcards.source):
-        return []
+        return [part for source in learnt_elsewhere(dataset_of(wildcards))
+                for part in ("--learn-from", f"results/clean/{source}", SOURCES[source]["train"])]
     challenge = MEASURED_ON[wildcards.source]
     return ["--spans", f"results/build/temporal_spans/{wildcards.source}", "--challenge", f"results/clean/{challenge}",
             "--challenge-spans", f"results/build/temporal_spans/{challenge}", "--measured", *SOURCES[challenge]["evaluate"]]
@@ -226,7 +228,7 @@ def leaderboard_arguments(wildcards, input, output):
 
 def measured_sources(study):
     """The sources that a study's runs learn from and are measured on."""
-    learnt = {run.dataset.source for run in measured_runs(study)}
+    learnt = {source for run in measured_runs(study) for source in (run.dataset.source, *learnt_elsewhere(run.dataset))}
     return learnt | {MEASURED_ON[source] for source in learnt}
 
 
@@ -273,6 +275,7 @@ def shown_by_item(wildcards):
     if study == "all":
         told = {name: {"title": STUDIES[name]["title"], "headline": STUDIES[name]["headline"],
                        "headline_methods": STUDIES[name].get("headline_methods", []), "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
+                       | ({"altered": ALTERED[name]} if name in ALTERED else {})
                 for name in STUDIES if name in studies}
         shown |= {"studies.yaml": json.dumps(told), "left_out.yaml": left_out()}
     if compared := PUBLISHED[wildcards.item].get("compares"):

@@ -145,7 +145,7 @@ def read_by_dataset(wildcards):
         return [cleaned(wildcards.source), cleaned(SOURCES[wildcards.source]["videos_of"])]
     challenge = MEASURED_ON[wildcards.source]
     if not has_spans(wildcards.source):
-        return [cleaned(wildcards.source)]
+        return [cleaned(wildcards.source), *map(cleaned, learnt_elsewhere(dataset_of(wildcards)))]
     return [cleaned(wildcards.source), cleaned(challenge), spans(wildcards.source), spans(challenge)]
 
 
@@ -218,6 +218,9 @@ def is_published(item):
     if "compares" in item:
         return any(item["study"] in (one["study"], "all") for one in COMPARED[item["compares"]])
     runs = model_runs(item["study"]) if item.get("needs_model") else measured_runs(item["study"])
+    if item["study"] == "all":
+        plain = {run for name, names in PLAN.experiments.items() if name not in sum(ALTERED.values(), []) for run in names}
+        runs = [run for run in runs if run.name in plain]
     if item["study"] == "all" and not PROBED and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2:
         return False
     if item.get("needs_wordings"):

@@ -382,7 +382,7 @@ def test_the_page_holds_both_studies(study, tmp_path, program):
     for item in items:
         assert f'id="{item["name"]}"' in html
     assert html.count("<script") == 1 and "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;" in html
-    assert "99.81 ± 0.03" in html and "not the paper&#39;s data" in html and "RoBERTa-large (MNLI), direct" in html
+    assert "99.81 ± 0.03" in html and "other data: " in html and "RoBERTa-large (MNLI), direct" in html
     group = f"<span>{RESOURCES['sources']['event_templates']['title']} · {SETS['temp_order']}</span>"
     assert group in html and '<td class="n">90.00 ± 1.00</td>' in html
     assert "templates.csv" in html, "the hash of a local source's file"

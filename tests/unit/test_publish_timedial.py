@@ -465,7 +465,7 @@ def test_a_system_with_less_than_the_full_dialog_says_so(tmp_path, program):
         assert done.returncode == 0, done.stderr
     assert set(inputs.table("timedial_table")["2-best 95 % interval"]) <= {"one group", ""}, "of one instance"
     assert "BERT-base, in-domain, local" in svg and "each with the most context it was measured with" in svg
-    assert "MiniLM-L6, in-domain -->" in svg
+    assert ">MiniLM-L6, in-domain<" in svg
 
 
 def test_long_names_do_not_run_into_each_other():

@@ -3,7 +3,7 @@
 Means over the seeds with 95 % intervals over videos, articles and seeds. Grey: controls, which see the ending alone, or words, or lengths.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
     python -m scripts.publish.hellaswag.accuracy --metrics results/evaluate/transfer/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --output results/publish/transfer/figures/hellaswag_accuracy
