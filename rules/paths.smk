@@ -240,8 +240,8 @@ def published_files(item):
 
 
 def is_without_texts(item):
-    """Whether an item is a table without texts of a corpus, which has terms of its own: it reads metrics and what runs tell alone."""
-    return item["kind"] == "table" and item.get("show") != "examples" and not {*item["reads"]} - {"metrics", "runs", "controls"}
+    """Whether an item is a table that shows no texts of a corpus, which have terms of their own: it reads no datasets and no expressions."""
+    return item["kind"] == "table" and item.get("show", "table") == "table" and not {"datasets", "spans"} & set(item["reads"])
 
 
 def read_by_item(wildcards):
