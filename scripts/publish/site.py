@@ -29,6 +29,7 @@ import yaml
 from scripts.common.csv_files import read_csv
 from scripts.common.files import sha256_of, whole
 from scripts.common.handed import has_options
+from scripts.common.items import HUMAN
 from scripts.common.models import STAGES, stage_of
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.runs import facts_of
@@ -94,9 +95,11 @@ def example_groups(file: Path) -> list[dict]:
     return [{"title": title, "examples": records} for title, records in groups.items()]
 
 
-def is_made(item: dict, runs: list[dict], is_probe: bool = False) -> bool:
+def is_made(item: dict, runs: list[dict], is_probe: bool = False, answered: bool = False) -> bool:
     """Whether one of the study's runs is what a figure or table needs (the rules make no other); what is about all studies is made
-    where several studies or models ran, and in a probe."""
+    where several studies or models ran, and in a probe. answered: whether people answered (`needs_people`)."""
+    if item.get("needs_people"):
+        return answered
     runs = [fact for fact in runs if fact["method"] != "control" or not item.get("needs_model")]
     if item["study"] == ALL and not is_probe and max(len({fact["study"] for fact in runs}), len({fact["model"] for fact in runs})) < 2:
         return False
@@ -277,7 +280,10 @@ def main(given: argparse.Namespace) -> None:
 
     def published_items(study: str, own: list[dict]) -> list[dict]:
         return [published_item(item, given.publish, root, given.output, provenance, own) for item in read_yaml(resources / "figures.yaml")
-                if item["study"] == study and is_made(item, own, bool(configuration.get("model")))]
+                if item["study"] == study and is_made(item, own, bool(configuration.get("model")), answered(study))]
+
+    def answered(study: str) -> bool:
+        return HUMAN in set(metrics["model"][(metrics["study"] == study) | (study == ALL)])
 
     sections = []
     for study in [name for name in studies if name in set(metrics["study"])]:
