@@ -137,8 +137,10 @@ def provenance_of(wildcards):
 
 
 def expected_of(wildcards):
-    """What the cleaner must find, as an option; nothing where the source does not say."""
-    return ["--expect", as_json(SOURCES[wildcards.source]["expect"])] if "expect" in SOURCES[wildcards.source] else []
+    """What the cleaner must find, and what it keeps, as options; nothing where the source does not say."""
+    entry = SOURCES[wildcards.source]
+    expected = ["--expect", as_json(entry["expect"])] if "expect" in entry else []
+    return [*expected, *(["--keep-rolling-repeats"] if entry.get("keep_rolling_repeats") else [])]
 
 
 def read_splits(wildcards):

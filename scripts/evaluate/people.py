@@ -3,7 +3,8 @@
 Not a program. A unit is what is right or wrong as a whole: a pair, a question with all its candidates, an instance with all its
 options. Rows of metrics (beside what tells the dataset), for each metric of the study that a unit has a value of:
   human_<metric>          model human: the mean over units of the mean over those who answered it, on all units (slice all), of each kind
-                          that people told (type=…), and of each person on their own units (person=…); sd is over people
+                          that people told (type=…), and of each person on their own units (person=…). The interval is over groups, for
+                          these people; sd is over them
   human_agreement         Krippendorff's alpha of single answers (nominal), of what two or more answered
   <metric>_beside_people  of every system on the units that people answered (slices all and type=…)
   <metric>_above_people   how far it lies above them, paired over the groups
@@ -20,7 +21,7 @@ from scripts.common.intervals import combination
 from scripts.common.items import HUMAN
 from scripts.evaluate.bootstrap import Resampling, resampling
 from scripts.evaluate.experiment import above
-from scripts.evaluate.tally import Replicate, Tally, ends, metric_rows, share
+from scripts.evaluate.tally import Replicate, Tally, metric_rows, share
 
 Values = dict[str, np.ndarray]  # by metric: (units,) of answers, (replicates, units) of a system, 0 to 1
 
@@ -105,7 +106,6 @@ def human_rows(by_person: pd.DataFrame, slices: dict[str, np.ndarray], units: pd
         values = [one["value"] for one in own if one["metric"] == row["metric"]]
         if row["slice"] == "all" and people > 1:
             row["sd"] = float(np.std(values, ddof=1))
-            row |= ends(row["value"], row["draws"].astype(float), row["effective_groups"], row["sd"], people)
     return rows + own
 
 
@@ -133,7 +133,7 @@ def people_rows(answers: pd.DataFrame | None, examples: pd.DataFrame, values: Ca
     of_example = pd.Series(group, units).reindex(examples["unit"]).fillna(-1).to_numpy(int)
     told += agreement_row(answers, of_example, labels, drawn, len(names))
     rows = [{"model": HUMAN, "method": HUMAN} | row for row in told]
-    best = {row["metric"].removeprefix("human_"): row for row in told if row["slice"] == "all"}
+    reference = {row["metric"].removeprefix("human_"): row | {"sd": None} for row in told if row["slice"] == "all"}
     at = pd.Index(all_units).get_indexer(units)
     for (model, method), system in systems.items():
         own = {metric: np.atleast_2d(found)[:, at] for metric, found in system.values.items()}
@@ -142,5 +142,5 @@ def people_rows(answers: pd.DataFrame | None, examples: pd.DataFrame, values: Ca
         rows += reached
         for row in (row for row in reached if row["slice"] == "all"):
             metric = row["metric"].removesuffix("_beside_people")
-            rows.append(above(row | {"metric": metric}, best[metric], HUMAN, "people"))
+            rows.append(above(row | {"metric": metric}, reference[metric], HUMAN, "people"))
     return rows

@@ -2,8 +2,8 @@
 
 A group of rows for each split that people answered on, each measure, and each kind of item that they told: all who answered
 together (the mean over items of the mean over those who answered it), each alone, on what they answered, and the systems on all
-items that anyone answered, with the difference to people, paired over videos, templates, questions or instances. Of several people
-the interval is over these and people. Agreement: Krippendorff's alpha of single answers (nominal).
+items that anyone answered, with the difference to people, paired over videos, templates, questions or instances. Intervals of people
+are over these groups, for the people who answered; sd is over people (of a model over its seeds). Agreement: Krippendorff's alpha of single answers (nominal).
 
 Reads  metrics.parquet (schema metrics; what scripts/evaluate/people.py wrote), resources/sources.yaml and models.yaml for titles
 Writes <output>.csv, .md, .tex
@@ -29,7 +29,7 @@ WORDS = [*HEADS, "Who"]
 PLAIN = ["train", "control", "baseline", HUMAN, "majority"]  # methods that need not be told beside the model
 CAPTION = ("People, and every system on the same items. Right: of all people the mean over items of the mean over those who answered it, of "
            "a person on their own items, of a system on all items that anyone answered. 95 % intervals over groups (videos, templates, "
-           "questions, instances) and, of several people, over these. Above people: the difference in points, paired over groups. "
+           "questions, instances), for these people, and over a model's seeds; sd over people, or seeds. Above people: the difference in points, paired over groups. "
            "Agreement: Krippendorff's alpha of single answers.")
 
 
@@ -64,7 +64,7 @@ def cells_of(row: pd.Series, about: pd.DataFrame, models: dict, sources: dict) -
     cells = {"Items of": f"{sources.get(row['source'], {}).get('title', row['source'])}, {row['dataset']}{note_of(row)}",
              "Split": split_title(row["split"]), "Measure": titled(row["measure"]) + (f", {row['scoring']}" if row["scoring"] else ""),
              "Kind": titled(row["slice"].removeprefix("type=")) if is_kind else "all", "Who": who(row, models),
-             "Items": f"{row['n']:,}", "Right (%)": percent(row["value"]), "95 % interval": interval(row),
+             "Items": f"{row['n']:,}", "Right (%)": percent(row["value"]), "SD": percent(row["sd"]), "95 % interval": interval(row),
              "Above people (points)": "", "From … to": "", "Agreement (alpha)": "", "Its 95 % interval": ""}
     if row["slice"] != "all":
         return cells
