@@ -21,17 +21,19 @@ from pathlib import Path
 import jinja2
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from scripts.common.files import whole
 from scripts.common.items import ANSWER_COLUMNS, items_of
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
-from scripts.common.tables import read_table
+from scripts.common.tables import ANSWERS, CLOZE, NLI, STRIDED_PAIRS, read_complete
 from scripts.common.yaml_files import entries_of
 
 HERE = Path(__file__).parent
 RESOURCE = HERE.parents[2] / "resources/labelling.yaml"
 GAP = "________"  # for the mask of a dialog
+SCHEMAS = {"strided_sop": STRIDED_PAIRS, "temporal_nli": NLI, "mctaco": ANSWERS, "timedial": CLOZE}
 CANDIDATE = "candidate"
 OPTIONS = ["right", "wrong"]  # what the answer to a candidate is that was chosen, and that was not
 
@@ -41,14 +43,15 @@ def example_id_of(asked: dict) -> str:
     return asked["unit"] if asked["unit"] == "pair_id" else "example_id"
 
 
-def sample_of(folder: Path, split: str, asked: dict, units: int, seed: int) -> pd.DataFrame:
+def sample_of(folder: Path, split: str, study: str, asked: dict, units: int, seed: int) -> pd.DataFrame:
     """The examples of so many units of a dataset's split, units in the order of the draw: unit, item, label, and the columns shown.
 
     Raises UserError where the split has fewer.
     """
     name, candidate = example_id_of(asked), [CANDIDATE] if asked["choices"] == CANDIDATE else []
     columns = list(dict.fromkeys([name, asked["unit"], "label", *asked["texts"], *candidate]))
-    table = read_table(folder / f"{split}.parquet", columns).to_pandas()
+    schema = pa.schema([SCHEMAS[study].field(column) for column in columns])
+    table = read_complete(folder / f"{split}.parquet", schema).to_pandas()
     drawn = pd.Series(table[asked["unit"]].unique())
     if units > len(drawn):
         raise UserError(f"{folder}: --items {units} were asked for, but {split} has {len(drawn)}; ask for fewer")
@@ -104,7 +107,7 @@ def content_of(given: argparse.Namespace) -> dict:
     study = studies.pop()
     asked, screens, datasets = entries[study], [], []
     for number, folder in enumerate(folders):
-        sample = sample_of(folder, given.split, asked, given.items or asked["items"], given.seed)
+        sample = sample_of(folder, given.split, study, asked, given.items or asked["items"], given.seed)
         screens += screens_of(sample, asked, number)
         datasets.append({"source": folder.parent.name, "dataset": folder.name, "split": given.split})
     choices = None if asked["choices"] == CANDIDATE else list(asked["choices"].items())

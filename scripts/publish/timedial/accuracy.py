@@ -21,7 +21,7 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
 from scripts.publish.names import load, people_points, split_title
-from scripts.publish.table import interval, percent, write_points
+from scripts.publish.table import percent, write_points
 from scripts.publish.timedial.metrics import (
     context_told, drawn, human, over_seeds, published_beside, same_system, systems_of, timedial_metrics, title_of,
     widest)
@@ -47,13 +47,14 @@ def block_of(points: pd.DataFrame, published: pd.DataFrame, sources: dict, peopl
     if (reported := human(published, first["measured_on"])) is not None:
         lines[reported * 100] = ((0, (4, 1.6)), f"people {reported * 100:.1f}")
     for _, row in people.iterrows():
-        lines[row["value"] * 100] = ((0, (4, 1.6)), f"people here {percent(row['value'])} ({interval(row)}), n = {row['n']}")
+        lines[row["value"] * 100] = ((0, (4, 1.6)), f"people here {percent(row['value'])}")
     here = {mark["system"]: f"{mark['value']:.1f}" for mark in marks_of(points, systems)}
     paper = [same_system(published, one)["value"] for one in systems]
     texts = {"here": [here.get(number, "") for number in range(len(systems))]}
     if len(published):
         texts["paper"] = [percent(value.iloc[0]) if len(value) else "" for value in paper]
-    column = Column("2-best accuracy (% of instances)", marks_of(points, systems), paper_marks(published, systems), lines)
+    bands = [(row["ci_low"] * 100, row["ci_high"] * 100) for _, row in people.iterrows() if pd.notna(row["ci_low"])]
+    column = Column("2-best accuracy (% of instances)", marks_of(points, systems), paper_marks(published, systems), lines, bands)
     told = f"{split_title(first['split'])}, {first['n']:,} instances, {context_told(points)}"
     return Block(title_of(first["measured_on"], sources), told, systems, [column], face_of(points), texts)
 
