@@ -27,13 +27,13 @@ from scripts.common.files import whole
 from scripts.common.items import ANSWER_COLUMNS, items_of
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
-from scripts.common.tables import ANSWERS, CLOZE, NLI, STRIDED_PAIRS, read_complete
+from scripts.common.tables import ANSWERS, CHOICES, CLOZE, NLI, STRIDED_PAIRS, read_complete
 from scripts.common.yaml_files import entries_of
 
 HERE = Path(__file__).parent
 RESOURCE = HERE.parents[2] / "resources/labelling.yaml"
 GAP = "________"  # for the mask of a dialog
-SCHEMAS = {"strided_sop": STRIDED_PAIRS, "temporal_nli": NLI, "mctaco": ANSWERS, "timedial": CLOZE}
+SCHEMAS = {"strided_sop": STRIDED_PAIRS, "temporal_nli": NLI, "mctaco": ANSWERS, "timedial": CLOZE, "hellaswag": CHOICES}
 CANDIDATE = "candidate"
 OPTIONS = ["right", "wrong"]  # what the answer to a candidate is that was chosen, and that was not
 
