@@ -182,7 +182,8 @@ def draw_people(axes: Axes, people: pd.DataFrame, panel: pd.DataFrame, rows: pd.
     """In the row of all pairs what people reached on those that they answered, with its interval; people: of people_points()."""
     place = ["source", "dataset", "split", "scoring"]
     here = people[(people[place] == panel[place].iloc[0]).all(axis=1)]
-    for y in rows.loc[rows["row"] == ALL, "y"] if len(here) else ():
+    whole = panel.loc[panel["slice"] == ALL, ["section_place", "row"]].merge(rows, on=["section_place", "row"])
+    for y in whole["y"] if len(here) else ():
         axes.errorbar(here["value"] * 100, [y], xerr=style.error_bars(here), linestyle="", color=style.INK, marker="*", markersize=6,
                       elinewidth=0.8, alpha=0.9, zorder=5, clip_on=False)
 
