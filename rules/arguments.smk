@@ -224,14 +224,23 @@ def shown_by_item(wildcards):
     studies = {run.study for run in measured_runs(study)}
     shown = {"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
              "published.csv": rows_of(PAPERS, "study", studies)}
+    if "claims" in PUBLISHED[wildcards.item]["reads"]:
+        shown["claims.yaml"] = claims_of(study)
     if study == "all":
         told = {name: {"title": STUDIES[name]["title"], "headline": STUDIES[name]["headline"],
                        "headline_methods": STUDIES[name].get("headline_methods", []), "methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
+                       | ({"altered": ALTERED[name]} if name in ALTERED else {})
                 for name in STUDIES if name in studies}
         shown |= {"studies.yaml": json.dumps(told), "left_out.yaml": left_out()}
     if compared := PUBLISHED[wildcards.item].get("compares"):
         shown["compared.yaml"] = json.dumps(COMPARED[compared])
     return json.dumps(shown)
+
+
+def claims_of(study):
+    """What a study's paper claims, as JSON: resources/claims.yaml without the claims of others."""
+    whole = read_yaml(ROOT / "resources/claims.yaml")
+    return json.dumps(whole | {"claims": [claim for claim in whole["claims"] if claim["study"] == study]})
 
 
 def left_out():
@@ -251,6 +260,7 @@ def item_arguments(wildcards, output):
         "datasets": ["--build", f"results/build/{item['study']}"],
         "released": ["--fetched", "results/fetch"],
         "cleaned": ["--cleaned", "results/clean"],
+        "human": ["--human", *human_files(item["study"])],
         "spans": ["--cleaned", "results/clean", "--spans", "results/build/temporal_spans", "--dialogs", *dialogs,
                   "--challenges", *challenges],
     }
@@ -330,6 +340,33 @@ def page_arguments(wildcards, output):
                           "--cleaning", *(f"results/clean/{source}/cleaning.csv" for source in USED_SOURCES),
                           "--runs", *map(run_facts, PLAN.runs),
                           "--configuration", page_configuration(), "--provenance", page_provenance()])
+
+
+def command_line():
+    """The command that makes this study, with its configuration files as seen from the project's folder and the values given beside them."""
+    given = workflow.config_settings
+    files = [os.path.relpath(file, ROOT) if Path(file).resolve().is_relative_to(ROOT) else Path(file).name for file in given.configfiles or []]
+    values = [f"{key}={value}" for key, value in (given.config or {}).items()]
+    return shlex.join(["snakemake", "--cores", "all", *(["--configfile", *files] if files else []), *(["--config", *values] if values else [])])
+
+
+def code_of_run(run):
+    """The modules whose code a run tells in its run.json."""
+    return ["scripts.train.control"] if run.name in CONTROLS else ["scripts.train.loop", f"scripts.train.{paradigm_of(run)}"]
+
+
+def record_arguments(wildcards, input, output):
+    """The file of what a record is made from (scripts/publish/record.py)."""
+    figures = {name: {key: item[key] for key in ("title", "study", "program", "reads")} | {
+        "runs": [f"{run.study}/{run.name}" if item["study"] == "all" else run.name for run in runs_read(item)] if "runs" in item["reads"] else [],
+        "resources": json.loads(shown_by_item(Wildcards(fromdict={"item": name})))}
+        for name, item in PUBLISHED.items() if item["kind"] == "figure"}
+    programs = {f"scripts.{stage}.{study}" for stage in ("build", "evaluate") for study in built_studies()}
+    programs |= {cleaner_of(Wildcards(fromdict={"source": source})) for source in USED_SOURCES}
+    told = {"name": NAME, "command": command_line(), "configuration": json.loads(page_configuration()), "metrics": input.metrics,
+            "publish": PAGES, "train": "results/train", "figures": figures, "tables": {name: item["title"] for name, item in PUBLISHED.items() if is_without_texts(item)},
+            "runs": {f"{run.study}/{run.name}": code_of_run(run) for run in PLAN.runs.values()}, "programs": sorted(programs)}
+    return f"{hand_over({'told.json': as_json(told)})}/told.json"
 
 
 def check_programs():

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import sys
 import time
@@ -23,7 +24,7 @@ os.environ.update({
     "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
 })
 
-from scripts.common.comparable import objectives, transfers
+from scripts.common.comparable import altered, objectives, transfers
 from scripts.common.configuration import control_sets, resolve
 from scripts.common.devices import visible_gpus
 from scripts.common.files import sha256_of
@@ -92,7 +93,7 @@ CONTROLS = {name for names in CONTROL_SETS.values() for name in names}
 # Runs whose weights others begin with: those of stages, which make a model and measure nothing, and those that are measured as well.
 MAKERS = {run.name for run in PLAN.runs.values() if run.method in STAGES}
 STARTS = {run.begins_with for run in PLAN.runs.values() if run.begins_with} - MAKERS
-TRANSFERS, OBJECTIVES = transfers(PLAN), objectives(PLAN)
+TRANSFERS, OBJECTIVES, ALTERED = transfers(PLAN), objectives(PLAN), altered(PLAN, config["experiments"])
 MEASURED = {run for runs in PLAN.experiments.values() for run in runs}
 USED_STUDIES = sorted({run.study for run in PLAN.runs.values()})
 

@@ -189,6 +189,11 @@ def answers_of_people(experiment):
 ANSWERED_EXPERIMENTS = [name for name in PLAN.experiments if answers_of_people(name)]
 
 
+def human_files(study):
+    """The people's answers that the experiments of a study name."""
+    return sorted({file for name in ANSWERED_EXPERIMENTS if config["experiments"][name]["study"] == study for file in answers_of_people(name)})
+
+
 def measured_runs(study):
     """The runs of a study (or of all) that were measured."""
     return [run for run in PLAN.runs.values() if study in (run.study, "all") and run.name in MEASURED]
@@ -227,6 +232,9 @@ def is_published(item):
     if item.get("needs_people"):
         answered = {run for name in ANSWERED_EXPERIMENTS for run in PLAN.experiments[name]}
         return any(run.name in answered for run in measured_runs(item["study"]))
+    if item["study"] == "all":
+        plain = {run for name, names in PLAN.experiments.items() if name not in sum(ALTERED.values(), []) for run in names}
+        runs = [run for run in runs if run.name in plain]
     if item["study"] == "all" and not PROBED and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2:
         return False
     if item.get("needs_wordings"):
@@ -245,6 +253,11 @@ def published_files(item):
     return [f"{PAGES}/{item['kind']}s/{item['name']}.{suffix}" for suffix in SUFFIXES[item["kind"]]]
 
 
+def is_without_texts(item):
+    """Whether an item is a table without texts of a corpus, which has terms of its own: it reads metrics and what runs tell alone."""
+    return item["kind"] == "table" and item.get("show") != "examples" and not {*item["reads"]} - {"metrics", "runs", "controls"}
+
+
 def read_by_item(wildcards):
     """What a figure or table is made from beside the metrics, as its `reads` in resources/figures.yaml says."""
     item = PUBLISHED[wildcards.item]
@@ -255,6 +268,7 @@ def read_by_item(wildcards):
         "released": [fetched(source) for source in learnt if "predictions" in SOURCES[source]],
         "cleaned": [cleaned(source) for source in learnt],
         "datasets": sorted({built(run.dataset) for run in measured_runs(item["study"])}),
+        "human": human_files(item["study"]),
         "spans": [place(source) for source in sources for place in (spans, cleaned) if has_spans(source)],
     }
     return list(dict.fromkeys(file for name, read in files.items() if name in item["reads"] for file in read))

@@ -6,6 +6,7 @@ Writes results/publish/<name>/figures/<item>.{svg,dark.svg,png,pdf,csv}
        results/publish/<name>/leaderboard/<model>.json         its numbers of one model, as leaderboards read them
        results/publish/<name>/index.html                       the page, one file that opens from disk
        results/publish/index.html                              the studies that are there
+       docs/record/<name>/                                     when `record` is asked for: what is kept with the project
 """
 
 
@@ -120,3 +121,21 @@ rule publish_index:
     conda: "../envs/data.yaml"
     shell:
         "python -m scripts.publish.index @{params.arguments} --output {output.index:q} --log {log:q}"
+
+
+# Without output, so that a record which could not be written takes none away; it is made anew whenever it is asked for.
+rule record:
+    """The record of the study, to be kept with the project: docs/record/<name>/ (scripts/publish/record.py)."""
+    input:
+        rules.publish.input,
+        metrics=f"{EVALUATED}/metrics.parquet",
+        runs=outputs_of_runs(PLAN.runs),
+    params:
+        told=lambda wildcards, input, output: record_arguments(wildcards, input, output),
+        folder=f"docs/record/{NAME}",
+    log: f"results/logs/publish/{NAME}/record.log"
+    message: "Recording the study {params.folder}"
+    localrule: True
+    conda: "../envs/data.yaml"
+    shell:
+        "python -m scripts.publish.record --study {params.told:q} --output {params.folder:q} --log {log:q}"

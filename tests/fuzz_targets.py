@@ -92,7 +92,7 @@ RUN = {"run": "r", "study": "strided_sop", "source": "corpus", "dataset": "strid
 PREDICTIONS = parquet(run=["r", "r"], split=["val"] * 2, selection=["held_out"] * 2, epoch=pa.array([1, 1], pa.int32()), example_id=["p0", "p1"],
                       group_id=["v0", "v1"], label=pa.array([1, 0], pa.int8()), score=pa.array([[0.1, 0.9]] * 2, pa.list_(pa.float32())))
 BUILT = parquet(pair_id=["p0", "p1"], overlap=[0.0, 0.5], same_start=[False, True], relative_position=[0.1, 0.9],
-                sentences=pa.array([5, 9], pa.int32()), words_a=pa.array([3, 4], pa.int32()), words_b=pa.array([5, 6], pa.int32()),
+                sentences=pa.array([5, 9], pa.int32()), words_a=pa.array([3, 4], pa.int32()), words_b=pa.array([5, 6], pa.int32()), seconds_apart=[2.5, 7.0],
                 category=pa.array([None, "Food"], pa.string()))
 
 TARGETS = {

@@ -43,7 +43,7 @@ OPTIONS = [{"example_id": f"e{place}", "instance_id": f"i{place // 4}", "dialog_
            for place in range(8)]
 ORDERED = [{"pair_id": f"e{place}", "example_id": f"e{place}", "group_id": f"v{place // 2}", "video_id": f"v{place // 2}", "stride": 0,
             "first_position": 1, "second_position": 2, "text_a": "She cuts.", "text_b": "She eats.", "label": place % 2, "overlap": 0.5,
-            "same_start": False, "relative_position": 0.3, "sentences": 6, "words_a": 2, "words_b": 2} for place in range(4)]
+            "same_start": False, "relative_position": 0.3, "sentences": 6, "words_a": 2, "words_b": 2, "seconds_apart": 4.0} for place in range(4)]
 STUDIES = {
     "strided_sop": (tables.STRIDED_PAIRS, {"stride": 0, "size_matched": None, "same_videos": None, "hard": False, "max_videos": None,
                                            "label_seed": 0}, ["swapped", "in_order"], ORDERED),

@@ -4,6 +4,7 @@ Not a program. In the workflow they are checked before anything runs; here for w
 """
 
 import argparse
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,12 @@ import yaml
 from scripts.common.program import cut, json_object, shown
 
 STUDIES = Path(__file__).parents[2] / "resources" / "studies.yaml"
-TYPES = {"integer": int, "number": (int, float), "string": str, "boolean": bool, "null": type(None)}
+TYPES = {"integer": int, "number": (int, float), "string": str, "boolean": bool, "null": type(None), "object": dict}
+
+
+def _wrong_inside(value: dict, schema: dict) -> bool:
+    """Whether an object has a key that its schema does not have, or a value that it does not allow."""
+    return any(key not in schema["properties"] or _wrong(inner, schema["properties"][key]) for key, inner in value.items())
 
 
 def _wrong(value: object, schema: dict) -> str | None:
@@ -23,6 +29,10 @@ def _wrong(value: object, schema: dict) -> str | None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     low, high = schema.get("minimum", float("-inf")), schema.get("maximum", float("inf"))
     fits = any(isinstance(value, TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool)) for kind in kinds)
+    if fits and isinstance(value, dict):
+        return None if len(value) == 1 and not _wrong_inside(value, schema) else f"{' or '.join(kinds)} of one of {', '.join(schema['properties'])}"
+    if fits and isinstance(value, str) and not re.fullmatch(schema.get("pattern", ".*"), value):
+        fits = False
     if fits and not (is_number and not low <= value <= high):
         return None
     bounds = [f"{word} {schema[key]}" for word, key in (("from", "minimum"), ("to", "maximum")) if key in schema]

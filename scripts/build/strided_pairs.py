@@ -104,5 +104,6 @@ def pair_table(captions: pa.Table, stride: int, label_seed: int, same_videos: in
         "sentences": pa.array(sentences, pa.int32()),
         "words_a": words(text_a),
         "words_b": words(text_b),
+        "seconds_apart": pc.subtract(last_rows["start_s"], first_rows["start_s"]),
         "category": pa.nulls(len(first), pa.string()) if categories is None else categories.of(video_id),
     })

@@ -16,7 +16,8 @@ this one or a larger one) keeps in every split only the videos that have a pair 
 on the same videos. hard keeps, of the splits to measure on, only the pairs that a cross-fitted bag of words does not get
 right (scripts/build/hard_pairs.py); what is learnt from stays as it is. On hard pairs a model of words alone is below 50 %.
 limit keeps at most that many of the pairs to measure on, by hash of the video and of the place of the first sentence: so strides
-are compared on nearly the same pairs.
+are compared on nearly the same pairs. context makes the units that are put in order windows of captions (scripts/build/caption_windows.py):
+{"seconds": n} or {"sentences": k}; sentences, strides and positions above are then counted in windows.
 Beside each pair stands what it can be told apart by (scripts/build/strided_pairs.py).
 """
 
@@ -29,6 +30,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scripts.build.caption_windows import windows
 from scripts.build.limit import limit_hashes, told
 from scripts.build.options import options_of
 from scripts.build.strided_pairs import Categories, fewest_sentences, pair_ids, pair_table, spans
@@ -67,6 +69,12 @@ def parts_of(captions: pa.Table) -> Iterator[pa.Table]:
     yield captions.slice(begin)
 
 
+def units_of(cleaned: Path, split: str, options: dict) -> Iterator[pa.Table]:
+    """What is put in order, in parts: the captions of a split, or its windows of captions (schema captions)."""
+    for captions in kept_videos(shards(cleaned, split), options["max_videos"]):
+        yield windows(captions, options["context"])
+
+
 def kept_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table]:
     """The captions of each shard in parts, cut to the `max_videos` videos whose ids hash lowest."""
     if max_videos is None:
@@ -95,7 +103,7 @@ def categories_of(cleaned: Path) -> Categories | None:
 def pairs_of(cleaned: Path, split: str, options: dict) -> Iterator[pa.Table]:
     """All pairs of a split (schema strided pairs), part by part."""
     categories = categories_of(cleaned)
-    for captions in kept_videos(shards(cleaned, split), options["max_videos"]):
+    for captions in units_of(cleaned, split, options):
         pairs = pair_table(captions, options["stride"], options["label_seed"], options["same_videos"], categories)
         yield pairs.cast(STRIDED_PAIRS)
 
@@ -118,7 +126,7 @@ def are_lowest(pairs: pa.Table, highest: np.uint64) -> np.ndarray:
 def hashes_of_pairs(cleaned: Path, split: str, options: dict) -> Iterator[tuple[np.ndarray, int]]:
     """The size hashes of all pairs of a split, and how many stride size_matched has, part by part."""
     stride, same_videos = options["stride"], options["same_videos"]
-    for captions in kept_videos(shards(cleaned, split), options["max_videos"]):
+    for captions in units_of(cleaned, split, options):
         rows = pa.array(spans(captions, stride, same_videos)[0])
         video_id, position = (captions[name].take(rows).combine_chunks() for name in ("video_id", "position"))
         yield size_hashes(pair_ids(video_id, position, stride)), len(spans(captions, options["size_matched"], same_videos)[0])
@@ -170,8 +178,9 @@ def none_left(cleaned: Path, split: str, options: dict, all_pairs: int) -> UserE
     stride, same_videos = options["stride"], options["same_videos"]
     reach = f"stride {stride}" if same_videos is None else f"same_videos {same_videos}"
     return UserError(f"{split}.parquet: no pair is left: no video of {cleaned} split {split} has "
-                     f"{fewest_sentences(stride if same_videos is None else same_videos)} sentences or more, which {reach} "
-                     "needs; use a smaller stride or another source")
+                     f"{fewest_sentences(stride if same_videos is None else same_videos)} "
+                     f"{'windows' if options['context'] else 'sentences'} or more, which {reach} needs; use a smaller stride"
+                     f"{', shorter windows' * bool(options['context'])} or another source")
 
 
 def build_split(cleaned: Path, split: str, options: dict, keep: Callable[[pa.Table], np.ndarray], cut: dict,

@@ -41,6 +41,15 @@ def transfers(plan) -> list[dict]:
     return found
 
 
+def altered(plan, experiments: dict) -> dict[str, list[str]]:
+    """By study the experiments whose models are not as they came: they begin with other weights (`initial`), or learn a second objective."""
+    found: dict[str, list[str]] = {}
+    for name, runs in plan.experiments.items():
+        if experiments[name].get("initial") or any(json.loads(plan.runs[run].settings)["training"].get("objectives") for run in runs):
+            found.setdefault(experiments[name]["study"], []).append(name)
+    return found
+
+
 def objectives(plan) -> list[dict]:
     """The systems that differ by the weight of a second objective alone: ROW, experiment, and weight (of it, by that of their own)."""
     weighed: dict[str, list[dict]] = {}

@@ -75,18 +75,28 @@ def _check_effects(points: list[dict], kinds: dict[str, str], options: dict, def
                             f"{as_json(schema['only_where'])}); take it out")
 
 
+def _named(option: str, value) -> str:
+    """An option's part of a dataset's name: `stride-0`, `context-seconds-10`; a word stands for itself."""
+    if isinstance(value, dict):
+        return "-".join([option, *(f"{key}-{inner:g}" for key, inner in value.items())])
+    return value if isinstance(value, str) else f"{option}-{value}"
+
+
 def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) -> Dataset:
     """The dataset of one point of the grid, of a source of a kind; its name holds every option that is not the default.
 
     A word stands for itself (`temp_order`), anything else with its option (`stride-0`). An option without an effect has
-    its default, so that it makes no other dataset.
+    its default, so that it makes no other dataset. One with `later: true` is not told at its default, so that datasets and runs
+    have the digests that they had before there was such an option.
     """
     asked = defaults | point
     values, parts = {}, []
     for option, schema in options.items():
         value = values[option] = asked[option] if _has_effect(schema, asked | {"kind": kind}) else defaults[option]
         if option not in defaults or value != defaults[option]:
-            parts.append(value if isinstance(value, str) else f"{option}-{value}")
+            parts.append(_named(option, value))
+        elif schema.get("later"):
+            del values[option]
     return Dataset(study, point["source"], "-".join(parts) or "default", as_json(values))
 
 

@@ -75,5 +75,6 @@ def presence_of(entries: dict[str, dict], keys: Iterable[str]) -> dict[str, dict
 
 
 def has_options(options: dict, needs: dict) -> bool:
-    """Whether the options of a run's data are those that a figure or table needs: each the one value, or one of a list."""
-    return all(options.get(name) in (value if isinstance(value, list) else [value]) for name, value in needs.items())
+    """Whether the options of a run's data are those that a figure or table needs: each the one value, or one of a list; `any`: it is set."""
+    return all(options.get(name) is not None if value == "any" else options.get(name) in (value if isinstance(value, list) else [value])
+               for name, value in needs.items())

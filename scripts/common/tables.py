@@ -7,7 +7,7 @@ cleaning      what a cleaner did: source, split, unit (videos, sentences, …), 
 strided pairs pair_id, video_id, stride, first_position, second_position, text_a, text_b, label (1: text_a comes first in
               the video), overlap (of the two clips: the share of the shorter one), same_start (both start at the same
               second), relative_position (of the middle of the pair in the video: 0 its first sentence, 1 its last), sentences
-              (of the video), words_a, words_b, category (of the video; missing where the corpus tells none)
+              (of the video), words_a, words_b, seconds_apart (between the starts of both), category (of the video; missing where the corpus tells none)
 templates     one row an event: source, split, template, past and future forms (fronted: after "In May, …"), their units,
               duration_units, and the forms that tell of a duration; empty text where an event has no such side
 nli           example_id, group_id (the template), text_a (premise), text_b (hypothesis), label (0 entailment,
@@ -81,7 +81,7 @@ STRIDED_PAIRS = pa.schema([
     ("first_position", pa.int32()), ("second_position", pa.int32()),
     ("text_a", pa.string()), ("text_b", pa.string()), ("label", pa.int8()),
     ("overlap", pa.float64()), ("same_start", pa.bool_()), ("relative_position", pa.float64()), ("sentences", pa.int32()),
-    ("words_a", pa.int32()), ("words_b", pa.int32()), ("category", pa.string()),
+    ("words_a", pa.int32()), ("words_b", pa.int32()), ("seconds_apart", pa.float64()), ("category", pa.string()),
 ])
 TEMPLATES = pa.schema([
     ("source", pa.string()), ("split", pa.string()), ("template", pa.string()),

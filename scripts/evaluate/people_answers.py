@@ -28,17 +28,19 @@ def refuse(rows: pd.DataFrame, wrong: np.ndarray | pd.Series, why: str, remedy: 
         raise UserError(f"{row['file']}: row {row['row']}: {told}; {remedy}")
 
 
+def answers_in(file: Path) -> pd.DataFrame:
+    """The rows of a file as text: ANSWER_COLUMNS, file, row."""
+    rows = csv_of(file, ANSWER_COLUMNS, REMEDY, "correct the path, or take it out of `people`").map(str.strip).apply(as_written)
+    return rows.assign(file=str(file), row=np.arange(2, len(rows) + 2))
+
+
 def read_answers(files: list[Path], study: str, datasets: set[tuple[str, str]], labels: list[str]) -> pd.DataFrame:
     """The rows of all files: ANSWER_COLUMNS as text, file, row, chosen (the number of the label), and item as a uint64.
 
     datasets: (source, dataset) of those that may be answered for. Raises UserError that names file and row of an answer to something
     else, of one that is missing or none of the labels, and of one that its person has given before.
     """
-    tables = []
-    for file in files:
-        read = csv_of(file, ANSWER_COLUMNS, REMEDY, "correct the path, or take it out of `people`").map(str.strip).apply(as_written)
-        tables.append(read.assign(file=str(file), row=np.arange(2, len(read) + 2)))
-    rows = pd.concat(tables, ignore_index=True)
+    rows = pd.concat(map(answers_in, files), ignore_index=True)
     refuse(rows, rows["study"] != study, "answers of the study {study}, not of " + study, "name the file in an experiment of its study")
     places = pd.Series(list(zip(rows["source"], rows["dataset"])), dtype=object)
     refuse(rows, ~places.isin(list(datasets)), "the study measures no dataset {source} {dataset}",

@@ -46,7 +46,7 @@ ANSWERED = Answered("strided_sop", ("pair_id", "video_id", "text_a", "text_b"), 
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("dataset", pa.string()), ("method", pa.string()), ("stride", pa.int32()), ("size_matched", pa.int32()),
-    ("same_videos", pa.int32()), ("hard", pa.bool_()), ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()),
+    ("same_videos", pa.int32()), ("hard", pa.bool_()), ("context", pa.string()), ("seconds_apart", pa.float64()), ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()),
     ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
 ])
 
@@ -128,6 +128,18 @@ def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
     return of_system([run], [judged(run, [split])], parts_by_split(file.parent, [split]), resamples)
 
 
+def context_of(options: dict) -> str | None:
+    """`10 s`, `3 sentences`: the windows that were put in order; None for single captions."""
+    context = options.get("context")
+    return f"{context['seconds']:g} s" if context and "seconds" in context else f"{context['sentences']} sentences" if context else None
+
+
+def seconds_by_split(folder: Path, evaluation: list[str]) -> dict[str, float]:
+    """By split of a dataset the median of the seconds between the two of its pairs."""
+    schema = pa.schema([STRIDED_PAIRS.field("seconds_apart")])
+    return {split: float(np.median(read_complete(folder / f"{split}.parquet", schema)["seconds_apart"].to_numpy())) for split in evaluation}
+
+
 def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
             resamples: int, answers: pd.DataFrame | None) -> list[dict]:
     """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); answers: of
@@ -136,8 +148,8 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
     for (source, dataset), systems in datasets.items():
         facts, evaluation = next(iter(systems.values()))[0].facts, sources[source]["evaluate"]
         same = {"study": facts["study"], "source": source, "dataset": dataset, "sample": "sample" in sources[source]}
-        same |= {name: facts["data_options"][name] for name in VARIANTS} | {"limit": limit_of(facts)}
-        parts = parts_by_split(build / source / dataset, evaluation)
+        same |= {name: facts["data_options"][name] for name in VARIANTS} | {"limit": limit_of(facts), "context": context_of(facts["data_options"])}
+        parts, first = parts_by_split(build / source / dataset, evaluation), len(rows)
         judgements = {name: [judged(run, evaluation) for run in runs] for name, runs in systems.items()}
         for (model, method), runs in systems.items():
             rows += [same | {"model": model, "method": method} | row
@@ -150,6 +162,8 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
                          for row in of_system(runs, of_elsewhere[model, method], parts, resamples)]
             rows += [same | {"split": split} | row for row in
                      people_on(answers, split, judgements | of_elsewhere, systems | elsewhere, resamples)]
+        seconds = seconds_by_split(build / source / dataset, evaluation)
+        rows[first:] = [row | {"seconds_apart": seconds[row["split"]]} for row in rows[first:]]
     return rows
 
 

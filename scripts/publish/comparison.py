@@ -1,54 +1,42 @@
 """What this study found, beside what a paper prints (resources/published.csv).
 
-A row of published.csv is one number or one claim:
-  study, table, row   where it stands: the study, the paper's table or section, and its row there
+A row of published.csv is one number of a paper:
+  study, table, row   where it stands: the study, the paper's table, figure or section, and its row there
   model               a model of resources/models.yaml, several (`; ` between them), majority, human, or empty
   setting             which rows of metrics.parquet (or which source) it is about, `; ` between the parts:
-                        column=value    rows with this value; * in a value stands for any text
-                        column~value    the paper had this value: rows with another one carry a warning
+                        column=value    rows with this value; * stands for any text, `none` for a missing value,
+                                        `not TEXT` for all other values
+                        column~value    the paper had this value: the rows that are nearest to it are shown, and say what differs
                         slice=a=b; c=d  a slice may have several parts: those that are no column of the metrics
   metric              a metric of metrics.parquet; or another fact:
                         <metric>.n      how many examples it was measured on
                         <metric>.sum    its sum over the rows, as of the cells of a confusion matrix
-                        training.<setting>, cleaning.<unit>   a setting of the runs (with model=esim* or model=[!e]* of those
-                                        models only); what cleaning kept
-                        statistics.<number>   what a corpus holds: told by its own table
-  value, unit         a number (± its sd), and its unit: ours is told in per cent where that is %, as a share where
-                      there is none. Or the unit of a comparison:
-                        with <column>   the value is increases or decreases
-                        <metric>        the value is above or below that other metric
+                        training.<setting>, run.<fact>   a setting of the runs, a number of run.json
+                        cleaning.<unit>                  how many of them cleaning kept
+                        a part of ELSEWHERE              told by an item of its own
+  value, unit         a number (± its sd; over, below: a bound; empty: drawn, not printed), and its unit: ours is told in per
+                      cent where that is %, as a share where there is none. Or the unit of a comparison:
                         points over <column>=<value>; …   the difference to the same with those values
-  note                the paper's words, or what it leaves open
+  note                the paper's words, what it leaves open, where its text and its table disagree
 """
 
 import re
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.program import UserError
+from scripts.common.intervals import Estimate, difference
 from scripts.publish.marks import marks_of
 from scripts.publish.names import details_of, method_title, model_title
-from scripts.publish.verdicts import COMPARED, beside, share, trend
+from scripts.publish.table import signed
+from scripts.publish.selection import as_text, has_draws, once, pairs_of, selected, settings_columns
 
-# Where a paper reports the best of what it measured on, the honest number stands beside it.
-HONEST = {"peak_accuracy": "accuracy"}
-# What sets two lines of one plot apart; a study has some of these columns.
-SERIES = ["source", "split", "model", "method", "challenge_set", "scoring", "size_matched", "same_videos", "hard", "limit", "experiment"]
-# The columns that are measured or tell of an example's part; all others are settings.
-MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "slice"]
 DIFFERENCE = "points over "
-
-
-@dataclass
-class Found:
-    """One finding: whose it is, what it says, and warnings to be shown with it."""
-
-    who: str
-    what: str
-    tags: list[str]
+COLUMNS = ["Table", "Row", "Measure", "Published", "Here", "Difference", "Caveat", "Note"]
+SETTING = "setting: "  # how the measure of a setting of training begins
+ELSEWHERE = {"statistics": "counted in a table of its own on this page", "plateau": "drawn in a figure of its own on this page",
+             "standard_error": "see the sd over seeds in the table of every number"}
 
 
 @dataclass
@@ -60,6 +48,15 @@ class Facts:
     cleaning: pd.DataFrame
     sources: dict
     models: dict
+
+
+@dataclass
+class Here:
+    """One number of this study, as text, how far it lies from the paper's, and what to keep in mind."""
+
+    told: str
+    difference: str = ""
+    caveats: tuple[str, ...] = ()
 
 
 def published_claims(file: Path) -> pd.DataFrame:
@@ -84,23 +81,18 @@ def paper_of(claim: pd.Series) -> dict[str, list[str]]:
     return {column: value.split("; ") for column, value in had.items() if value}
 
 
-def selected(table: pd.DataFrame, settings: dict[str, str]) -> pd.DataFrame:
-    """The rows whose columns have these values, compared as text; * stands for any text.
+def nearest(rows: pd.DataFrame, paper: dict[str, list[str]], of_table: set[str]) -> pd.DataFrame:
+    """The rows that differ least from what the paper had: its model first, then as few other differences as there are.
 
-    Beside a slice, what is no column is a further part of the slice.
+    of_table: the models of the paper's table. One of them has rows of its own there and stands in for no other.
     """
-    further = [column for column in settings if column not in table]
-    if further and "slice" not in settings:
-        raise UserError(f"resources/published.csv: a setting names {further[0]}, which is no column; write one of "
-                        f"{', '.join(table)}")
-    if further:
-        parts = [settings["slice"], *(f"{column}={settings[column]}" for column in further)]
-        settings = {column: settings[column] for column in settings if column in table} | {"slice": "; ".join(parts)}
-    for column, value in settings.items():
-        cells = table[column].astype(str).fillna("")
-        wanted = {cell for cell in cells.unique() if cell == value or "*" in value and fnmatchcase(cell, value)}
-        table = table[cells.isin(wanted)]
-    return table
+    had = {column: values for column, values in paper.items() if column in rows}
+    other = pd.DataFrame({column: ~as_text(rows[column]).isin(values) for column, values in had.items()}, index=rows.index)
+    if "model" in other:
+        stays = ~other["model"] | ~rows["model"].isin(of_table)
+        rows, other = rows[stays], other[stays]
+    distance = other.sum(axis=1) + len(had) * other.get("model", 0)
+    return rows[distance == distance.min()] if len(rows) else rows
 
 
 def title_of(source: str, facts: Facts) -> str:
@@ -108,164 +100,143 @@ def title_of(source: str, facts: Facts) -> str:
     return facts.sources.get(source, {}).get("title", source)
 
 
-def warnings(row: pd.Series, paper: dict[str, list[str]], facts: Facts) -> list[str]:
-    """Where a row is not what the paper had, as short texts."""
-    titles = {"model": lambda name: model_title(name, facts.models), "source": lambda name: title_of(name, facts)}
-    called = {"source": "data"}
-    told = {column: " or ".join(titles.get(column, str)(value) for value in had) for column, had in paper.items()}
-    return [f"not the paper's {called.get(column, column)} ({told[column]})"
-            for column, had in paper.items() if column in row and row[column] not in had]
+def caveats_of(row: pd.Series, paper: dict[str, list[str]], facts: Facts) -> tuple[str, ...]:
+    """Where a row is not what the paper had, and what makes its number say less."""
+    told = []
+    for column, values in paper.items():
+        value = as_text(pd.Series([row[column]]))[0] if column in row else None
+        if value is None or value in values:
+            continue
+        if column == "model":
+            told.append(f"other model: {model_title(value, facts.models)}")
+        elif column == "source":
+            told.append(f"other data: {title_of(value, facts)}")
+        else:
+            told.append(f"{column.replace('_', ' ')} {value}, in the paper {' or '.join(values)}")
+    if "model" not in paper and "method" in row and row["method"] != "majority":
+        told.append(f"by {model_title(row['model'], facts.models)}" + (f", {method_title(row['method'])}" if row["method"] != row["model"] else ""))
+    details = details_of(row["dataset"], [*row.index]).removeprefix(", ") if "dataset" in row else ""
+    return (*told, *([details] if details else []), *(marks_of(row) if "sample" in row else []))
 
 
-def who(row: pd.Series, facts: Facts, paper: dict[str, list[str]]) -> tuple[str, list[str]]:
-    """The corpus, split, model and method of a row of metrics, and what a reader must be warned of."""
-    matched = (", same videos" * pd.notna(row.get("same_videos")) + ", size-matched" * pd.notna(row.get("size_matched"))
-               + ", hard pairs" * bool(pd.notna(row.get("hard")) and row["hard"]))
-    method = row.get("method")
-    method = "" if pd.isna(method) or method == row["model"] else f", {method_title(method)}"
-    data = title_of(row["source"], facts) + details_of(row["dataset"], list(row.index))
-    tags = marks_of(row)
-    return (f"{data}, {row['split']}, {model_title(row['model'], facts.models)}{method}{matched}",
-            tags + warnings(row, paper, facts))
+def number_of(text: str) -> float | None:
+    """The number of a printed value: `40.29 ± 0`, `over 73`, `2e-6`; None where it is none or several."""
+    found = re.fullmatch(r"(?:over |below |about )?(-?\d+(?:\.\d+)?(?:e-?\d+)?)(?: ± .*)?", text)
+    return float(found[1]) if found else None
 
 
-def lines(metrics: pd.DataFrame, but: tuple[str, ...] = ()) -> list[str]:
-    """The columns by which rows belong to one line."""
-    return [column for column in SERIES if column in metrics and column not in but]
+def with_interval(found: Estimate, factor: float, tell) -> str:
+    """A number and its interval: `55.1 (52.4 to 57.9)`; tell: a scaled number as text."""
+    value = tell(found.value * factor)
+    low, high = found.ci_low, found.ci_high
+    return value if low is None or pd.isna(low) else f"{value} ({tell(low * factor)} to {tell(high * factor)})"
 
 
-def settings_columns(metrics: pd.DataFrame, but: list[str]) -> list[str]:
-    """The columns that are settings, whatever the study; experiments that share a run share its rows."""
-    return [column for column in metrics if column not in [*MEASURED, "experiment", *but]]
+def told(found: Estimate, printed: str, unit: str, caveats: tuple[str, ...]) -> Here:
+    """A share or a difference of shares, in the unit of the paper, and how far it lies from the printed number.
+
+    The printed number is taken as it stands: the interval is ours.
+    """
+    factor, decimals = (1, 2) if unit == "" else (100, 1)
+    plain = (lambda value: signed(value / 100)) if unit.startswith(DIFFERENCE) else (lambda value: f"{value:.{decimals}f}")
+    apart = (lambda value: f"{value:+.2f}".replace("-", "−")) if factor == 1 else (lambda value: signed(value / 100))
+    number = number_of(printed)
+    if number is None:
+        return Here(with_interval(found, factor, plain), "", caveats)
+    less = Estimate(*(None if value is None or pd.isna(value) else value - number / factor for value in found))
+    return Here(with_interval(found, factor, plain), with_interval(less, factor, apart), caveats)
 
 
-def trends(metrics: pd.DataFrame, metric: str, over: str, facts: Facts, paper: dict[str, list[str]]) -> list[Found]:
-    """The trend of every corpus, split and model; of the honest metric as well."""
-    found = []
-    wanted = [metric, HONEST[metric]] if metric in HONEST else [metric]
-    measured = metrics[metrics["metric"].isin(wanted)]
-    for _, series in measured.groupby(lines(measured), dropna=False, sort=False):
-        name, tags = who(series.iloc[0], facts, paper)
-        for each in wanted:
-            points = series[series["metric"] == each]
-            if len(points):
-                found.append(Found(f"{name}; {each.replace('_', ' ')}", trend(points, over), tags))
-    return found
+def apart(row: pd.Series, other: dict) -> Estimate:
+    """How far a row lies above another one; without interval where its part of the split carries no draws."""
+    if has_draws(row) and has_draws(other):
+        return difference(row, other)
+    return Estimate(row["value"] - other["value"], None, None)
 
 
-def pairs_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """The rows that have a like among the others by these columns, with its columns COMPARED in a mapping, `other`."""
-    likes = others[keys].assign(other=others[COMPARED].to_dict("records"))
-    return rows.merge(likes, on=keys)
-
-
-def against(metrics: pd.DataFrame, metric: str, other: str, facts: Facts, paper: dict[str, list[str]]) -> list[Found]:
-    """A metric beside another one that was measured on the same datasets, as a model beside people."""
-    found, keys = [], ["source", "split", "dataset"]
-    others = metrics[metrics["metric"] == other].drop_duplicates(keys)
-    joined = pairs_of(metrics[metrics["metric"] == metric], others, keys)
-    for _, rows in joined.groupby(lines(joined), dropna=False, sort=False):
-        name, tags = who(rows.iloc[0], facts, paper)
-        verdicts = [beside(row, row["other"]) for _, row in rows.iterrows()]
-        told = "; ".join(f"{row['value'] * 100:.1f} beside {row['other']['value'] * 100:.1f} %: {words}"
-                         for (_, row), (_, words) in zip(rows.iterrows(), verdicts))
-        above, below = (sum(side == sign for side, _ in verdicts) for sign in (1, -1))
-        found.append(Found(f"{name}; {', '.join(rows['dataset'])}",
-                           f"{told}; clearly above in {above} of {len(rows)}, clearly below in {below}", tags))
-    return found
-
-
-def over_slices(rows: pd.DataFrame, unit: str) -> str:
-    """One number as it is; of several slices their mean (each example counts once), the lowest and the highest."""
-    if len(rows) == 1:
-        return share(rows.iloc[0], unit)
-    mean = (rows["value"] * rows["n"]).sum() / rows["n"].sum()
-    low, high = rows.loc[rows["value"].idxmin()], rows.loc[rows["value"].idxmax()]
-    return (f"{mean * 100:.1f} % over {len(rows)} slices, from {low['value'] * 100:.1f} ({low['slice']}) "
-            f"to {high['value'] * 100:.1f} ({high['slice']})")
-
-
-def values(metrics: pd.DataFrame, metric: str, unit: str, facts: Facts, paper: dict[str, list[str]]) -> list[Found]:
-    """A metric as it was measured, for every model."""
-    measured = metrics[metrics["metric"] == metric]
-    measured = measured.drop_duplicates([column for column in measured if column not in ("experiment", "draws")])
-    found = []
-    for _, rows in measured.groupby([*settings_columns(measured, []), "experiment"], dropna=False, sort=False):
-        name, tags = who(rows.iloc[0], facts, paper)
-        found.append(Found(name, over_slices(rows, unit), tags))
-    return found
-
-
-def sums(metrics: pd.DataFrame, metric: str, facts: Facts, paper: dict[str, list[str]]) -> list[Found]:
-    """A metric summed up over the rows, for every model; where the paper names no model, once for each dataset."""
-    measured = metrics[metrics["metric"] == metric]
-    measured = measured.drop_duplicates([column for column in measured if column not in ("experiment", "draws")])
-    found = {}
-    for _, rows in measured.groupby([*settings_columns(measured, []), "experiment"], dropna=False, sort=False):
-        row = rows.iloc[0]
-        name, tags = who(row, facts, paper)
-        if "model" not in paper:
-            name = f"{title_of(row['source'], facts)}{details_of(row['dataset'], list(row.index))}, {row['split']}"
-        found.setdefault(name, Found(name, f"{rows['value'].sum() * 100:.1f} %", tags))
-    return list(found.values())
-
-
-def differences(metrics: pd.DataFrame, settings: dict[str, str], metric: str, over: dict[str, str], facts: Facts,
-                paper: dict[str, list[str]]) -> list[Found]:
-    """How far a metric lies above the same with other values of some columns, in points; metrics: not yet selected."""
-    rows = selected(metrics[metrics["metric"] == metric], settings)
-    others = selected(metrics[metrics["metric"] == metric], settings | over)
+def differences(claim: pd.Series, facts: Facts, of_table: set[str]) -> list[Here]:
+    """How far a metric lies above the same with other values of some columns, in points."""
+    settings, over = settings_of(claim["setting"]), settings_of(claim["unit"].removeprefix(DIFFERENCE))
+    measured = facts.metrics[facts.metrics["metric"] == claim["metric"]]
+    rows, others = selected(measured, settings), selected(measured, settings | over)
+    rows = once(rows[~rows.index.isin(others.index)])
     keys = settings_columns(rows, list(over))
-    others = others.drop_duplicates(keys)
-    rows = rows[~rows.index.isin(selected(rows, over).index)].drop_duplicates([*keys, *over])
+    pairs = nearest(pairs_of(rows, once(others).drop_duplicates(keys), keys), paper_of(claim), of_table)
+    return [told(apart(row, row["other"]), claim["value"], claim["unit"], caveats_of(row, paper_of(claim), facts))
+            for _, row in pairs.iterrows()]
+
+
+def shares(claim: pd.Series, facts: Facts, of_table: set[str]) -> list[Here]:
+    """A metric as it was measured, of the systems that are nearest to the paper's; of several slices their mean over all
+    examples; a sum over the slices where the metric ends in .sum."""
+    metric = claim["metric"].removesuffix(".sum")
+    rows = selected(facts.metrics[facts.metrics["metric"] == metric], settings_of(claim["setting"]))
+    rows = nearest(once(rows), paper_of(claim), of_table)
+    systems = [system for _, system in rows.groupby(settings_columns(rows, []), dropna=False, sort=False)]
+    if metric != claim["metric"] and not claim["model"]:  # the same whoever is asked
+        systems = list({(system["source"].iloc[0], system["dataset"].iloc[0]): system for system in systems}.values())
     found = []
-    for _, row in pairs_of(rows, others, keys).iterrows():
-        name, tags = who(row, facts, paper)
-        mine, other = row["value"] * 100, row["other"]["value"] * 100
-        found.append(Found(name, f"{mine:.1f} beside {other:.1f} %: {beside(row, row['other'])[1]}", tags))
+    for system in systems:
+        first = system.iloc[0]
+        if metric != claim["metric"]:
+            estimate = Estimate(system["value"].sum(), None, None)
+        elif len(system) > 1:
+            estimate = Estimate((system["value"] * system["n"]).sum() / system["n"].sum(), None, None)
+        else:
+            estimate = Estimate(first["value"], first["ci_low"], first["ci_high"])
+        found.append(told(estimate, claim["value"], claim["unit"], caveats_of(first, paper_of(claim), facts)))
     return found
 
 
-def settings_used(runs: list[dict], name: str, unit: str, models: str, facts: Facts) -> list[Found]:
-    """A setting of training, for every model that has it and whose name fits `models`."""
-    fitting = [run for run in runs if name in run["training"] and fnmatchcase(run["model"], models)]
-    used = sorted({(run["model"], run["training"][name]) for run in fitting})
-    return [Found(model_title(model, facts.models), f"{value:g} {unit}".strip(), []) for model, value in used]
+def count(found: float, printed: str, caveats: tuple[str, ...]) -> Here:
+    """A count beside a printed one."""
+    number = number_of(printed)
+    return Here(f"{found:,g}" if found < 1e6 else f"{found:,.0f}",
+                "" if number is None else f"{found - number:+,g}".replace("-", "−") if found != number else "0", caveats)
 
 
-def cleaned(counts: pd.DataFrame, unit: str, facts: Facts, paper: dict[str, list[str]]) -> list[Found]:
-    """How many of a unit cleaning kept, by source and split; where it kept nothing by that name, what it noted."""
-    found = []
-    for source, of_source in counts[counts["unit"] == unit].groupby("source", sort=False):
+def counts(claim: pd.Series, facts: Facts, of_table: set[str]) -> list[Here]:
+    """How many examples a metric was measured on."""
+    rows = selected(facts.metrics[facts.metrics["metric"] == claim["metric"].removesuffix(".n")], settings_of(claim["setting"]))
+    rows = rows.drop_duplicates(["source", "split", "n"])
+    return [count(row["n"], claim["value"], tuple(marks_of(row))) for _, row in rows.iterrows()]
+
+
+def of_runs(claim: pd.Series, facts: Facts, of_table: set[str]) -> list[Here]:
+    """A setting of training, or a number of run.json, of the runs that are nearest to the paper's."""
+    kind, name = claim["metric"].split(".")
+    known = [run | run["data_options"] for run in facts.runs if name in (run["training"] if kind == "training" else run)]
+    if not known:
+        return []
+    rows = pd.DataFrame(known)
+    rows["found"] = [run["training"][name] if kind == "training" else run[name] for run in known]
+    rows = nearest(selected(rows, settings_of(claim["setting"])), paper_of(claim), of_table)
+    rows = rows.drop_duplicates(["model", "found"] if kind == "training" else ["found"])
+    return [count(row["found"], claim["value"], caveats_of(row.drop(["method", "dataset"]), paper_of(claim), facts))
+            for _, row in rows.iterrows()]
+
+
+def cleaned(claim: pd.Series, facts: Facts, of_table: set[str]) -> list[Here]:
+    """How many of a unit cleaning kept, by split; where it kept nothing by that name, what it noted."""
+    found, unit = [], claim["metric"].removeprefix("cleaning.")
+    rows = selected(facts.cleaning, settings_of(claim["setting"]))
+    rows = rows[rows["unit"] == unit]
+    for _, of_source in nearest(rows, paper_of(claim), of_table).groupby("source", sort=False):
         action = "kept" if (of_source["action"] == "kept").any() else "noted"
-        of_source = of_source[of_source["action"] == action]
-        told = [f"{count:,} in {split}{f' ({why})' if why else ''}"
-                for (split, why), count in of_source.groupby(["split", "reason"], sort=False)["count"].sum().items()]
-        if told:
-            found.append(Found(title_of(source, facts), ", ".join(told), warnings(of_source.iloc[0], paper, facts)))
+        by_split = of_source[of_source["action"] == action].groupby(["split", "reason"], sort=False)["count"].sum()
+        caveats = caveats_of(of_source.iloc[0], paper_of(claim) | {"model": [""]}, facts)
+        if len(by_split) == 1:
+            found.append(count(int(by_split.iloc[0]), claim["value"], caveats))
+        elif len(by_split):
+            found.append(Here(", ".join(f"{number:,} in {split}" for (split, _), number in by_split.items()), "", caveats))
     return found
 
 
-def findings(claim: pd.Series, facts: Facts) -> list[Found]:
+def found_of(claim: pd.Series, facts: Facts, of_table: set[str] = frozenset()) -> list[Here]:
     """What this study found of one row of published.csv; empty where it has nothing on it."""
-    settings, paper, metric, unit = settings_of(claim["setting"]), paper_of(claim), claim["metric"], claim["unit"]
-    if metric.startswith("training."):
-        return settings_used(facts.runs, metric.removeprefix("training."), unit, settings.get("model", "*"), facts)
-    if metric.startswith("cleaning."):
-        return cleaned(selected(facts.cleaning, settings), metric.removeprefix("cleaning."), facts, paper)
-    if unit.startswith(DIFFERENCE):
-        over = settings_of(unit.removeprefix(DIFFERENCE))
-        return differences(facts.metrics, settings, metric, over, facts, paper)
-    metrics = selected(facts.metrics, settings)
-    if metric.endswith(".n"):
-        asked = metrics[metrics["metric"] == metric.removesuffix(".n")]
-        asked = asked.drop_duplicates(["source", "dataset", "split"])
-        return [Found(f"{title_of(source, facts)}, {split}", f"{n:,} {unit} in each of {times} datasets", [])
-                for (source, split, n), times in asked.groupby(["source", "split", "n"], sort=False).size().items()]
-    if metric.endswith(".sum"):
-        return sums(metrics, metric.removesuffix(".sum"), facts, paper)
-    if unit.startswith("with "):
-        return trends(metrics, metric, unit.removeprefix("with "), facts, paper)
-    if claim["value"] in ("above", "below"):
-        return against(metrics, metric, unit, facts, paper)
-    return values(metrics, metric, unit, facts, paper)
+    kind, _, end = claim["metric"].partition(".")
+    if kind in ELSEWHERE:
+        return []
+    finders = {"training": of_runs, "run": of_runs, "cleaning": cleaned}
+    find = counts if end == "n" else differences if claim["unit"].startswith(DIFFERENCE) else finders.get(kind, shares)
+    return find(claim, facts, of_table)

@@ -144,7 +144,7 @@ def per_cents(rows: pd.DataFrame) -> tuple[list[str], list[str]]:
 
 def joined(words: list[str], link: str = " and ") -> str:
     """`a, b and c`."""
-    return link.join(filter(None, [", ".join(words[:-1]), words[-1]]))
+    return link.join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def clauses_of(rows: pd.DataFrame, study: dict, titles: dict) -> list[dict]:
@@ -206,7 +206,8 @@ def who_told(rows: pd.DataFrame, cells: pd.DataFrame, study: dict, titles: dict)
     if cells.empty:
         return " · ".join(told)
     systems = len(cells.drop_duplicates(["model", "way"]))
-    system = f"{titles[rows['model'].iloc[0]]}, {rows['way'].iloc[0]}" + f" (best of {systems})" * (systems > 1)
+    title, way = titles[rows["model"].iloc[0]], rows["way"].iloc[0]
+    system = title + f", {way}" * (way not in title) + f" (best of {systems})" * (systems > 1)
     repeats = "wordings" if rows["wordings"].notna().any() else "seeds"
     count = int((rows["wordings"] if repeats == "wordings" else rows["seeds"]).max())
     return " · ".join([system, *told, *([f"{count} {repeats}"] if count > 1 else [])])

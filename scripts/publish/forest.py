@@ -39,12 +39,11 @@ def draw_panel(axes: Axes, panel: Panel, looks: dict[str, tuple[str, str]], line
     axes.grid(axis="y", visible=False)
     axes.grid(axis="x", visible=True)
     style.panel_title(axes, [panel.title], panel.detail)
-    style.mark(axes, panel.face)
+    style.mark(axes, panel.face, min(17, 5 * len(rows)))
 
 
 def figure_of(panels: list[Panel], xlabel: str, line: float, line_label: str) -> Figure:
     """The figure of panels, with one legend; line: the share at which a line stands."""
-    style.apply()
     counts = [panel.points["row"].nunique() for panel in panels]
     series = list(dict.fromkeys(name for panel in panels for name in panel.points.loc[~panel.points["is_control"], "series"]))
     looks = dict(zip(series, ((style.COLOURS[place % 6], style.MARKERS[place % 6]) for place in range(len(series)))))

@@ -1,6 +1,6 @@
 """Make the page: one HTML file that opens from disk, with every figure, table and number and how it was made.
 
-The page loads nothing: styles and figures (SVG) stand inside it; PDF, PNG and CSV beside it are linked. What is shown
+The page loads nothing: styles, a script of our own and figures (SVG) stand inside it; PDF, PNG and CSV beside it are linked. What is shown
 follows resources/figures.yaml, study by study; every text from a corpus, a resource or a caption is escaped.
 
 Reads  metrics.parquet, resources/{figures,studies,sources,models}.yaml, resources/published.csv, the captions that
@@ -16,7 +16,6 @@ Writes the page
 """
 
 import argparse
-import base64
 import json
 import os
 import re
@@ -29,22 +28,24 @@ import yaml
 from scripts.common.csv_files import read_csv
 from scripts.common.files import sha256_of, whole
 from scripts.common.handed import has_options
-from scripts.common.items import HUMAN
 from scripts.common.models import STAGES, stage_of
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.runs import facts_of
 from scripts.common.tables import read_metrics
 from scripts.common.yaml_files import read_yaml
-from scripts.publish.comparison import DIFFERENCE, Facts, findings, paper_of, published_claims, settings_of, trends
+from scripts.publish.beside_paper import paper_tables, verdict_rows
+from scripts.publish.comparison import paper_of, published_claims
 from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.machines import machine_of, mixture
 from scripts.publish.marks import with_replicates
-from scripts.publish.names import load, method_title, model_title
+from scripts.publish.names import OF_PEOPLE, load, method_title, model_title
+from scripts.publish.parts import data_url, size_of, told_and_folded
+from scripts.publish.policy import policy_hash
 from scripts.publish.provenance import provenance_of
+from scripts.publish.reading import cards_of
 from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.layout import read_left_out
 
-SHOWN = 45  # words of a caption that are not folded away
 ALL = "all"  # the study of what is about all of them
 TEMPLATES = Path(__file__).parent / "templates"
 OTHERS = {"figure": ["pdf", "png", "svg", "csv"], "table": ["csv", "md", "tex"]}
@@ -84,17 +85,6 @@ def readable_table(file: Path, heads: list[str] | None) -> dict:
             "groups": [{"title": " · ".join(filter(None, head)), "rows": rows} for head, rows in groups.items()]}
 
 
-def example_groups(file: Path) -> list[dict]:
-    """Examples to read, in groups by all columns but those of the pair."""
-    pair = {"Outcome", "First", "Second", "P(right order)", "Pair"}
-    groups: dict[str, list] = {}
-    for record in read_csv(file).to_dict("records"):
-        about = [f"{name.lower()} {value}" if value.isdigit() else value
-                 for name, value in record.items() if name not in pair]
-        groups.setdefault(" · ".join(about), []).append(record)
-    return [{"title": title, "examples": records} for title, records in groups.items()]
-
-
 def is_made(item: dict, runs: list[dict], is_probe: bool = False, answered: bool = False) -> bool:
     """Whether one of the study's runs is what a figure or table needs (the rules make no other); what is about all studies is made
     where several studies or models ran, and in a probe. answered: whether people answered (`needs_people`)."""
@@ -108,86 +98,25 @@ def is_made(item: dict, runs: list[dict], is_probe: bool = False, answered: bool
     return any(has_options(fact["data_options"], item.get("needs", {})) for fact in runs)
 
 
-def question_groups(file: Path) -> list[dict]:
-    """Questions to read, each with its candidates, in groups by the columns before Category; those after Question are of a
-    candidate, and shown where they hold anything."""
-    table = read_csv(file)
-    of_candidate = list(table)[list(table).index("Question") + 1:]
-    about = [name for name in table if name not in ("Category", "Outcome", "Question", *of_candidate)]
-    groups: dict[str, list] = {}
-    for key, rows in table.groupby([*about, "Category", "Outcome", "Question"], sort=False):
-        facts = dict(zip(["Category", "Outcome", "Question"], key[len(about):]))
-        columns = [name for name in of_candidate if name not in ("Read as", "Right") and (rows[name] != "").any()]
-        columns.sort(key=lambda name: name == "P(likely)")  # last
-        groups.setdefault(" · ".join(key[: len(about)]), []).append(
-            facts | {"columns": columns, "candidates": rows.to_dict("records")})
-    return [{"title": title, "questions": questions} for title, questions in groups.items()]
-
-
-def data_url(svg: bytes) -> str:
-    """A picture as an address that holds it."""
-    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
-
-
-def size_of(svg: bytes) -> tuple[int, int]:
-    """Width and height of a picture, in points; the same for both where it does not tell."""
-    found = re.search(rb'<svg[^>]*\bviewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
-    return (round(float(found[1])), round(float(found[2]))) if found else (1, 1)
-
-
-def told_and_folded(texts: list[str]) -> dict[str, list[str]]:
-    """A caption as what is told at once, the sentences up to SHOWN words of its first paragraph, and what is folded away."""
-    sentences = re.split(r"(?<=[.:;!?]) (?=[A-Z])", texts[0])
-    words = [len(" ".join(sentences[:number]).split()) for number in range(1, len(sentences) + 1)]
-    number = max(1, sum(count <= SHOWN for count in words))
-    rest = " ".join(sentences[number:])
-    if len(" ".join([rest, *texts[1:]]).split()) <= SHOWN // 3:  # too little to fold
-        return {"told": texts, "folded": []}
-    return {"told": [" ".join(sentences[:number])], "folded": [*([rest] if rest else []), *texts[1:]]}
-
-
 def published_item(item: dict, publish: Path, root: Path, output: Path, provenance: dict, runs: list[dict]) -> dict:
     """A figure or table as the template wants it; runs: those that it may show, which its caption counts by seeds or by wordings."""
     base = publish / FOLDERS[item["kind"]] / item["name"]
     links = [(suffix.upper(), os.path.relpath(f"{base}.{suffix}", output.parent)) for suffix in OTHERS[item["kind"]]]
     caption = paragraphs(root / item["caption"])
-    shown = item | {"caption": told_and_folded(caption if item["study"] == ALL else over_replicates(caption, runs)), "links": links,
+    shown = {"show": item["kind"]} | item | {"caption": told_and_folded(caption if item["study"] == ALL else over_replicates(caption, runs)), "links": links,
                     "provenance": provenance.get(item["name"], {})}
     if item["kind"] == "figure":
         svg = base.with_name(f"{item['name']}.svg").read_bytes()
         dark = base.with_name(f"{item['name']}.dark.svg")
         return shown | {"image": data_url(svg), "size": size_of(svg), "dark": data_url(dark.read_bytes()) if dark.is_file() else ""}
     file = base.with_name(f"{item['name']}.csv")
-    if item.get("show") == "examples" and "Candidate" in read_csv(file):
-        return shown | {"show": "questions", "groups": question_groups(file)}
-    if item.get("show") == "examples":
-        return shown | {"show": "examples", "groups": example_groups(file)}
+    if item.get("show") == "verdicts":
+        return shown | {"verdicts": verdict_rows(file)}
+    if item.get("show") == "published":
+        return shown | {"published": paper_tables(file)}
+    if item.get("show") == "cards":
+        return shown | {"show": "cards", "cards": cards_of(file)}
     return shown | {"show": "table", "table": readable_table(file, item.get("heads"))}
-
-
-def with_commas(text: str) -> str:
-    """Whole numbers from ten thousand on as 20,000; any other text as it is."""
-    return f"{int(text):,}" if text.isdigit() and len(text) > 4 else text
-
-
-def unit_words(unit: str) -> str:
-    """A unit in words; `points over context_scope=target; dataset=target*` as `points over target`."""
-    if not unit.startswith(DIFFERENCE):
-        return unit.replace("_", " ")
-    values = dict.fromkeys(value for key, value in settings_of(unit.removeprefix(DIFFERENCE)).items() if key != "dataset")
-    return (DIFFERENCE + ", ".join(values)).replace("_", " ")
-
-
-def compared(study: str, published: pd.DataFrame, facts: Facts) -> dict:
-    """The study's published claims, each with what was found here, and the trends that no claim is about."""
-    claims = published[published["study"] == study]
-    rows = [claim.to_dict() | {"value": with_commas(claim["value"]), "unit": unit_words(claim["unit"]),
-                               "found": findings(claim, facts)}
-            for _, claim in claims.iterrows()]
-    known = {settings_of(setting).get("source") for setting in claims["setting"]}
-    alone = facts.metrics[~facts.metrics["source"].isin(known) & (facts.metrics["slice"] == "all")]
-    strided = "stride" in alone and alone["stride"].notna().any()
-    return {"claims": rows, "unclaimed": trends(alone, "accuracy", "stride", facts, {}) if strided else []}
 
 
 def cleaned(files: list[Path], sources: dict) -> list[dict]:
@@ -261,19 +190,19 @@ def run_title(fact: dict, models: dict) -> str:
             + ("" if wording is None else f", wording {wording}"))
 
 
-def page(context: dict) -> str:
-    """The HTML of the page."""
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True,
-                                     lstrip_blocks=True, keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
-    return environment.get_template("page.html.j2").render(context)
+def templates() -> jinja2.Environment:
+    """The parts of the page; what they are given is escaped, and its policy names the hashes of its styles and its script."""
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+                                     keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
+    environment.filters["sha256"] = policy_hash
+    return environment
 
 
 def main(given: argparse.Namespace) -> None:
     resources, root = given.resources, given.resources.resolve().parent
     sources, models, studies = (load(resources / f"{name}.yaml") for name in ("sources", "models", "studies"))
     published = published_claims(resources / "published.csv")
-    metrics = read_metrics(given.metrics, draws=True).to_pandas()
-    means = metrics[metrics["seed"].isna()]
+    metrics = read_metrics(given.metrics).to_pandas()
     runs = sorted(map(facts_of, given.runs), key=lambda facts: facts["run"])
     cleaning = pd.concat([pd.read_csv(file, keep_default_na=False) for file in given.cleaning], ignore_index=True)
     configuration, provenance = json.loads(given.configuration), json.loads(given.provenance)
@@ -283,23 +212,21 @@ def main(given: argparse.Namespace) -> None:
                 if item["study"] == study and is_made(item, own, bool(configuration.get("model")), answered(study))]
 
     def answered(study: str) -> bool:
-        return HUMAN in set(metrics["model"][(metrics["study"] == study) | (study == ALL)])
+        return bool(metrics.loc[(metrics["study"] == study) | (study == ALL), "metric"].str.endswith(OF_PEOPLE).any())
 
     sections = []
     for study in [name for name in studies if name in set(metrics["study"])]:
         own = [fact for fact in runs if fact["study"] == study]
-        facts = Facts(means[means["study"] == study], own, cleaning, sources, models)
         sections.append({"name": study, "title": studies[study]["title"], "short": studies[study].get("short", studies[study]["title"]), "paper": studies[study]["paper"],
                          "question": told_and_folded(over_replicates(paragraphs(root / "report" / f"{study}.rst"), own)),
-                         "items": published_items(study, own), "machines": mixture(own),
-                         "compared": compared(study, published, facts)})
+                         "items": published_items(study, own), "machines": mixture(own)})
     reported = {model for _, claim in published.iterrows() for model in paper_of(claim).get("model", [])}
     experiments = [{"name": name, "title": configuration["experiments"][name].get("title", name)}
                    for name in configuration["run"]]
     datasets = {(fact["source"], fact["dataset"], split): digest
                 for fact in runs for split, digest in fact["data"].items()}
     found = findings_of(read_scores(given.metrics), studies, sources, models, networks_of(given.runs), resources / "published.csv")
-    html = page({
+    html = templates().get_template("page.html.j2").render({
         "findings": found, "shared_caveats": shared_caveats(found),
         "about": paragraphs(root / "report" / "workflow.rst"), "about_all": paragraphs(root / "report" / f"{ALL}.rst"), "studies": sections, "experiments": experiments,
         "all_items": published_items(ALL, [fact for fact in runs if fact["study"] in studies]),

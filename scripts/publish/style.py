@@ -212,10 +212,11 @@ def told_in_files(metrics: Path) -> dict[str, dict]:
 def save(draw: Callable[[], Figure], given: argparse.Namespace) -> None:
     """Write <output>.svg, .png and .pdf of the figure that `draw` makes, and <output>.dark.svg of the one that it makes on dark paper.
 
-    given: output and metrics, as publisher_arguments() reads them.
+    given: output, metrics and only_svg (the first alone), as publisher_arguments() reads them.
     """
     told = told_in_files(given.metrics)
-    for theme, suffixes in {"light": {"svg": "svg", "png": "png", "pdf": "pdf"}, "dark": {"dark.svg": "svg"}}.items():
+    forms = {"light": {"svg": "svg"}} if given.only_svg else {"light": {"svg": "svg", "png": "png", "pdf": "pdf"}, "dark": {"dark.svg": "svg"}}
+    for theme, suffixes in forms.items():
         figure = drawn(draw, theme)
         for suffix, kind in suffixes.items():
             with whole(given.output.with_name(f"{given.output.name}.{suffix}")) as place:

@@ -1,66 +1,207 @@
-"""How a number with its interval is told, and whether one lies clearly above another: by paired draws wherever there are any.
+"""What this study says of a claim in words: one function a shape of claim, and one that gives the verdict.
 
-A row is one of metrics.parquet. Rows over whole splits (slice all) carry draws over their groups, which pair by id: a difference is
-clear where its interval excludes zero. Parts of a split carry none: of two of them is told whether their intervals overlap.
+A claim (resources/claims.yaml) has a shape, which tells of each system that fits it whether it is so:
+  trend       a metric increases or decreases with a setting: the slope of the line of least squares
+  difference  a metric lies above, below or as high as that of other rows
+  reference   a metric lies above or below a number
+Rows are those of metrics.parquet over all seeds. What is clear is told by 95 % intervals: of draws paired over the groups; of parts of
+a split, which carry none, by intervals that do not overlap.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from scripts.common.intervals import Estimate, difference, slope
+from scripts.publish.marks import marks_of
+from scripts.publish.names import method_title, model_title
+from scripts.publish.selection import has_draws, once, pairs_of, selected
+from scripts.publish.table import signed
 
-# What a comparison needs of a row.
-COMPARED = ["value", "sd", "seeds", "ci_low", "ci_high", "effective_groups", "draws"]
-
-
-def share(row: Mapping, unit: str = "%") -> str:
-    """`55.1 % (52.4 to 57.9)`; as shares where the unit is not per cent; without interval where there is one group."""
-    factor, decimals, sign = (100, 1, " %") if unit == "%" else (1, 2, "")
-    value = f"{row['value'] * factor:.{decimals}f}{sign}"
-    if pd.isna(row["ci_low"]):
-        return f"{value} (one group: no interval)"
-    return f"{value} ({row['ci_low'] * factor:.{decimals}f} to {row['ci_high'] * factor:.{decimals}f})"
-
-
-def has_draws(row: Mapping) -> bool:
-    """Whether a row can be compared by its draws."""
-    return isinstance(row.get("draws"), (list, np.ndarray))
+REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
+NOT_COMPARABLE, CONTRADICTED = "not comparable", "contradicted by a control"
+VERDICTS = [REPRODUCED, NOT_REPRODUCED, CONTRADICTED, NOT_COMPARABLE]
+PLACES = ["source", "split", "dataset", "challenge_set", "scoring", "stride", "method", "context_scope", "metric", "slice"]
+UNCLEAR = {"above": "allows both", "below": "allows both", "increases": "includes zero", "decreases": "includes zero", "alike": "is wider than ±{by} points"}
+BESIDE = ["source", "measured_on", "dataset", "split", "scoring"]  # what a control shares with what it is set against
 
 
-def points(found: Estimate) -> str:
-    """`+2.1 points (0.9 to 3.3)`: a difference of shares."""
-    value = f"{found.value * 100:+.1f} points"
-    return value if found.ci_low is None else f"{value} ({found.ci_low * 100:.1f} to {found.ci_high * 100:.1f})"
+@dataclass
+class Outcome:
+    """What one system says: 1 as claimed, -1 clearly otherwise, 0 where it cannot be told; the numbers; its row."""
+
+    sign: int
+    told: str
+    row: dict
 
 
-def beside(row: Mapping, other: Mapping) -> tuple[int, str]:
-    """1 where a row lies clearly above another, -1 where clearly below, else 0; and how far, in words."""
+def sign_of(found: Estimate, direction: str, by: float = 0) -> int:
+    """1 where a difference (or slope) is clearly as claimed, -1 where clearly not; by: at least so much, or alike within so much."""
+    low, high = found.ci_low, found.ci_high
+    if low is None or pd.isna(low):
+        return 0
+    if direction == "alike":
+        return int(low > -by and high < by) - int(low > by or high < -by)
+    if direction in ("below", "decreases"):
+        low, high = -high, -low
+    return int(low > by) - int(high < by)
+
+
+def apart(row: Mapping, other: Mapping) -> Estimate:
+    """How far a row lies above another one; of rows without draws with the interval that excludes zero where theirs do not overlap."""
     if has_draws(row) and has_draws(other):
-        found = difference(row, other)
-        word = "no clear difference" if not found.clear else "clearly above" if found.value > 0 else "clearly below"
-        return int(np.sign(found.value)) if found.clear else 0, f"{points(found)}, {word}"
-    apart = int(row["ci_low"] > other["ci_high"]) - int(row["ci_high"] < other["ci_low"])
-    known = pd.notna(row["ci_low"]) and pd.notna(other["ci_low"])
-    word = ["the intervals overlap", "above, the intervals do not overlap", "below, the intervals do not overlap"][apart]
-    return apart, f"{(row['value'] - other['value']) * 100:+.1f} points, {word if known else 'without an interval'}"
+        return difference(row, other)
+    return Estimate(row["value"] - other["value"], row["ci_low"] - other["ci_high"], row["ci_high"] - other["ci_low"])
 
 
-def trend(rows: pd.DataFrame, over: str) -> str:
-    """How a metric changes over all values of `over`, in words: the slope of the line of least squares, with its interval."""
-    rows = rows.sort_values(over)
-    records = rows.to_dict("records")
-    low, high = records[0], records[-1]
-    if low[over] == high[over]:
-        return f"{share(low)} at {over} {low[over]:g}; one {over} shows no change"
-    ends = f"{share(low)} at {over} {low[over]:g}, {share(high)} at {over} {high[over]:g}"
-    if not all(map(has_draws, records)):
-        _, told = beside(high, low)
-        return f"{ends}: {told}"
-    found = slope(records, rows[over].to_numpy(float))
-    if not found.clear:
-        return f"{ends}: no clear change, {points(found).replace(' points', f' points a {over}', 1)}"
-    rise = Estimate(abs(found.value), *(sorted(abs(end) for end in found[1:])))
-    told = points(rise).removeprefix("+").replace(" points", f" points a {over}", 1)
-    return f"{ends}: {'increases' if found.value > 0 else 'decreases'} by {told}"
+def points(found: Estimate, over: str = "") -> str:
+    """`+2.1 points (−0.3 to +4.5)`; over: of a slope, for each 1 of what."""
+    span = "" if found.ci_low is None or pd.isna(found.ci_low) else f" ({signed(found.ci_low)} to {signed(found.ci_high)})"
+    return f"{signed(found.value)} points{f' a {over}' if over else ''}{span}"
+
+
+def share(row: Mapping) -> str:
+    """`55.1 %`."""
+    return f"{row['value'] * 100:.1f} %"
+
+
+def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
+    """Whether a metric increases or decreases with a setting, of each system and split that has several values of it."""
+    over, found = claim["over"], []
+    lines = [name for name in ("source", "split", "model", "method", "metric", "experiment") if name in rows]
+    for _, line in rows.groupby(lines, dropna=False, sort=False):
+        line = line.sort_values(over)
+        if line[over].nunique() < 2:
+            continue
+        records = line.to_dict("records")
+        if all(map(has_draws, records)):
+            change, each = slope(records, line[over].to_numpy(float)), over
+        else:
+            change, each = apart(records[-1], records[0]), ""
+        told = (f"{share(records[0])} at {over} {line[over].iloc[0]:g}, {share(records[-1])} at {over} {line[over].iloc[-1]:g}: "
+                f"{points(change, each)}")
+        found.append(Outcome(sign_of(change, claim["direction"]), told, records[0]))
+    return found
+
+
+def beside(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
+    """How a metric lies beside that of other rows (`than`, one mapping or several) which are the same in the columns `same`."""
+    found = []
+    for than in claim["than"] if isinstance(claim["than"], list) else [claim["than"]]:
+        others = once(selected(pool, dict(claim["where"]) | than))
+        others_named = [than["model"]] if "model" in than else list(than.values())[:1]
+        others_named = [name.replace("_", " ").replace(";", ",").removesuffix("*") for name in others_named]
+        for _, row in pairs_of(rows, others[~others.index.isin(rows.index)], claim["same"]).iterrows():
+            change = apart(row, row["other"])
+            told = f"{share(row)} beside {share(row['other'])} ({', '.join(others_named)}): {points(change)}"
+            found.append(Outcome(sign_of(change, claim["direction"], claim.get("by", 0) / 100), told, row.to_dict()))
+    return found
+
+
+def reference(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
+    """Whether a metric lies above or below a number (in per cent)."""
+    found = []
+    for row in rows.to_dict("records"):
+        change = Estimate(*(row[name] - claim["value"] / 100 for name in ("value", "ci_low", "ci_high")))
+        span = "" if pd.isna(row["ci_low"]) else f" ({row['ci_low'] * 100:.1f} to {row['ci_high'] * 100:.1f})"
+        found.append(Outcome(sign_of(change, claim["direction"]), f"{share(row)}{span}, beside {claim['value']:g} %", row))
+    return found
+
+
+SHAPES = {"trend": trend, "difference": beside, "reference": reference}
+
+
+def outcomes_of(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
+    """What each of these systems says of a claim; pool: rows that others are looked for in."""
+    return SHAPES[claim["shape"]](claim, once(selected(rows, claim["where"])), pool)
+
+
+def tier_of(model: str, claim: Mapping, classes: Mapping[str, list[str]]) -> int:
+    """0 for the paper's model, or where the claim is about none; 1 for another one of its class; 2 for any other."""
+    if model in claim.get("models", [model]):
+        return 0
+    return 1 if any(model in classes[name] for name in claim.get("classes", [])) else 2
+
+
+def weakest(outcomes: Sequence[Outcome]) -> Outcome:
+    """The outcome that says least for the claim."""
+    return min(outcomes, key=lambda outcome: (outcome.sign, 0))
+
+
+def told_of(outcomes: Sequence[Outcome], titles: Mapping) -> str:
+    """The numbers of outcomes, each with its model and with what sets it apart; of many, how many are as claimed, and the weakest."""
+    if len(outcomes) > 3:
+        least = weakest(outcomes)
+        return f"as claimed in {sum(one.sign > 0 for one in outcomes)} of {len(outcomes)}; the least: {told_of([least], titles)}"
+    same_model = len({one.row["model"] for one in outcomes}) == 1
+    apart_by = [name for name in PLACES if len({str(one.row.get(name)) for one in outcomes}) > 1]
+    told = []
+    for one in outcomes:
+        names = [] if same_model and told else [model_title(one.row["model"], titles)]
+        names += [method_title(str(one.row[name])) if name == "method" else str(one.row[name]).replace("_", " ").replace(";", ",") for name in apart_by]
+        told.append(": ".join(filter(None, [", ".join(dict.fromkeys(names)), one.told])))
+    return "; ".join(told)
+
+
+def control_says(claim: Mapping, outcomes: list[Outcome], pool: pd.DataFrame, titles: Mapping) -> str:
+    """The control that shows the same effect, or is as good, with its numbers; empty where none does."""
+    asked = claim.get("control")
+    controls = pool[(pool["method"] == "control") & ~pool["sample"].astype(bool)] if asked else pool.iloc[:0]
+    if controls.empty:
+        return ""
+    changed = dict(claim) | {"where": dict(claim["where"]) | asked.get("where", {}) | {"method": "control"}}
+    if "than" in asked:
+        changed |= {"than": asked["than"]}
+    if asked["shows"] == "same_effect":
+        by_model: dict[str, list[Outcome]] = {}
+        for one in outcomes_of(changed, controls, pool):
+            by_model.setdefault(one.row["model"], []).append(one)
+        holding = [ones for ones in by_model.values() if weakest(ones).sign > 0]
+        return told_of([weakest(holding[0])], titles) if holding else ""
+    rivals = selected(controls, changed["where"])
+    for one in outcomes:
+        keys = [name for name in BESIDE if name in rivals and name in one.row]
+        near = rivals[(rivals[keys].astype(str) == [str(one.row[name]) for name in keys]).all(axis=1)]
+        best = near.loc[near["value"].idxmax()] if len(near) else None
+        if best is not None and not (change := apart(one.row, best)).clear or best is not None and change.value < 0:
+            return f"{model_title(best['model'], titles)} {share(best)}, the model {points(change)} above it"
+    return ""
+
+
+def verdict(claim: Mapping, metrics: pd.DataFrame, classes: Mapping[str, list[str]], titles: Mapping) -> dict[str, str]:
+    """`verdict`, `why` and `numbers` of a claim; metrics: the study's rows over all seeds; classes: models by class.
+
+    Sample data and numbers of a part of a split bear nothing out. Where the paper's model did not run, another one of its class does.
+    """
+    fitting = selected(metrics, claim["where"])
+    if "method" not in claim["where"]:
+        fitting = fitting[fitting["method"] != "control"]
+    asked = fitting if len(fitting) else metrics
+    sampled = bool(len(asked)) and bool(asked["sample"].all())
+    rows, pool = (table[~table["sample"].astype(bool)] for table in (fitting, metrics))
+    tiers = rows["model"].map(lambda model: tier_of(model, claim, classes)).astype(int)
+    rows, tier = rows[tiers == tiers.min()], tiers.min() if len(tiers) else 0
+    rows = rows[rows["limit"].isna()] if rows["limit"].isna().any() else rows
+    outcomes = outcomes_of(claim, rows, pool)
+    control = control_says(claim, outcomes, pool, titles)
+    if not outcomes:
+        same = f"; a control shows the same: {control}" if control else ""
+        return {"verdict": NOT_COMPARABLE, "why": ("sample data" if sampled else "no such run") + same, "numbers": ""}
+    models = ", ".join(dict.fromkeys(model_title(one.row["model"], titles) for one in outcomes))
+    told = judged(weakest(outcomes).sign, tier, marks_of(rows), models, control, UNCLEAR[claim["direction"]].format(**claim))
+    return told | {"numbers": told_of(outcomes, titles)}
+
+
+def judged(sign: int, tier: int, marks: list[str], models: str, control: str, unclear: str) -> dict[str, str]:
+    """The verdict and why, of the sign of the weakest outcome; tier: how near its models are to the paper's; marks: of its rows;
+    unclear: why it could not be told."""
+    if marks:
+        return {"verdict": NOT_COMPARABLE, "why": ", ".join(marks)}
+    if sign == 0:
+        return {"verdict": NOT_COMPARABLE, "why": f"cannot be told here: the interval {unclear}"}
+    if sign > 0 and control:
+        return {"verdict": CONTRADICTED, "why": control}
+    if tier == 2:
+        return {"verdict": NOT_COMPARABLE, "why": f"other model class: {models}" + (", which does not show it" if sign < 0 else ", which shows it")}
+    return {"verdict": REPRODUCED if sign > 0 else NOT_REPRODUCED, "why": f"by {models}, of the same class" if tier else ""}

@@ -1,5 +1,8 @@
 """What can be wrong with a figure, found from its artists: marks cut off, texts on one another, legends of what is not drawn."""
 
+import importlib
+
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
@@ -9,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
 
 CAPS = ("|", "_", 0, 1, 2, 3)  # of intervals, which may run out of an axis where the figure says so
 SLACK = 1.0  # pixels that boxes may share: letters do not fill theirs
@@ -106,3 +110,16 @@ def faults_of(figure: Figure) -> list[str]:
     """All faults of a figure, in words; of one that was drawn in the style (style.apply)."""
     figure.canvas.draw()
     return cut_marks(figure) + text_faults(figure) + legend_faults(figure)
+
+
+def faults_in(monkeypatch, module: str, *given) -> list[str]:
+    """The faults of the figure that a program of scripts/publish draws, run here with these arguments."""
+    found: list[str] = []
+
+    def look(draw, _) -> None:
+        found.extend(faults_of(style.drawn(draw)))
+        plt.close("all")
+
+    monkeypatch.setattr(style, "save", look)
+    importlib.import_module(module).main(publisher_arguments("").parse_args(list(map(str, given))))
+    return found

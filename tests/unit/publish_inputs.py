@@ -95,7 +95,8 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
         then = f"=then({number})"  # what a spreadsheet takes for a formula
         texts = [HOSTILE, then] if label else [then, HOSTILE]
         pairs.append({"pair_id": f"v{number}:{stride}:1", "video_id": f"v{number}", "stride": stride, "first_position": 1,
-                      "second_position": 2 + stride, "text_a": texts[0], "text_b": texts[1], "label": label})
+                      "second_position": 2 + stride, "text_a": texts[0], "text_b": texts[1], "label": label,
+                      "category": HOSTILE if number % 3 else "Sport"})
         probability = 0.02 + 0.08 * number  # of the right order: pairs 0 to 5 wrong, 6 to 11 right
         score = [0.0, 0.0]
         score[label], score[1 - label] = np.log(probability), np.log(1 - probability)
@@ -118,10 +119,12 @@ def make_run(results: Path, source: str, stride: int, seed: int) -> str:
     return name
 
 
-def make_control(results: Path) -> None:
-    """run.json of a control, as scripts/train/control.py writes it."""
+def make_control(results: Path) -> str:
+    """A control that takes every pair for swapped, which those of an even number are, and its run.json."""
     folder = results / "train/strided_sop/activitynet-stride-0-bag_of_words-seed-1-0"
-    folder.mkdir(parents=True)
+    predictions = [{"run": folder.name, "split": "val_1", "selection": "last", "epoch": 0, "label": number % 2, "score": [np.log(0.6), np.log(0.4)],
+                    "example_id": f"v{number}:0:1", "group_id": f"v{number}"} for number in range(12)]
+    write_table(pa.Table.from_pylist(predictions, schema=PREDICTIONS), folder / "predictions.parquet", PREDICTIONS, {})
     (folder / "run.json").write_text(json.dumps({
         "run": folder.name, "splits": ["train", *SPLITS["activitynet"]], "control": {"features": ["words"]},
         "data": {"train": "digest of activitynet stride-0"}, "study": "strided_sop", "source": "activitynet", "dataset": "stride-0",
@@ -131,6 +134,7 @@ def make_control(results: Path) -> None:
         "seconds": 0.4, "tokens": 0, "tokens_per_second": 0.0, "model_files": {}, "micro_batch_tokens": None,
         "hardware": {"device": "a machine", "processes": 1, "threads": 1, "precision": "fp64", "deterministic": True},
         "versions": {"python": "3.11.9", "scikit-learn": "1.9.0"}}))
+    return folder.name
 
 
 class Study:
@@ -140,14 +144,16 @@ class Study:
         self.folder, self.program = folder, program
         self.results = folder / "results"
         self.metrics, self.publish = self.results / "evaluate/metrics.parquet", self.results / "publish"
-        self.page = self.publish / "site/index.html"
+        self.page, self.human = self.publish / "site/index.html", folder / "answers.csv"
         for name in ("resources", "report"):
             shutil.copytree(ROOT / name, folder / name)
         self.change("models", lambda models: models["minilm"].update(title=HOSTILE))
         self.change("sources", lambda sources: sources["sample_howto100m"].update(title=f"Sample {HOSTILE}"))
+        self.change("figures", lambda items: items.__setitem__(slice(None), [
+            item for item in items if "compares" not in item and "context" not in item.get("needs", {})]))  # no run is altered, none has windows
         self.write_metrics(metric_rows() + slice_rows())
         self.runs = [make_run(self.results, source, stride, seed) for source in SPLITS for stride in STRIDES for seed in SEEDS]
-        make_control(self.results)
+        self.controls = [make_control(self.results)]
         for source in SPLITS:
             place = self.results / "clean" / source / "cleaning.csv"
             place.parent.mkdir(parents=True)
@@ -172,9 +178,14 @@ class Study:
         given = ["--metrics", self.metrics, "--sources", resources / "sources.yaml", "--models", resources / "models.yaml",
                  "--output", self.publish / f"{item['kind']}s" / item["name"]]
         if "runs" in item["reads"]:
-            given += ["--train", self.results / "train/strided_sop", "--runs", *self.runs]
+            controls = self.controls if "controls" in item["reads"] else []
+            given += ["--train", self.results / "train/strided_sop", "--runs", *self.runs, *controls]
         if "datasets" in item["reads"]:
             given += ["--build", self.results / "build/strided_sop"]
+        if "cleaned" in item["reads"]:
+            given += ["--cleaned", self.results / "clean"]
+        if "human" in item["reads"] and self.human.exists():
+            given += ["--human", self.human]
         return self.program(f"scripts.publish.{item['program']}", *given)
 
     def items(self) -> list[dict]:

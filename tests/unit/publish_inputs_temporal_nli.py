@@ -174,4 +174,6 @@ class NliStudy:
             options += ["--train", self.results / "train/temporal_nli", "--runs", *self.runs]
         if "datasets" in item["reads"]:
             options += ["--build", self.results / "build/temporal_nli"]
+        if "cleaned" in item["reads"]:
+            options += ["--cleaned", self.results / "clean"]
         return self.program(f"scripts.publish.{item['program']}", *options)

@@ -7,8 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from scripts.common.tables import ANSWERS, CLOZE, METRICS, NLI, STRIDED_PAIRS, write_table
-from scripts.evaluate import mctaco, strided_sop, temporal_nli, timedial
+from scripts.common.tables import ANSWERS, CHOICES, CLOZE, METRICS, NLI, STRIDED_PAIRS, write_table
+from scripts.evaluate import hellaswag, mctaco, strided_sop, temporal_nli, timedial
+from scripts.publish.cards import ABOUT
 from tests.conftest import ROOT
 
 COLUMNS = yaml.safe_load((ROOT / "resources/columns.yaml").read_text())
@@ -96,16 +97,22 @@ def test_what_is_damaged_is_one_sentence_and_the_card_stays(built, program, dama
 
 
 def test_every_column_is_told():
-    built_by = {"strided_sop": STRIDED_PAIRS, "temporal_nli": NLI, "mctaco": ANSWERS, "timedial": CLOZE}
+    built_by = {"strided_sop": STRIDED_PAIRS, "temporal_nli": NLI, "mctaco": ANSWERS, "timedial": CLOZE, "hellaswag": CHOICES}
     assert {name: list(COLUMNS[name]) for name in built_by} == {name: schema.names for name, schema in built_by.items()}
-    measured = {*METRICS.names, *(name for study in (strided_sop, temporal_nli, mctaco, timedial) for name in study.SCHEMA.names)}
-    assert set(COLUMNS["metrics"]) == measured and set(COLUMNS) == {*built_by, "metrics"}
+    measured = {*METRICS.names, *(name for study in (strided_sop, temporal_nli, mctaco, timedial, hellaswag) for name in study.SCHEMA.names)}
+    assert set(COLUMNS["metrics"]) == measured and set(COLUMNS) == {*built_by, "metrics", "cards"}
     assert all(isinstance(text, str) and text for columns in COLUMNS.values() for text in columns.values())
 
 
 def test_the_docs_tell_the_columns_of_metrics():
     rows = [f"| `{name}` | {text} |" for name, text in COLUMNS["metrics"].items()]
     assert (ROOT / "docs/data.md").read_text().endswith("\n".join(["|---|---|", *rows, ""]))
+
+
+def test_the_docs_tell_the_columns_of_items_to_read():
+    rows = [f"| `{name}` | {text} |" for name, text in COLUMNS["cards"].items()]
+    assert "\n".join(["|---|---|", *rows, "\n"]) in (ROOT / "docs/data.md").read_text()
+    assert list(COLUMNS["cards"])[: len(ABOUT)] == ABOUT
 
 
 def metric_rows(**changed) -> list[dict]:

@@ -15,7 +15,7 @@ def told(pair: int) -> dict:
     return {"pair_id": f"v{pair // 4}:0:{pair}", "video_id": f"v{pair // 4}", "stride": 0, "first_position": 1, "second_position": 2,
             "text_a": "a", "text_b": "b", "label": pair % 2, "overlap": [0.0, 0.2, 0.999, 1.0][pair % 4], "same_start": pair % 3 == 0,
             "relative_position": [0.1, 0.34, 0.5, 0.66, 0.67][pair % 5], "sentences": [5, 7, 10, 20, 100][pair % 5],
-            "words_a": pair % 20 + 1, "words_b": pair % 7 + 1, "category": [None, "Food", "Cars"][pair // 4 % 3]}
+            "words_a": pair % 20 + 1, "words_b": pair % 7 + 1, "seconds_apart": 2.0 + pair, "category": [None, "Food", "Cars"][pair // 4 % 3]}
 
 
 # By slice, whether a pair is in it: written anew, from the meaning of the names.
@@ -74,6 +74,7 @@ def test_every_number(program, trained):
     folder, right = trained
     metrics = evaluate(program, folder)
     assert set(metrics["split"]) == {"val"} and metrics["sample"].all() and (metrics["stride"] == 0).all()
+    assert (metrics["seconds_apart"] == np.median([2.0 + pair for pair in range(120)])).all() and metrics["context"].isna().all()
     metrics = metrics[metrics["slice"] == "all"]
     for (seed, selection), answers in right.items():
         name = {"held_out": "accuracy", "peak": "peak_accuracy"}[selection]

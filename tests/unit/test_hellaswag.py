@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from scripts.common.tables import CAPTIONS, CHOICES, PREDICTIONS, read_table, write_table
+from tests.unit.figure_faults import faults_in
 
 VIDEOS = {"train": ["t1", "t2"], "val_1": ["v1", "v2"], "val_2": ["v1", "v2"]}
 WRONG = ["flies away.", "sings a song.", "is a rubik's cube."]
@@ -169,12 +170,13 @@ def test_the_highest_ending_is_chosen_and_a_tie_is_wrong_but_of_a_control(measur
     assert set(n["n"]) == {4} and set(n["groups"]) == {2}, "intervals are over videos"
 
 
-def test_its_figures_and_tables(measured, program, tmp_path):
+def test_its_figures_and_tables(measured, program, tmp_path, monkeypatch):
     (tmp_path / "models.yaml").write_text(json.dumps({"minilm": {"title": "Mini"}}))
     given = ["--metrics", tmp_path / "metrics.parquet", "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml"]
     for item, more in {"accuracy": [], "table": [], "leakage": ["--build", tmp_path / "all"]}.items():
         done = program(f"scripts.publish.hellaswag.{item}", *given, *more, "--output", tmp_path / item)
         assert done.returncode == 0, done.stderr
+    assert faults_in(monkeypatch, "scripts.publish.hellaswag.accuracy", *given, "--output", tmp_path / "accuracy") == []
     points = pd.read_csv(tmp_path / "accuracy.csv")
     assert set(points["slice"]) == {"domain=activitynet", "domain=wikihow"} and np.isclose(points.loc[points["model"] == "random", "value"], 0.25).all()
     assert (tmp_path / "accuracy.svg").exists() and "| 100.0 |" in (tmp_path / "table.md").read_text()

@@ -1,7 +1,11 @@
 """Figures, tables and the page: what they hold, that equal input gives equal files, that hostile text stays text."""
 
+import base64
 import csv
+import hashlib
+import json
 import re
+from html import escape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -14,18 +18,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.common.csv_files import read_csv, write_csv
+from scripts.common.items import items_of
 from scripts.common.tables import read_table
 from scripts.publish import style
 from scripts.publish.comparison import paper_of, settings_of
 from scripts.publish.strided_sop.accuracy_by_stride import COLUMNS, looks, with_few_controls
-from scripts.publish.strided_sop.examples import chosen
 from scripts.publish.strided_sop.metrics import strided_metrics
 from scripts.publish.strided_sop.slices import blocks_of, sliced_points
 from scripts.publish.latex import latex
 from scripts.publish.table import ABOVE, above_control, markdown, write
 from scripts.publish.machines import mixture
 from scripts.publish.site import over_replicates
-from scripts.publish.verdicts import beside, trend
 from tests.conftest import ROOT
 from tests.rows import each_row
 from tests.unit.publish_inputs import CONTROLS, HOSTILE, Study, metric_rows, slice_rows, of_one_group
@@ -53,12 +56,13 @@ class Page(HTMLParser):
 
     def __init__(self, html: str):
         super().__init__()
-        self.ids, self.hrefs, self.loaded, self.tags, self.handlers = [], [], [], [], []
+        self.ids, self.hrefs, self.loaded, self.tags, self.handlers, self.attributes = [], [], [], [], [], []
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
         facts = dict(attributes)
         self.tags.append(tag)
+        self.attributes += attributes
         self.handlers += [name for name in facts if name.startswith("on")]
         if "id" in facts:
             self.ids.append(facts["id"])
@@ -84,7 +88,7 @@ def test_a_figure_comes_in_every_form_and_again_as_the_same_bytes(study, name):
     study.call(item_of(study, name))
     assert {suffix: file.read_bytes() for suffix, file in files.items()} == before
     telling = [suffix for suffix, content in before.items()
-               if re.search(rb"timestride \d+\.\d+\.\d+(?:, commit [0-9a-f]{40}(?: \(modified\))?)?, scripts\.publish\.[\w.]+ [0-9a-f]{8,}", content)]
+               if re.search(rb"timestride \d+\.\d+\.\d+(?:, commit [0-9a-f]{40}(?: \\?\(modified\\?\))?)?, scripts\.publish\.[\w.]+ [0-9a-f]{8,}", content)]
     assert {"svg", "dark.svg", "png", "pdf"} <= {suffix.lstrip(".") for suffix in telling}, "each file tells which code drew it"
     assert "fontTools" not in first.stderr and len(first.stderr.splitlines()) == 1
 
@@ -138,7 +142,7 @@ def test_what_learns_nothing_has_no_curve(study, tmp_path, program):
         place, epoch = history.column_names.index("epoch"), history.schema.field("epoch")
         pq.write_table(history.set_column(place, epoch, pc.subtract(history["epoch"], history["epoch"])), file)  # measured once, before any
     assert asked.call(item_of(asked, "strided_sop_training_curves")).returncode == 0
-    assert "no model of this study learnt" in (asked.publish / "figures/strided_sop_training_curves.svg").read_text()
+    assert "no model was trained in this run" in (asked.publish / "figures/strided_sop_training_curves.svg").read_text()
 
 
 def test_real_data_carries_no_sample_mark(study, tmp_path, program):
@@ -158,7 +162,7 @@ def test_the_points_of_the_slices_are_the_metrics_and_rare_ones_are_not_drawn(st
     pd.testing.assert_frame_equal(*both, check_dtype=False)
     assert not points.duplicated(key).any() and (points["n"] < 10).any()
     drawn = blocks_of(sliced_points(strided_metrics(study.metrics, {}, slices=True)), {"activitynet": {"evaluate": ["val_2", "val_1"]}})
-    assert [title for title, _ in drawn] == ["activitynet, val_2", "sample_howto100m, val"]
+    assert [title for title, _ in drawn] == ["activitynet, validation 2", "sample_howto100m, validation"]
     assert all((part["n"] >= 10).all() and set(part["stride"]) == {0, 1, 2, 3} for _, part in drawn)
 
 
@@ -199,7 +203,7 @@ def test_one_group_has_no_interval(study, tmp_path, program):
     points = pd.read_csv(one.publish / "figures/accuracy_by_stride.csv")
     assert points["value"].notna().all() and points["ci_low"].isna().all()
     html = one.page.read_text()
-    assert "56.5 % (one group: no interval) at stride 0" in html and "increases" not in html.split("nothing printed")[1].split("</ul>")[0]
+    assert "58.5 % at stride 0" in html and "cannot be told here: the interval includes zero" in html
 
 
 def test_other_settings_under_the_same_name_are_told_apart(study, tmp_path, program):
@@ -274,27 +278,63 @@ def test_a_homepage_that_is_no_web_address_is_refused(study, html, homepage):
     assert "write https://" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-def test_examples_stand_in_the_order_of_the_video(study, html):
+def test_pairs_to_read_are_as_they_were_met_from_each_cell_of_who_was_right(study, html):
     file = study.publish / "tables/strided_sop_examples.csv"
-    assert pd.read_csv(file)["Second"].str.startswith("'=then(").all(), "a spreadsheet shows it as text"
     table = read_csv(file)
-    assert (table["First"] == HOSTILE).all() and table["Second"].str.startswith("=then(").all()
+    assert set(table["Shown first"]) | set(table["Shown second"]) >= {HOSTILE, "=then(7)"}
+    assert pd.read_csv(file)["Shown first"].str.startswith("'=then(").any(), "a spreadsheet shows it as text"
     assert "=then(" in html and "'=then(" not in html and "&#39;=then(" not in html
-    chosen_pairs = table[(table["Stride"] == "0") & table["Corpus"].str.startswith("ActivityNet")]
-    assert list(zip(chosen_pairs["Outcome"], chosen_pairs["P(right order)"])) == [
-        ("right", "0.90"), ("right", "0.82"), ("wrong", "0.02"), ("wrong", "0.10"), ("undecided", "0.50")]
+    assert table.groupby(["Corpus", "Dataset"]).size().tolist() == [5] * 8 and (table["Human right"] == "").all()
+    pairs = table[table["Corpus"].str.startswith("ActivityNet") & (table["Dataset"] == "stride 0")]
+    number = pairs["Item"].str.extract(r"v(\d+):0:1")[0].astype(int)
+    # The probability of the right order is 0.02 + 0.08 n, of pair 6 one half: a tie is wrong. The control says swapped of all.
+    assert (pairs["Model right"] == np.where(number > 6, "yes", "no")).all()
+    assert (pairs["Control right"] == np.where(number % 2 == 0, "yes", "no")).all()
+    assert pairs.groupby(["Model right", "Control right"]).ngroups == 4
+    assert (pairs["Gold"] == np.where(number % 2, "in order", "swapped")).all()
+    surely = np.maximum(0.02 + 0.08 * number, 0.98 - 0.08 * number).map("{:.2f}".format)
+    said = pairs[f"model: {HOSTILE}, seed 1"].str.extract(r"^(in order|swapped) (\d\.\d\d)( ×)?$")
+    assert (said[1] == surely).all() and (said[2].notna() == (number <= 6)).all()
+    assert set(table.loc[table["Dataset"] == "stride 1", "Control right"]) == {""}, "where there is no control nobody was right"
 
 
-def test_examples_of_a_model_that_is_always_right():
-    pairs = pd.DataFrame({"example_id": list("abc"), "right_probability": [0.9, 0.8, 0.7]})
-    assert chosen(pairs)[["example_id", "outcome"]].to_numpy().tolist() == [["a", "right"], ["b", "right"], ["c", "undecided"]]
+def test_pairs_that_people_answered_tell_who_was_right(study, html):
+    answers = {"v1:0:1": "in_order", "v3:0:1": "swapped"}
+    study.human.write_text("study,source,dataset,split,item,person,answer,types\n" + "".join(
+        f"strided_sop,activitynet,stride-0,val_1,{item:016x},Ann,{answer},\n" for item, answer in zip(items_of(pd.Series(list(answers))), answers.values())))
+    before = (study.publish / "tables/strided_sop_examples.csv").read_bytes()
+    done = study.call(item_of(study, "strided_sop_examples"))
+    table = read_csv(study.publish / "tables/strided_sop_examples.csv")
+    study.human.unlink()
+    (study.publish / "tables/strided_sop_examples.csv").write_bytes(before)
+    assert done.returncode == 0, done.stderr
+    told = table[table["Human right"] != ""].set_index("Item")
+    assert told["Human right"].to_dict() == {"v1:0:1": "yes", "v3:0:1": "no"}, "cells of few are drawn as well"
+    assert told["human"].to_dict() == {"v1:0:1": "in order", "v3:0:1": "swapped ×"}
 
 
 def test_hostile_text_stays_text(html):
     found = Page(html)
-    assert "script" not in found.tags and not found.handlers and "<script" not in html
+    assert found.tags.count("script") == 1 and not found.handlers and html.count("<script") == html.count("</script") == 1
+    assert found.tags.count("img") == sum(place.startswith("data:image/svg") for place in found.loaded)
+    values = [value for name, value in found.attributes if name == "value" and "script" in value]
+    assert values == [f"Sample {HOSTILE} [sample data]", HOSTILE], "a corpus or a category is what a filter offers, as it stands"
+    parts = [json.loads(value) for name, value in found.attributes if name == "data-parts"]
+    assert len(parts) == 40 and HOSTILE in {part.get("category") for part in parts}
     assert "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;" in html and "{{ 7 * 7 }}" in html
     assert "&lt;b&gt;white&lt;/b&gt; space" in html
+
+
+def test_nothing_runs_but_what_the_policy_names(html):
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', html).group(1)
+    allowed = dict(part.split(" ", 1) for part in policy.split("; "))
+    assert {name: allowed[name] for name in ("default-src", "img-src", "base-uri", "form-action")} == {
+        "default-src": "'none'", "img-src": "data:", "base-uri": "'none'", "form-action": "'none'"}
+    for tag in ("style", "script"):
+        inside = re.findall(rf"<{tag}>(.*?)</{tag}>", html, flags=re.S)
+        digest = base64.b64encode(hashlib.sha256(inside[0].encode()).digest()).decode()
+        assert len(inside) == 1 and allowed[f"{tag}-src"] == f"'sha256-{digest}'"
+    assert "unsafe" not in policy and "style" not in {name for name, _ in Page(html).attributes}
 
 
 def test_the_page_loads_nothing(html):
@@ -317,7 +357,7 @@ def test_every_link_of_the_page_leads_somewhere(study, html):
 
 def test_the_page_says_what_it_must(study, html):
     assert "Sample data." in html and "sample data" in html
-    for text in ("increases with stride", "56.5 % (53.5 to 59.5) at stride 0", "increases by 5.0 points a stride (4.", "MIT", "Krishna et al. 2017", "a machine",
+    for text in ("accuracy increases with stride", "58.5 % at stride 0", "+5.0 points a stride (+4.", "MIT", "Krishna et al. 2017", "a machine",
                  "digest of activitynet stride-0", "25,731", "print 0123", "publish_accuracy_by_stride",
                  "bag of words, control", 'a control: <code>{"features": ["words"]}</code>', "a control: no weights"):
         assert text in html or text in html.replace("\n", " "), text
@@ -338,11 +378,16 @@ def test_the_page_says_where_runs_of_a_study_were_not_made_alike(html, tmp_path)
         "1 run: a GPU, 1 × 2 threads, bf16, kernels that vary from run to run, torch 2.13.0, transformers 5.23.0"]
 
 
-def test_sample_numbers_never_stand_beside_a_published_claim(html):
-    claims = html[html.index('id="strided_sop-published"'):]
-    before, _, rest = claims.partition("nothing printed")
-    assert "sample data" not in before and "sample data" in rest
-    assert "not the paper&#39;s model" in before
+def test_what_the_paper_says_stands_on_the_page(study, html):
+    """Each claim with its verdict, each row of the paper; sample data beside none of them, another model with a caveat."""
+    part = html[html.index('id="strided_sop-published"'):html.index('id="strided_sop_table"')]
+    verdicts, rows = (read_csv(study.publish / f"tables/strided_sop_{name}.csv") for name in ("verdicts", "published"))
+    assert len(verdicts) == 4 and all(escape(claim) in part for claim in verdicts["Claim"])
+    assert part.count('<strong class="verdict ') == 4 and all(escape(row) in part for row in rows["Row"])
+    assert part.count('<tr class="absent">') == (rows["Here"] == "").sum() > 0
+    there = rows[rows["Row"].str.startswith("ActivityNet-Captions")]
+    assert (there["Here"] != "").all() and there["Caveat"].str.startswith("other model: ").all()
+    assert "sample data" not in part.replace("Sample data", "") and "Settings of training" in part
 
 
 def test_a_missing_caption_is_named(study, html):
@@ -357,51 +402,6 @@ def test_a_missing_caption_is_named(study, html):
     assert study.page.read_text() == html
 
 
-def strides(values: list[float], noise: list[np.ndarray], **more) -> pd.DataFrame:
-    """Rows of metrics over strides, the last one first; noise: of each the draws around its value."""
-    rows = [{"stride": stride, "value": value, "sd": None, "seeds": 1, "ci_low": value - 0.04, "ci_high": value + 0.04,
-             "effective_groups": 200.0, "draws": value + around} | more
-            for stride, (value, around) in enumerate(zip(values, noise))]
-    return pd.DataFrame(rows[::-1])
-
-
-@each_row("rise, paired, said", [
-    (0.02, True, r"60\.0 % \(56\.0 to 64\.0\) at stride 0, 68\.0 % .*: increases by 2\.0 points a stride \(1\.[5-9] to 2\.[1-5]\)$"),
-    (-0.02, True, r": decreases by 2\.0 points a stride \(1\.[5-9] to 2\.[1-5]\)$"),
-    (0.0, True, r": no clear change, [+-]0\.0 points a stride \(-0\.[1-5] to 0\.[1-5]\)$"),
-    (0.01, False, r": no clear change, \+1\.0 points a stride \(-0\.\d to 2\.\d\)$")])
-def test_a_trend_is_told_by_the_slope_over_all_strides(rise, paired, said):
-    """Draws that go together over the strides, and such that do not."""
-    draw = np.random.default_rng(0)
-    shared, own = draw.normal(0, 0.03, 500), draw.normal(0, 0.004 if paired else 0.03, (5, 500))
-    assert re.search(said, trend(strides([0.6 + rise * stride for stride in range(5)], [shared * paired + one for one in own]), "stride"))
-
-
-def test_ends_that_do_not_overlap_are_no_rise_where_the_strides_between_fall():
-    """Two ends that part, but no line: 0.50, 0.70, 0.45, 0.40, 0.585."""
-    noise = list(np.random.default_rng(1).normal(0, 0.03, (5, 500)))
-    points = strides([0.50, 0.70, 0.45, 0.40, 0.585], noise)
-    assert points.iloc[0]["ci_low"] > points.iloc[-1]["ci_high"] and "no clear change" in trend(points, "stride")
-
-
-@each_row("other, sign, said", [
-    ({"draws": 0.55}, 1, "+5.0 points (3.2 to 6.8), clearly above"),
-    ({"draws": 0.59}, 0, "+1.0 points (-0.8 to 2.8), no clear difference"),
-    ({"draws": None, "value": 0.55}, 0, "+5.0 points, the intervals overlap"),
-    ({"draws": None, "value": 0.51}, 1, "+9.0 points, above, the intervals do not overlap"),
-    ({"draws": None, "value": 0.69}, -1, "-9.0 points, below, the intervals do not overlap"),
-    ({"draws": None, "value": 0.55, "ci_low": np.nan}, 0, "+5.0 points, without an interval")])
-def test_a_difference_is_told_by_paired_draws_or_by_the_intervals(other, sign, said):
-    """A row of 60 % beside another one; draws: given as the value that they lie around."""
-    draw = np.random.default_rng(2)
-    shared, own = draw.normal(0, 0.03, 2000), draw.normal(0, 1, 2000)
-    row = strides([0.6], [shared]).iloc[0]
-    value = other.get("value", other["draws"])
-    draws = None if other["draws"] is None else value + shared + 0.009 * (own - own.mean()) / own.std()
-    two = strides([value], [0.0]).iloc[0].to_dict() | other | {"value": value, "draws": draws}
-    assert beside(row, two) == (sign, said)
-
-
 def test_published_numbers_name_what_the_project_has():
     published = pd.read_csv(ROOT / "resources/published.csv", dtype=str, keep_default_na=False)
     assert list(published) == ["study", "table", "row", "model", "setting", "metric", "value", "unit", "note"]
@@ -410,7 +410,7 @@ def test_published_numbers_name_what_the_project_has():
     baselines = {"human", "majority", "random", "always_yes", "always_no"}
     for _, claim in published.iterrows():
         assert set(paper_of(claim).get("model", [])) <= {*baselines, *known["models"]}
-        assert settings_of(claim["setting"]).get("source", "activitynet") in known["sources"]
+        assert settings_of(claim["setting"]).get("source", "activitynet") in {*known["sources"], "meena"}  # never public
 
 
 def test_every_item_has_its_program_and_caption():

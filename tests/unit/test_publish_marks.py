@@ -62,7 +62,7 @@ def test_strided_sop(tmp_path, program):
     table = check_table(study, "strided_sop_table", "Corpus", {", likelihood": ("", "2"), "theirs": ("", "")})
     assert set(table.loc[table["Model"].str.endswith("likelihood"), "SD"]) == {"2.8"}
     html = study.page.read_text()
-    assert "<strong>At most 200 items.</strong>" in html and "at most 200 items" in html.split("nothing printed")[1]
+    assert "<strong>At most 200 items.</strong>" in html and "ActivityNet, at most 200 items" in html
     points = pd.read_csv(study.publish / "figures/accuracy_by_stride.csv")
     assert set(points["wording"].dropna()) == set(WORDINGS) and set(points["limit"]) == {200}
 
@@ -108,7 +108,7 @@ def test_few_questions_without_several_quantities_are_drawn(tmp_path, program):
     inputs = publish_inputs_mctaco
     rows = [row | {"limit": 2} for row in inputs.metric_rows(curve=False) if row["slice"] == "all" and row["metric"] != "consistency"]
     study = inputs.Study(tmp_path, program, rows)
-    for name, said in (("mctaco_consistency", "No question of duration or frequency"), ("mctaco_ranges", "AT MOST 2 ITEMS")):
+    for name, said in (("mctaco_consistency", "No model accepts two quantities or more in 10 questions"), ("mctaco_ranges", "AT MOST 2 ITEMS")):
         done = study.call(name)
         assert done.returncode == 0, done.stderr
         assert said in (study.publish / f"figures/{name}.svg").read_text()

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,12 +14,12 @@ import yaml
 from scripts.common.program import UserError
 from scripts.common.tables import NLI, read_table, write_table
 from scripts.evaluate.temporal_nli import LABELS, SCHEMA, SLICES
-from scripts.publish.comparison import Facts, findings, paper_of, parts_of, published_claims, selected, settings_of
+from scripts.publish.comparison import Facts, found_of, paper_of, parts_of, published_claims, settings_of
+from scripts.publish.selection import selected
 from scripts.publish.names import details_of, method_title
 from scripts.publish import style
 from scripts.publish.style import lines_of
 from scripts.publish.table import ABOVE
-from scripts.publish.temporal_nli.errors import EACH, chosen, errors
 from scripts.publish.temporal_nli.metrics import METHODS, SCORINGS, SETS, VALUES, nli_metrics
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import HOSTILE, Study, of_one_group
@@ -210,16 +211,27 @@ def test_the_table_holds_the_numbers_and_the_published_ones(study):
     assert r"90.00 \pm 1.00" in tex and tex.count("\nternary & ") + tex.count(" ternary & ") >= (table["Scoring"] == "ternary").sum()
 
 
-def test_errors_are_wrong_and_differ(study):
+def test_pairs_to_read_tell_who_was_wrong(study):
     table = table_of(study, "temporal_nli_errors")
-    for _, of_system in table.groupby(["Source", "Challenge set", "Model", "Method"]):
-        assert len(of_system) == EACH and of_system["Kind"].nunique() == EACH
-        assert of_system["Probability"].tolist() == sorted(of_system["Probability"], reverse=True)
-    assert (table["Label"] != table["Predicted"]).all() and table["Probability"].max() == "0.88"
-    assert set(table["Predicted"]) <= {*LABELS, "not entailment"}
-    assert len(table) == EACH * 14
-    uds = table[table["Model"] == "UDS-NLI (order)"]
-    assert all((label == "entailment") == (told == "not entailment") for label, told in zip(uds["Label"], uds["Predicted"]))
+    assert set(table["Dataset"]) == set(SETS.values())
+    blind = table["Control"].str.contains(", hypothesis only, ")
+    assert blind.any() and (blind | (table["Control"] == "")).all() and (blind == (table["Control right"] != "")).all()
+    assert not any("hypothesis only" in name for name in table if name.startswith("model: "))
+    systems = [name for name in table if name.startswith("model: ")]
+    number = table["Item"].str.rpartition(":")[2].astype(int)
+    for name in systems:
+        told = table.loc[table[name] != "", name].str.extract(r"^(entailment|neutral|contradiction|not entailment) (\d\.\d\d)( ×)?$")
+        assert (told[2].notna() == (number[told.index] < 8)).all(), "first seeds are wrong on pairs 0 to 7"
+        surely = np.where(number < 8, 0.6 + 0.04 * number, np.exp(-0.1))[told.index]
+        assert told[1].tolist() == [f"{value:.2f}" for value in surely]
+    assert (table["Model right"] == np.where(number < 8, "no", "yes")).all()
+    cells = table.groupby(["Corpus", "Dataset", "Model right"]).size()
+    assert (cells >= 3).all() and (cells.groupby(["Corpus", "Dataset"]).size() == 2).all()
+    uds = next(name for name in systems if "UDS-NLI (order)" in name)
+    binary = table[table[uds] != ""]
+    right = ~binary[uds].str.endswith("×")
+    assert ((binary["Gold"] == "entailment") == binary[uds].str.startswith("entailment"))[right].all()
+    assert table.loc[table["Dataset"] == SETS["cross_unit"], "slice: unit pair"].isin(VALUES["unit_pair"].values()).all()
 
 
 def test_hostile_text_stays_text(study):
@@ -230,14 +242,6 @@ def test_hostile_text_stays_text(study):
     assert re.search(r"(?<!\\)&(?! )", tex.split(r"\midrule")[1].split(r"\bottomrule")[0]) is None
 
 
-def test_errors_spread_over_templates_and_kinds():
-    wrong = pd.DataFrame({"example_id": list("abcdef"), "group_id": ["t1", "t1", "t2", "t2", "t3", "t1"],
-                          "kind": ["k1", "k2", "k1", "k2", "k1", "k1"], "probability": [0.99, 0.98, 0.97, 0.96, 0.95, 0.94]})
-    assert chosen(wrong)["example_id"].tolist() == ["a", "b", "c"], "one kind for each template in turn, never twice the same pair"
-    apart = wrong.assign(kind=["k1", "k2", "k1", "k2", "k3", "k1"], group_id=["t1", "t1", "t2", "t3", "t4", "t1"])
-    assert chosen(apart)["example_id"].tolist() == ["a", "d", "e"] and chosen(wrong.iloc[:0]).empty
-
-
 def test_predictions_of_other_pairs_are_refused(study):
     name = next(name for name in study.runs if "temp_order" in name)
     facts = json.loads((study.results / "train/temporal_nli" / name / "run.json").read_text())
@@ -245,8 +249,11 @@ def test_predictions_of_other_pairs_are_refused(study):
     pairs = pq.read_table(study.results / "build/temporal_nli" / facts["source"] / "temp_order/test.parquet").to_pandas()
     pairs["example_id"] = "other:" + pairs["example_id"]
     write_table(pa.Table.from_pandas(pairs, preserve_index=False), build / facts["source"] / "temp_order/test.parquet", NLI, {})
-    with pytest.raises(UserError, match="has 0 of the 12 pairs of test; run it again"):
-        errors(study.results / "train/temporal_nli" / name, build, "test", facts)
+    done = study.program("scripts.publish.temporal_nli.errors", "--metrics", study.metrics, "--sources", study.resources / "sources.yaml",
+                         "--models", study.resources / "models.yaml", "--train", study.results / "train/temporal_nli", "--runs", name,
+                         "--build", build, "--output", study.folder / "other/table")
+    assert done.returncode == 1 and "are not of the pairs that were built; run it again" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("setting, wanted, printed", [
@@ -296,43 +303,43 @@ def test_every_published_row_names_what_there_is():
 
 
 def test_every_published_row_is_found_where_it_was_measured(facts):
-    """On the made-up study: what was measured stands beside each claim, the rest is empty; nothing fails."""
-    found = {index: findings(row, facts) for index, row in CLAIMS.iterrows()}
+    """On the made-up study: what was measured stands beside each row, the rest is empty; nothing fails."""
+    found = {index: found_of(row, facts) for index, row in CLAIMS.iterrows()}
     assert all(found[index] for index, row in CLAIMS.iterrows() if row["table"] == "Table 5" and row["model"] == "majority")
     assert all(found[index] for index, row in CLAIMS.iterrows() if row["metric"].startswith("training."))
     assert sum(map(bool, found.values())) > 60
 
 
-def test_other_models_and_other_data_carry_a_warning(facts):
+def test_the_papers_model_and_data_come_first(facts):
+    """Where they ran, only they stand there, without a caveat; else what did, which says what differs."""
     row = CLAIMS[(CLAIMS["row"] == "RoBERTa (MNLI), direct evaluation") & (CLAIMS["table"] == "Table 5")].iloc[0]
-    ours = {found.who: found for found in findings(row, facts)}
-    data = RESOURCES["sources"]["temporal_nli_release"]["title"]
+    assert [(here.told, here.caveats) for here in found_of(row, facts)] == [("50.0 (47.0 to 53.0)", ())]
     generated = RESOURCES["sources"]["event_templates"]["title"]
-    assert ours[f"{data}, test, RoBERTa-large (MNLI), direct evaluation"].tags == []
-    assert ours[f"{generated}, test, RoBERTa-large (MNLI), direct evaluation"].tags == [f"not the paper's data ({data})"]
-    assert ours[f"{data}, test, RoBERTa-large (MNLI), direct evaluation"].what == "50.0 % (47.0 to 53.0)" and len(ours) == 2
+    other = replace(facts, metrics=facts.metrics[facts.metrics["source"] == "event_templates"])
+    assert [here.caveats for here in found_of(row, other)] == [(f"other data: {generated}",)]
     trained = CLAIMS[(CLAIMS["row"] == "RoBERTa (MNLI), train and evaluate") & (CLAIMS["table"] == "Table 5")].iloc[0]
-    small = next(found for found in findings(trained, facts) if "MiniLM" in found.who)
-    assert small.tags == ["not the paper's model (RoBERTa-large (MNLI))", f"not the paper's data ({data})"]
-    assert small.who.endswith("MiniLM-L6 (a small model), fine-tuned")
+    small = replace(facts, metrics=facts.metrics[facts.metrics["model"] == "minilm"])
+    assert [here.caveats for here in found_of(trained, small)] == [("other model: MiniLM-L6 (a small model)", f"other data: {generated}")]
+    assert not found_of(trained, small, {"minilm"}), "a model of the paper's table has rows of its own"
 
 
-def test_differences_sums_and_slices_beside_claims(facts):
+def test_differences_sums_and_slices_beside_rows(facts):
     same = "source=event_templates; model=roberta_large_mnli; challenge_set=temp_order; method=direct; scoring=ternary; "
-    over = findings(claim(setting=same.replace("model=roberta_large_mnli; ", "") + "slice=all",
+    over = found_of(claim(setting=same.replace("model=roberta_large_mnli; ", "") + "slice=all", value="12", model="roberta_large_mnli",
                           unit="points over model=majority; method=majority"), facts)
-    assert re.fullmatch(r"50\.0 beside 40\.0 %: \+10\.0 points \(9\.[67] to 10\.[34]\), clearly above", over[0].what) and len(over) == 1
-    parts = findings(claim(setting=same + "slice=premise_type=fixed", unit="points over slice=premise_type=interval"), facts)
-    assert [found.what for found in parts] == ["58.0 beside 42.0 %: +16.0 points, above, the intervals do not overlap"]
-    several = findings(claim(setting=same + "slice=choice=date_my_*; premise_type=fixed"), facts)
-    assert several[0].what.startswith("58.0 % over 3 slices, from 58.0 (choice=date_my_")
-    share = findings(claim(setting=same + "slice=premise_type=fixed", metric="weighted_f1", unit=""), facts)
-    assert share[0].what == "0.56 (0.53 to 0.59)"
-    shares = findings(claim(setting="source=event_templates; challenge_set=temp_order; scoring=ternary; slice=label=neutral; predicted=*",
+    assert re.fullmatch(r"\+10\.0 \(\+9\.[67] to \+10\.[34]\)", over[0].told) and len(over) == 1
+    assert re.fullmatch(r"−2\.0 \(−2\.[34] to −1\.[67]\)", over[0].difference)
+    parts = found_of(claim(setting=same + "slice=premise_type=fixed", unit="points over slice=premise_type=interval"), facts)
+    assert [here.told for here in parts] == ["+16.0"], "parts of a split carry no draws"
+    several = found_of(claim(setting=same + "slice=choice=date_my_*; premise_type=fixed", value="60"), facts)
+    assert [(here.told, here.difference) for here in several] == [("58.0", "−2.0")], "the mean over all examples of the slices"
+    share = found_of(claim(setting=same + "slice=premise_type=fixed", metric="weighted_f1", unit="", value="0.5"), facts)
+    assert [(here.told, here.difference) for here in share] == [("0.56 (0.53 to 0.59)", "+0.06 (+0.03 to +0.09)")]
+    shares = found_of(claim(setting="source=event_templates; challenge_set=temp_order; scoring=ternary; slice=label=neutral; predicted=*",
                             metric="confusion.sum"), facts)
-    assert [found.what for found in shares] == ["25.0 %"] and "RoBERTa" not in shares[0].who
-    counted = findings(claim(setting="source~temporal_nli_release; split=train", metric="cleaning.temp_order pairs"), facts)
-    assert [found.what for found in counted] == ["16,980 in train (with five iterations)", "16,980 in train"]
+    assert {here.told for here in shares} == {"25.0"}
+    counted = found_of(claim(setting="source~temporal_nli_release; split=train", metric="cleaning.temp_order pairs", value="16980"), facts)
+    assert [(here.told, here.difference, here.caveats) for here in counted] == [("16,980", "0", ())]
 
 
 def test_two_experiments_that_share_rows_stand_once(study, tmp_path):
@@ -374,8 +381,8 @@ def test_the_page_holds_both_studies(study, tmp_path, program):
     html = other.page.read_text()
     for item in items:
         assert f'id="{item["name"]}"' in html
-    assert "<script" not in html and "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;" in html
-    assert "99.81 ± 0.03" in html and "not the paper&#39;s data" in html and "RoBERTa-large (MNLI), direct" in html
+    assert html.count("<script") == 1 and "&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;" in html
+    assert "99.81 ± 0.03" in html and "other data: " in html and "RoBERTa-large (MNLI), direct" in html
     group = f"<span>{RESOURCES['sources']['event_templates']['title']} · {SETS['temp_order']}</span>"
     assert group in html and '<td class="n">90.00 ± 1.00</td>' in html
     assert "templates.csv" in html, "the hash of a local source's file"

@@ -18,7 +18,7 @@ from scripts.common.yaml_files import read_yaml
 from tests.conftest import ROOT
 
 FILES = {"config.yaml": "config", **{f"presets/{file.name}": "preset" for file in ROOT.glob("presets/*.yaml")},
-         **{f"resources/{name}.yaml": name for name in ("sources", "models", "studies", "figures")}}
+         **{f"resources/{name}.yaml": name for name in ("sources", "models", "studies", "figures", "claims")}}
 REGISTRY = Registry().with_resources([("config.schema.yaml", Resource.from_contents(schema("config")))])
 RESOURCES = {kind: read_yaml(ROOT / f"resources/{kind}.yaml") for kind in ("sources", "models", "studies", "figures")}
 

@@ -11,6 +11,7 @@ from scripts.common.comparable import objectives, transfers
 from scripts.common.tables import write_table
 from scripts.evaluate.mctaco import SCHEMA as MCTACO_METRICS
 from scripts.evaluate.strided_sop import SCHEMA as SOP_METRICS
+from tests.unit.figure_faults import faults_in
 from tests.unit.test_configuration import plan
 from tests.unit.test_initial_configuration import MCTACO, SOP, configured
 
@@ -61,7 +62,7 @@ def given(tmp_path):
     return call
 
 
-def test_a_transfer_is_a_paired_difference(given, program, tmp_path):
+def test_a_transfer_is_a_paired_difference(given, program, tmp_path, monkeypatch):
     draws = np.random.default_rng(1).normal(0.5, 0.04, 500)
     told = {"source": "sample_mctaco", "dataset": "default", "split": "test"}
     rows = [rows_of(MCTACO_METRICS, "mctaco", "exact_match", name, value, draws + shift, **told)
@@ -72,6 +73,7 @@ def test_a_transfer_is_a_paired_difference(given, program, tmp_path):
     for item in ("figure", "table"):
         done = program(f"scripts.publish.transfer.{item}", *arguments, "--output", tmp_path / item)
         assert done.returncode == 0, done.stderr
+    assert faults_in(monkeypatch, "scripts.publish.transfer.figure", *arguments, "--output", tmp_path / "figure") == []
     [point] = pd.read_csv(tmp_path / "figure.csv").to_dict("records")
     assert point["value"] == pytest.approx(0.06) and point["begun"] == "after sentence order, stride 3, Captions"
     # The draws differ by the same everywhere: only seeds are left, of two each with an sd of 1 point.
@@ -82,7 +84,7 @@ def test_a_transfer_is_a_paired_difference(given, program, tmp_path):
     assert done.returncode != 0 and "no run beside one that begins with" in done.stderr and not (tmp_path / "none.csv").exists()
 
 
-def test_accuracy_by_stride_and_weight(given, program, tmp_path):
+def test_accuracy_by_stride_and_weight(given, program, tmp_path, monkeypatch):
     rows, compared = [], []
     for experiment, weight in (("alone", 0.0), ("both", 0.5)):
         for stride in (0, 3):
@@ -92,8 +94,10 @@ def test_accuracy_by_stride_and_weight(given, program, tmp_path):
             compared.append({"study": "strided_sop", "source": "sample_activitynet", "dataset": f"stride-{stride}", "model": "tiny_bert", "method": "train",
                              "experiment": experiment, "weight": weight})
     rows.append(rows[0] | {"experiment": "unlike", "value": 0.99})
-    done = program("scripts.publish.strided_sop.objectives", *given(rows, SOP_METRICS, compared), "--output", tmp_path / "figure")
+    arguments = [*given(rows, SOP_METRICS, compared), "--output", tmp_path / "figure"]
+    done = program("scripts.publish.strided_sop.objectives", *arguments)
     assert done.returncode == 0, done.stderr
+    assert faults_in(monkeypatch, "scripts.publish.strided_sop.objectives", *arguments) == []
     points = pd.read_csv(tmp_path / "figure.csv").set_index(["weight", "stride"])["value"]
     assert points.to_dict() == pytest.approx({(0.0, 0): 0.5, (0.0, 3): 0.53, (0.5, 0): 0.55, (0.5, 3): 0.58})
     assert (tmp_path / "figure.svg").exists()

@@ -1,5 +1,6 @@
 """The page in a real browser, without a network: nothing overflows, nothing fails, figures are drawn."""
 
+import base64
 import json
 import re
 import shutil
@@ -16,13 +17,28 @@ OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--n
 MEASURE = """<script>
 addEventListener("load", () => {
   const wide = [...document.querySelectorAll("body *")].filter(
-    (one) => !one.closest(".scroll, pre") && one.getBoundingClientRect().right > innerWidth + 0.5);
+    (one) => !one.closest(".scroll, pre, nav") && one.getBoundingClientRect().right > innerWidth + 0.5);
   const pictures = [...document.images].map((one) => [one.complete, one.naturalWidth]);
   document.title = "MEASURED" + JSON.stringify({
     width: innerWidth, scroll: document.documentElement.scrollWidth, pictures,
     wide: wide.map((one) => one.tagName + " " + one.textContent.slice(0, 60)) }) + "END";
 });
 </script></body>"""
+
+
+DARK = ["--blink-settings=preferredColorScheme=0"]
+CONTRAST = """
+  const numbers = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = (part) => (part /= 255) <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  const luminance = ([r, g, b]) => 0.2126 * light(r) + 0.7152 * light(g) + 0.0722 * light(b);
+  const paper = (one) => { for (; one; one = one.parentElement) { const of = numbers(getComputedStyle(one).backgroundColor);
+    if (of.length < 4 || of[3] > 0) return of; } return [255, 255, 255]; };
+  const texts = [...document.querySelectorAll("body *")].filter((one) => !one.closest("script, style, svg") &&
+    [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim()));
+  const faint = texts.filter((one) => { const [a, b] = [luminance(numbers(getComputedStyle(one).color)), luminance(paper(one))];
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) < 4.5; });
+  return {dark: matchMedia("(prefers-color-scheme: dark)").matches, texts: texts.length,
+    faint: faint.map((one) => one.className + " " + one.textContent.slice(0, 40))};"""
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +55,16 @@ def browse(page, folder, width: int, *options: str) -> subprocess.CompletedProce
     """Open a page in a window of the given width."""
     command = [CHROMIUM, *OPTIONS, f"--user-data-dir={folder / 'profile'}", f"--window-size={width},900", *options, f"file://{page}"]
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def measured(page, folder, script: str, width: int, *options: str):
+    """What a script returns of the page, in a copy that lets it run; the page itself allows no script but its own."""
+    html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page.read_text())
+    copy = page.with_name("measured.html")
+    copy.write_text(html.replace("</body>", f"""<script>addEventListener("load", () => {{ const found = (() => {{ {script} }})();
+      document.title = "MEASURED" + btoa(unescape(encodeURIComponent(JSON.stringify(found)))) + "END"; }});</script></body>"""))
+    done = browse(copy, folder, width, "--dump-dom", *options)
+    return json.loads(base64.b64decode(re.search(r"MEASURED(.*?)END", done.stdout).group(1)))
 
 
 @pytest.mark.parametrize("width", [1280, 820, 500])
@@ -74,3 +100,57 @@ def test_a_phone_of_360_pixels(page, tmp_path):
     done = browse(outer, tmp_path, 800, "--dump-dom", "--allow-file-access-from-files")
     scroll, width = re.search(r"MEASURED(\d+),(\d+)END", done.stdout).groups()
     assert int(width) == 360 and int(scroll) <= 360
+
+
+def test_the_findings_stand_on_the_first_screen(page, tmp_path):
+    """Lines and small figures at 1280 × 800; see test_first_screen.py for four studies and a phone."""
+    found = measured(page, tmp_path, """return [...document.querySelectorAll(".finding .line, table.dots")]
+      .map((one) => one.getBoundingClientRect().bottom)""", 1280)
+    assert len(found) >= 2 and max(found) <= 800
+
+
+@pytest.mark.parametrize("options", [[], DARK], ids=["light", "dark"])
+def test_text_stands_out_from_its_paper(page, tmp_path, options):
+    """A contrast of 4.5 to 1 (WCAG AA) wherever text stands."""
+    faint = measured(page, tmp_path, CONTRAST, 1280, *options)
+    assert faint["dark"] == bool(options) and faint["texts"] > 100
+    assert faint["faint"] == []
+
+
+def test_every_picture_has_its_words_and_every_place_its_name(page, tmp_path):
+    found = measured(page, tmp_path, """return {
+      alts: [...document.images].map((one) => one.alt), hidden: [...document.querySelectorAll("svg")].every((one) => one.ariaHidden === "true"),
+      regions: [...document.querySelectorAll("nav, [role=region], table.dots")].every((one) => one.ariaLabel),
+      scripts: document.querySelectorAll("main script, img[onerror]").length, dark: document.querySelectorAll("picture source").length}""", 1280)
+    assert found["alts"] and all(len(alt) > 20 for alt in found["alts"])
+    assert found["hidden"] and found["regions"]
+    assert found["scripts"] == 0, "no text of a corpus runs as markup"
+    assert found["dark"] == len(found["alts"]), "each figure has its dark form"
+
+
+def test_dark_paper_has_dark_figures(page, tmp_path):
+    light, dark = (measured(page, tmp_path, "return [...document.images].map((one) => one.currentSrc === one.src)", 1280, *options)
+                   for options in ([], DARK))
+    assert light and all(light) and not any(dark)
+
+
+def test_the_contents_go_by_the_keyboard(page, tmp_path):
+    """The first stop skips the contents and shows itself; then the contents, each visibly in focus; each leads to its section."""
+    found = measured(page, tmp_path, """const stops = [...document.querySelectorAll("a[href], summary, button, [tabindex]")];
+      stops[0].focus(); const skip = [stops[0].className, stops[0].getBoundingClientRect().left, stops[0].getAttribute("href")];
+      const links = [...document.querySelectorAll("nav a")];
+      const outlined = links.filter((one) => { one.focus(); return document.activeElement === one && getComputedStyle(one).outlineStyle !== "none" });
+      return {skip, links: links.length, outlined: outlined.length, follow: stops[1] === links[0],
+        lost: links.filter((one) => !document.getElementById(one.hash.slice(1))).length, main: !!document.getElementById("main")}""", 1280)
+    assert found["skip"] == ["skip", 0, "#main"] and found["main"] and found["follow"]
+    assert found["links"] == found["outlined"] > 8 and found["lost"] == 0
+
+
+def test_print_has_whole_captions_and_no_settings(page, tmp_path):
+    if shutil.which("pdftotext") is None:
+        pytest.skip("no pdftotext on this machine")
+    browse(page, tmp_path, 1280, f"--print-to-pdf={tmp_path / 'page.pdf'}", "--no-pdf-header-footer")
+    text = subprocess.run(["pdftotext", "-layout", tmp_path / "page.pdf", "-"], capture_output=True, text=True, check=True).stdout
+    assert "What was found" in text and "best control" in text
+    assert "What grows with the stride" in " ".join(text.split()), "the second half of a caption, which the window folds away"
+    assert "Skip the contents" not in text and "bootstrap_resamples" not in text

@@ -108,7 +108,7 @@ FIELDS = {
             ("strided_sop", "data.stride.description", "how far", NOTHING), ("strided_sop", "labels", ["in_order", "swapped"], OF_DATA | CARD),
             ("strided_sop", "peak", False, TRAINED), ("strided_sop", "columns.group_id", "pair_id", OF_DATA),
             ("strided_sop", "methods.train.inputs", ["text_a"], TRAINED), ("strided_sop", "methods.train.fits", ["decoder"], NOTHING),
-            ("strided_sop", "methods.train.probe", ["decoder"], NOTHING), ("strided_sop", "held_out", "dev", BUILT),
+            ("strided_sop", "methods.train.probe", ["decoder"], NOTHING), ("strided_sop", "methods.train.objectives", ["order", "mlm"], NOTHING), ("strided_sop", "held_out", "dev", BUILT),
             ("strided_sop", "evaluation_reads", [], MEASURED), ("strided_sop", "exchangeable", False, CONTROLLED),
         ],
     },

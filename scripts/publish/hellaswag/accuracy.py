@@ -3,7 +3,7 @@
 Means over the seeds with 95 % intervals over videos, articles and seeds. Grey: controls, which see the ending alone, or words, or lengths.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
-Writes <output>.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
     python -m scripts.publish.hellaswag.accuracy --metrics results/evaluate/transfer/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --output results/publish/transfer/figures/hellaswag_accuracy
@@ -33,7 +33,7 @@ def main(given: argparse.Namespace) -> None:
     for (source, dataset, split), of_panel in points.groupby(["source", "dataset", "split"], sort=False):
         detail = f"{split}, {dataset.replace('_', ' ')}; n = {', '.join(f'{n:,}' for n in of_panel.drop_duplicates('slice')['n'])}"
         panels.append(Panel(sources.get(source, {}).get("title", source), detail, of_panel, face_of(of_panel)))
-    style.save(figure_of(panels, "accuracy (%)", CHANCE, "chance, 25 %"), given.output)
+    style.save(lambda: figure_of(panels, "accuracy (%)", CHANCE, "chance, 25 %"), given)
     write_points(points[COLUMNS], given.output)
     log.info("%s: %d points", given.output, len(points))
 

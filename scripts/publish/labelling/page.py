@@ -13,7 +13,6 @@ Writes the page
 """
 
 import argparse
-import base64
 import hashlib
 import json
 from pathlib import Path
@@ -29,6 +28,7 @@ from scripts.common.keyed import keyed_hash
 from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
 from scripts.common.tables import ANSWERS, CHOICES, CLOZE, NLI, STRIDED_PAIRS, read_complete
 from scripts.common.yaml_files import entries_of
+from scripts.publish.policy import policy_hash
 
 HERE = Path(__file__).parent
 RESOURCE = HERE.parents[2] / "resources/labelling.yaml"
@@ -76,11 +76,6 @@ def screens_of(sample: pd.DataFrame, asked: dict, dataset: int) -> list[dict]:
             screen |= {"candidates": [sample[CANDIDATE].iloc[place].strip()], "pick": int(sample.loc[sample["unit"] == unit, "label"].sum())}
         screens.append(screen)
     return screens
-
-
-def policy_hash(text: str) -> str:
-    """The hash by which a Content-Security-Policy lets a style or a script in the page run."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def page_of(content: dict) -> str:

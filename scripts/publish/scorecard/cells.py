@@ -2,7 +2,8 @@
 
 A probe is one test of a study: a corpus with one value of the option PROBES (stride, challenge set, unit normalization), on
 the first split that the corpus is measured on. Of sentence order the smallest and the largest stride stand for all. What chose
-its examples (size-matched, hard pairs, held-out forms) is no probe.
+its examples (size-matched, hard pairs, held-out forms) is no probe, and a model that begins with other weights, or learns a second
+objective, is not the model (altered experiments, scripts/common/comparable.py).
 
 A way is how a model was asked: fine-tuned, by filling masks, by likelihood, … Where a model was asked by several methods of one
 way, the one that the study tells first (`headline_methods` of resources/studies.yaml) has the cell, for every kind of model the
@@ -24,7 +25,7 @@ PROBES = {"strided_sop": "stride", "temporal_nli": "challenge_set", "mctaco": "u
 OPTIONS = {"temp_order": "set I: order", "temp_duration": "set II: duration", "cross_unit": "set III: units",
            "False": "exact match", "True": "EM, units normalized"}
 SCORES = {"two_best_accuracy": "2-best accuracy", "exact_match": "exact match"}
-PLAIN = {"size_matched": None, "same_videos": None, "hard": False, "held_out": "template"}
+PLAIN = {"size_matched": None, "same_videos": None, "hard": False, "context": None, "held_out": "template"}
 PROBE = ["study", "corpus", "option", "limit"]
 SYSTEM = ["study", "experiment", "model", "method", "source", "dataset", "split", "scoring"]  # tells the rows of one measurement
 PREFERRED = {"scoring": ["ternary", "binary"], "context_scope": ["full", "local", "target"]}
@@ -70,7 +71,7 @@ def with_probes(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataF
     """The rows of the studies' headlines (and `…_above_control`) on a probe, with the columns PROBE."""
     parts = []
     for name, study in studies.items():
-        rows = metrics[(metrics["study"] == name) & metrics["metric"].isin(
+        rows = metrics[(metrics["study"] == name) & ~metrics["experiment"].isin(study.get("altered", [])) & metrics["metric"].isin(
             [study["headline"], f"{study['headline']}_above_control", f"human_{study['headline']}"])]
         option = rows[PROBES[name]] if name in PROBES else pd.Series("", rows.index)
         if name == "strided_sop":

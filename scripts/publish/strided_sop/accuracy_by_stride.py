@@ -31,6 +31,7 @@ from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
 from scripts.publish.table import write_points
 
 DODGE = 0.09  # between two series at one stride
+LETTER = 0.058  # inches, of a count
 COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "limit", "seed", "wording", "metric", "value",
            "sd", "ci_low", "ci_high", "n", "groups", "sample"]
 
@@ -98,13 +99,17 @@ def between(low: int, high: int) -> str:
     return f"{low / 1000:.1f}–{high / 1000:.1f} k" if high < 1_000_000 else f"{low / 1e6:.2f}–{high / 1e6:.2f} M"
 
 
+def text_of(counts: pd.Series) -> str:
+    """The counts behind the points of a stride."""
+    low, high = counts.min(), counts.max()
+    return short(low) if low == high else between(low, high)
+
+
 def draw_counts(axes: Axes, points: pd.DataFrame, labelled: bool) -> None:
     """Under the ticks: the pairs and videos behind each point."""
     for drop, column, name in ((-20, "n", "pairs"), (-29, "groups", "videos")):
         for stride, counts in points.groupby("stride")[column]:
-            low, high = counts.min(), counts.max()
-            text = short(low) if low == high else between(low, high)
-            axes.annotate(text, (stride, 0), (0, drop), xycoords=("data", "axes fraction"), color=style.GREY,
+            axes.annotate(text_of(counts), (stride, 0), (0, drop), xycoords=("data", "axes fraction"), color=style.GREY,
                           textcoords="offset points", ha="center", va="center", fontsize=6.5, annotation_clip=False)
         if labelled:
             axes.annotate(name, (0, 0), (-6, drop), xycoords="axes fraction", textcoords="offset points",
@@ -138,11 +143,19 @@ def legend_of_marks(figure: Figure, metrics: pd.DataFrame) -> None:
                   handlelength=1.8, columnspacing=1.6, borderaxespad=0, fontsize=7)
 
 
+def panels_across(panels: list[tuple], strides: list[int]) -> int:
+    """How many panels stand side by side: so few that the counts under their ticks do not touch."""
+    wanted = len(panels) if len(panels) < 4 else 2 if len(panels) == 4 else 3
+    counts = [text_of(of) for _, points in panels for column in ("n", "groups") for _, of in points[points["model"] != "human"].groupby("stride")[column]]
+    tick = LETTER * max(map(len, counts), default=1) + 0.05
+    return max([1, *(across for across in range(1, wanted + 1) if (style.WIDTH - 0.7) / across - 0.2 > tick * len(strides))])
+
+
 def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by strided_metrics()."""
     panels = list(metrics.groupby(["source", "split"], sort=False))
     known = looks(metrics)
-    across = len(panels) if len(panels) < 4 else 2 if len(panels) == 4 else 3
+    across = panels_across(panels, strides := sorted(set(metrics["stride"])))
     down = math.ceil(len(panels) / across)
     groups = legend_groups(metrics, known)
     foot, row = 0.9 + style.legends_height(groups), 2.55
@@ -151,7 +164,6 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
     height = figure.get_figheight()
     figure.subplots_adjust(left=0.62 / width, right=1 - 0.08 / width, top=1 - 0.52 / height,
                            bottom=(foot + 0.12) / height, wspace=0.12, hspace=1.05 / (row - 1.0))
-    strides = sorted(set(metrics["stride"]))
     for place, ((source, split), points) in enumerate(panels):
         axes = grid.flat[place]
         axes.axhline(50, color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, zorder=1)

@@ -1,10 +1,10 @@
-"""Choose pairs to read: for each corpus and stride, right and wrong answers, sentences in the order of the video.
+"""Pairs of sentences to read as cards, as a model met them: for each corpus and stride, on the first evaluation split.
 
-Taken are, of the first run of each corpus and stride (by name, on the first evaluation split, at the epoch chosen on
-held-out videos), the surest right answers, the surest wrong ones, and the least sure of all.
+Read is the plain dataset of each corpus and stride where there is one, else a size-matched one. scripts/publish/cards.py says which
+pairs are chosen, and what the table holds.
 
 Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet and run.json,
-       <build>/<source>/<dataset>/<split>.parquet (schema strided pairs), resources/sources.yaml and models.yaml
+       <build>/<source>/<dataset>/<split>.parquet (schema strided pairs), resources/sources.yaml and models.yaml, human answers
 Writes <output>.csv, .md, .tex
 
     python -m scripts.publish.strided_sop.examples --metrics results/evaluate/default/metrics.parquet \\
@@ -17,82 +17,62 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow.compute as pc
 
-from scripts.common.program import execute, log
-from scripts.common.runs import facts_of, read_predictions
+from scripts.common.items import ANSWER_COLUMNS, items_of
+from scripts.common.program import execute
 from scripts.common.tables import read_table
+from scripts.evaluate.experiment import Run, read_scores
+from scripts.evaluate.people_answers import answers_in, limit_of, whole_of
+from scripts.evaluate.strided_slices import READ, parts_of, slices_of
+from scripts.evaluate.strided_sop import context_of
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.marks import notes_by_dataset, run_name
-from scripts.publish.names import load, model_title
+from scripts.publish.cards import Place, Resources, System, about_of, labelled, resources_of, runs_by_place, write_cards
 from scripts.publish.strided_sop.metrics import variant_title
-from scripts.publish.table import write
 
-EACH = {"right": 2, "wrong": 2, "undecided": 1}
-CAPTION = ("Pairs in the order of the video, with the probability that the model gave to the right order. "
-           "Right and wrong: the surest of each; undecided: nearest to one half.")
-
-
-def answers(run_folder: Path, build: Path, split: str, facts: dict) -> pd.DataFrame:
-    """Every pair of a split: first, second (in true order), right_probability, example_id."""
-    table = read_predictions(run_folder, ["split", "selection", "example_id", "label", "score"])
-    table = table.filter((pc.field("split") == split) & (pc.field("selection") != "peak")).combine_chunks()
-    scores = pc.list_flatten(table["score"]).to_numpy().reshape(len(table), -1)
-    right = np.exp(scores[np.arange(len(table)), table["label"].to_numpy()])
-    frame = pd.DataFrame({"example_id": table["example_id"].to_pandas(), "right_probability": right})
-    columns = ["pair_id", "text_a", "text_b", "label"]
-    pairs = read_table(build / facts["source"] / facts["dataset"] / f"{split}.parquet", columns).to_pandas()
-    joined = frame.merge(pairs, left_on="example_id", right_on="pair_id", validate="one_to_one")
-    in_order = joined["label"] == 1
-    return joined.assign(first=joined["text_a"].where(in_order, joined["text_b"]),
-                         second=joined["text_b"].where(in_order, joined["text_a"]))
+LABELS = ["swapped", "in order"]
+CAPTION = ("Pairs of sentences as a model met them: the one shown first and the one shown second. Gold: whether they stand in the order of "
+           "the video. Behind an answer the probability that was given to it; × where it is wrong.")
 
 
-def variant_of(facts: dict) -> dict:
-    """What variant_title() needs of a run.json."""
-    return facts["data_options"] | {"method": facts["method"]}
+def place_of(facts: dict) -> tuple:
+    """Corpus and stride; plain datasets have shorter names than size-matched or hard ones."""
+    return facts["source"], facts["data_options"]["stride"]
 
 
-def chosen(pairs: pd.DataFrame) -> pd.DataFrame:
-    """The pairs to read, with a column `outcome`; ties are broken by id."""
-    ranked = pairs.sort_values(["right_probability", "example_id"], ignore_index=True)
-    right, wrong = ranked[ranked["right_probability"] > 0.5], ranked[ranked["right_probability"] < 0.5]
-    undecided = ranked.loc[(ranked["right_probability"] - 0.5).abs().sort_values(kind="stable").index]
-    parts = {"right": right[::-1], "wrong": wrong, "undecided": undecided}
-    taken = pd.concat([part.head(EACH[outcome]).assign(outcome=outcome) for outcome, part in parts.items()])
-    return taken.drop_duplicates("example_id")
+def answers_of_people(files: list[Path], facts: dict, split: str, pairs: pd.DataFrame) -> list[System]:
+    """The people's answers to these pairs; none where nobody answered."""
+    whole = whole_of(facts["dataset"], limit_of(facts))  # answers to a whole dataset hold for a cut one
+    answers = pd.concat([pd.DataFrame(columns=ANSWER_COLUMNS), *map(answers_in, files)])
+    answers = answers[(answers["source"] == facts["source"]) & answers["dataset"].isin([facts["dataset"], whole]) & (answers["split"] == split)]
+    counts = answers.groupby(["item", "answer"]).size().unstack(fill_value=0).reindex(columns=[label.replace(" ", "_") for label in LABELS], fill_value=0)
+    counts = counts.reindex([f"{item:016x}" for item in items_of(pairs["pair_id"])], fill_value=0).to_numpy()
+    several = answers["person"].nunique() > 1
+    told = np.array([", ".join(label + f" ({count})" * several for label, count in zip(LABELS, row) if count) for row in counts], dtype=object)
+    wrong = counts[np.arange(len(pairs)), 1 - pairs["label"]] > counts[np.arange(len(pairs)), pairs["label"]]  # in the eyes of most
+    return [System("people", "human", told, np.full(len(told), np.nan), wrong)] if (told != "").any() else []
 
 
-def examples(runs: list[str], train: Path, build: Path, sources: dict, models: dict,
-             notes: dict[tuple, str]) -> pd.DataFrame:
-    """A row of text for each pair to read (notes: of notes_by_dataset()): of a plain run, or where there is none at its stride of a size-matched one, say."""
-    tables, seen = [], set()
-    facts_by_run = {name: facts_of(train / name / "run.json") for name in runs}
-    for name in sorted(runs, key=lambda run: (variant_title(variant_of(facts_by_run[run])), run)):
-        facts = facts_by_run[name]
-        point = facts["source"], facts["data_options"]["stride"]
-        if point in seen:
-            continue
-        seen.add(point)
-        split = sources[facts["source"]]["evaluate"][0]
-        taken = chosen(answers(train / name, build, split, facts))
-        tables.append(pd.DataFrame({
-            "Corpus": sources[facts["source"]]["title"] + notes.get((facts["source"], facts["dataset"]), ""), "Stride": str(point[1]), "Split": split,
-            "Model": f"{model_title(facts['model'], models)}, {run_name(facts)}{variant_title(variant_of(facts))}",
-            "Outcome": taken["outcome"],
-            "First": taken["first"], "Second": taken["second"],
-            "P(right order)": taken["right_probability"].map("{:.2f}".format), "Pair": taken["example_id"],
-        }))
-    return pd.concat(tables, ignore_index=True)
+def place(runs: list[Run], given: argparse.Namespace, resources: Resources) -> Place:
+    """The pairs of a dataset, with what these runs and people said of them."""
+    facts = runs[0].facts
+    variant = variant_title(facts["data_options"] | {"method": "train", "context": context_of(facts["data_options"])})
+    about = about_of(facts, f"stride {facts['data_options']['stride']}{variant}", resources)
+    file = given.build / facts["source"] / facts["dataset"] / f"{about['Split']}.parquet"
+    pairs = read_table(file, dict.fromkeys([*READ, "text_a", "text_b", "label"])).to_pandas()
+    gold = pairs["label"].to_numpy()
+    systems = [labelled(run.facts, resources.models, read_scores(run, about["Split"], pairs["pair_id"], "pairs")[0], LABELS, gold)
+               for run in runs]
+    rows = pd.DataFrame({"Item": pairs["pair_id"], "Shown first": pairs["text_a"], "Shown second": pairs["text_b"],
+                         "Gold": np.array(LABELS, dtype=object)[gold]})
+    people = answers_of_people(given.human, facts, about["Split"], pairs)
+    return Place(about, rows, slices_of(parts_of(pairs)), systems + people)
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = read_table(given.metrics, ["source", "dataset", "sample", "limit"]).to_pandas()
-    table = examples(given.runs, given.train, given.build, load(given.sources), load(given.models),
-                     notes_by_dataset(metrics))
-    write(table, CAPTION, ["Stride", "P(right order)"], given.output)
-    log.info("%s: %d pairs to read", given.output, len(table))
+    resources = resources_of(given)
+    runs = runs_by_place(given.train, given.runs, place_of)
+    write_cards([place(each, given, resources) for each in runs], CAPTION, given.output)
 
 
 if __name__ == "__main__":
-    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())
+    execute(main, publisher_arguments(__doc__, "runs", "datasets", "human").parse_args())

@@ -10,7 +10,7 @@ from scripts.publish.names import experiment_if_needed, method_title, model_titl
 
 
 PLAIN = ["train", "control", "human"]  # methods that need not be told beside the model
-VARIANT = ["size_matched", "same_videos", "hard", "method"]  # what sets series of one model apart
+VARIANT = ["size_matched", "same_videos", "hard", "context", "method"]  # what sets series of one model apart
 
 
 def variant_title(facts: dict | pd.Series) -> str:
@@ -19,7 +19,8 @@ def variant_title(facts: dict | pd.Series) -> str:
     told = "" if method in PLAIN else f", {method_title(method)}"
     return (told + ", same videos" * pd.notna(facts["same_videos"])
             + ", size-matched" * pd.notna(facts["size_matched"])
-            + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"])))
+            + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"]))
+            + (f", windows of {facts['context']}" if pd.notna(facts.get("context")) else ""))
 
 
 def strided_metrics(path: Path, models: dict, slices: bool = False) -> pd.DataFrame:

@@ -4,7 +4,7 @@ Weight 0 is sentence order alone. Marks are means over the seeds, at the epoch c
 order, with 95 % intervals over videos and seeds. Grey: chance.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, compared.yaml beside them
-Writes <output>.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
     python -m scripts.publish.strided_sop.objectives --metrics results/evaluate/transfer/metrics.parquet \\
         --sources FOLDER/sources.yaml --models FOLDER/models.yaml --output results/publish/transfer/figures/strided_sop_objectives
@@ -45,7 +45,6 @@ def weighed(metrics: pd.DataFrame, compared: list[dict], models: dict) -> pd.Dat
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by weighed()."""
-    style.apply()
     panels = list(points.groupby(["source", "split", "variant"], sort=False))
     weights = sorted(points["weight"].unique())
     looks = {weight: (style.COLOURS[place % 6], style.MARKERS[place % 6]) for place, weight in enumerate(weights)}
@@ -82,7 +81,8 @@ def main(given: argparse.Namespace) -> None:
     points = weighed(metrics, read_yaml(given.sources.with_name("compared.yaml")), load(given.models))
     if points.empty:
         raise UserError(f"{given.metrics}: no accuracy of runs with a second objective; evaluate them again")
-    style.save(draw(points, load(given.sources)), given.output)
+    sources = load(given.sources)
+    style.save(lambda: draw(points, sources), given)
     write_points(points[COLUMNS], given.output)
     log.info("%s: %d points", given.output, len(points))
 

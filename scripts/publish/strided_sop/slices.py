@@ -53,7 +53,8 @@ def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
     points = metrics[metrics["seed"].isna() & (metrics["metric"] == "accuracy")]
     hard = points["hard"].map(lambda value: pd.notna(value) and bool(value))
     points = points.assign(pairs=points["same_videos"].notna().map({True: ", same videos", False: ""})
-                           + hard.map({True: ", hard pairs", False: ""}))
+                           + hard.map({True: ", hard pairs", False: ""})
+                           + points["context"].map(lambda context: f", windows of {context}" if pd.notna(context) else ""))
     points["system"] = [series.replace(pairs, "") if pairs else series for series, pairs in zip(points["series"], points["pairs"])]
     names = points["slice"].str.partition("=")
     panels, parts = list(HEADS), [part for of_panel in PARTS.values() for part in of_panel]

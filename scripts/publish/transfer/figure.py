@@ -5,7 +5,7 @@ same model reaches without, by the probe's headline, on the same items with the 
 intervals over groups (videos, questions, templates, instances), which are paired, and seeds. Right of the line it helps.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, studies.yaml and compared.yaml beside them
-Writes <output>.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
 
     python -m scripts.publish.transfer.figure --metrics results/evaluate/transfer/metrics.parquet \\
         --sources FOLDER/sources.yaml --models FOLDER/models.yaml --output results/publish/transfer/figures/transfer
@@ -31,7 +31,7 @@ def main(given: argparse.Namespace) -> None:
         detail = f"{', '.join(dict.fromkeys(points['corpus']))}; {points['metric'].iloc[0].replace('_', ' ')}"
         panels.append(Panel(probe, detail, points.assign(row=points["system"] + of_dataset + of_split, series=points["begun"], is_control=False),
                             face_of(points)))
-    style.save(figure_of(panels, "points above the same model without", 0.0, "no difference"), given.output)
+    style.save(lambda: figure_of(panels, "points above the same model without", 0.0, "no difference"), given)
     write_points(found, given.output)
     log.info("%s: %d transfers to %d probes", given.output, len(found), len(panels))
 

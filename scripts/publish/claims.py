@@ -1,0 +1,81 @@
+"""Tabulate which claims of a paper this study bears out: each sentence, the verdict, why, and the numbers.
+
+The claims, and how each is told, stand in resources/claims.yaml; scripts/publish/verdicts.py gives the verdicts:
+  reproduced                  the paper's model, or another one of its class, shows it clearly
+  not reproduced              it clearly shows something else
+  contradicted by a control   a control shows the same, or is as good: what is claimed needs no understanding of time
+  not comparable              no such run, sample data, a part of a split, another class of model, or an interval too wide to tell
+
+Reads  metrics.parquet, resources/sources.yaml, models.yaml, claims.yaml beside them
+Writes <output>.csv, .md, .tex
+
+    python -m scripts.publish.claims --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
+        --models resources/models.yaml --output results/publish/default/tables/mctaco_verdicts
+"""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.common.program import UserError, execute, log
+from scripts.common.schemas import check, schema
+from scripts.common.tables import read_metrics
+from scripts.common.yaml_files import read_yaml
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.names import load
+from scripts.publish.table import write
+from scripts.publish.verdicts import VERDICTS, verdict
+
+CAPTION = ("What the paper claims, and whether this study bears it out. Reproduced: the paper's model, or another one of its class, shows it "
+           "clearly (95 % intervals). Not reproduced: it clearly shows something else. Contradicted by a control: what cannot understand "
+           "time shows the same, or is as good. Not comparable: why is told. Sample data bear nothing out.")
+COLUMNS = ["Claim", "Verdict", "Why", "Numbers", "Source", "Note"]
+
+
+def as_settings(rows: dict) -> dict:
+    """Columns and values as YAML has them, as settings name them: all text."""
+    words = {None: "none", True: "True", False: "False"}
+    return {column: [str(one) for one in value] if isinstance(value, list) else words.get(value, str(value)) if
+            isinstance(value, (bool, type(None))) else str(value) for column, value in rows.items()}
+
+
+def read_claims(file: Path, study: str) -> tuple[dict, list[dict]]:
+    """The classes of models, and the claims about a study, their rows as settings. Raises UserError for a broken file."""
+    if not file.exists():
+        raise UserError(f"{file}: no such file; the claims of the papers belong there, beside sources.yaml")
+    whole = check(read_yaml(file), schema("claims"), str(file))
+    claims = []
+    for claim in whole["claims"]:
+        claim = claim | {"where": as_settings(claim["where"])}
+        if "than" in claim:
+            than = claim["than"] if isinstance(claim["than"], list) else [claim["than"]]
+            claim["than"] = [as_settings(one) for one in than]
+        if "control" in claim:
+            changed = {key: as_settings(claim["control"][key]) for key in ("where", "than") if key in claim["control"]}
+            claim["control"] = claim["control"] | changed
+        claims += [claim] if claim["study"] == study else []
+    return whole["classes"], claims
+
+
+def tabulate(claims: list[dict], metrics: pd.DataFrame, classes: dict, titles: dict) -> pd.DataFrame:
+    """A row of text for each claim, in the order of the file; metrics: the study's rows over all seeds."""
+    rows = []
+    for claim in claims:
+        found = verdict(claim, metrics, classes, titles)
+        rows.append([claim["says"], found["verdict"], found["why"], found["numbers"], claim["source"], claim.get("note", "")])
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def main(given: argparse.Namespace) -> None:
+    study = given.output.name.removesuffix("_verdicts")
+    classes, claims = read_claims(given.sources.with_name("claims.yaml"), study)
+    metrics = read_metrics(given.metrics, draws=True).to_pandas()
+    table = tabulate(claims, metrics[(metrics["study"] == study) & metrics["seed"].isna()], classes, load(given.models))
+    write(table, CAPTION, [], given.output)
+    told = table["Verdict"].value_counts()
+    log.info("%s: %s", given.output, ", ".join(f"{told[name]} {name}" for name in VERDICTS if name in told) or "no claim")
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -1,0 +1,28 @@
+"""Texts and pictures as the templates of the page want them. Not a program."""
+
+import base64
+import re
+
+SHOWN = 45  # words of a caption that are not folded away
+
+
+def data_url(svg: bytes) -> str:
+    """A picture as an address that holds it."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(svg).decode()}"
+
+
+def size_of(svg: bytes) -> tuple[int, int]:
+    """Width and height of a picture, in points; the same for both where it does not tell."""
+    found = re.search(rb'<svg[^>]*\bviewBox="0 0 ([\d.]+) ([\d.]+)"', svg)
+    return (round(float(found[1])), round(float(found[2]))) if found else (1, 1)
+
+
+def told_and_folded(texts: list[str]) -> dict[str, list[str]]:
+    """A caption as what is told at once, the sentences up to SHOWN words of its first paragraph, and what is folded away."""
+    sentences = re.split(r"(?<=[.:;!?]) (?=[A-Z])", texts[0])
+    words = [len(" ".join(sentences[:number]).split()) for number in range(1, len(sentences) + 1)]
+    number = max(1, sum(count <= SHOWN for count in words))
+    rest = " ".join(sentences[number:])
+    if len(" ".join([rest, *texts[1:]]).split()) <= SHOWN // 3:  # too little to fold
+        return {"told": texts, "folded": []}
+    return {"told": [" ".join(sentences[:number])], "folded": [*([rest] if rest else []), *texts[1:]]}

@@ -1,0 +1,114 @@
+"""Tabulate what a paper prints beside what this study found: each table and figure of the paper, row by row.
+
+A row is one number of resources/published.csv (scripts/publish/comparison.py says how it finds its runs): what the paper prints, what
+was found here, how far apart they are, and what to keep in mind. Every row of the paper stands in it; where this study has no such
+run, nothing stands beside it. Sample data never do.
+
+Reads  metrics.parquet, <train>/<run>/run.json, <cleaned>/<source>/cleaning.csv, resources/sources.yaml, models.yaml,
+       published.csv beside them
+Writes <output>.csv, .md, .tex
+
+    python -m scripts.publish.published_tables --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --train results/train/mctaco --runs RUN RUN … \\
+        --cleaned results/clean --output results/publish/default/tables/mctaco_published
+"""
+
+import argparse
+
+import pandas as pd
+
+from scripts.common.program import execute, log
+from scripts.common.runs import facts_of
+from scripts.common.tables import read_metrics
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.comparison import (COLUMNS, DIFFERENCE, ELSEWHERE, SETTING, Facts, found_of, paper_of, published_claims,
+                                        settings_of)
+from scripts.publish.names import load
+from scripts.publish.table import write
+
+CAPTION = ("What the paper prints, row by row, and what was found here. Differences are in points, ours less the paper's, which is "
+           "taken as it stands; the interval (95 %) is ours. An empty row: this study has no such run.")
+NONE = "no such run"
+
+
+def with_commas(text: str) -> str:
+    """Whole numbers from a thousand on as 1,104; any other text as it is."""
+    return f"{int(text):,}" if text.isdigit() and len(text) > 3 else text
+
+
+def words_of(metric: str) -> str:
+    """A metric's name in words: `2-best accuracy`, `weighted F1`."""
+    return metric.replace("_", " ").replace("two best", "2-best").replace("one best", "1-best").replace("f1", "F1")
+
+
+def measure_of(claim: pd.Series) -> str:
+    """What was measured, in words, with its unit: `accuracy (%)`, `2-best accuracy, points over target`, `setting: epochs`."""
+    kind, _, name = claim["metric"].partition(".")
+    unit = claim["unit"]
+    if kind == "training":
+        return SETTING + name.replace("_", " ")
+    if unit.startswith(DIFFERENCE):
+        over = settings_of(unit.removeprefix(DIFFERENCE))
+        values = dict.fromkeys(value for key, value in over.items() if key != "dataset")
+        return f"{words_of(kind)}, {DIFFERENCE}{', '.join(values).replace('_', ' ')}"
+    counted = name in ("n", "train_examples", "held_out_examples") or kind in ("cleaning", "statistics", "plateau")
+    words = "" if counted else words_of(kind)
+    return (f"{words} ({unit})" if words and unit else words or unit) or "share"
+
+
+def printed_value(text: str) -> str:
+    """A printed value that is drawn and not printed, in words."""
+    return with_commas(text) or "drawn, not printed"
+
+
+def rows_of_claim(claim: pd.Series, facts: Facts, of_table: set[str], missing: str) -> list[dict]:
+    """The rows of the table about one number of the paper: one for each system that stands beside it, or one without any."""
+    same = {"Table": claim["table"], "Row": claim["row"], "Measure": measure_of(claim), "Published": printed_value(claim["value"]),
+            "Note": claim["note"]}
+    found = found_of(claim, facts, of_table)
+    if not found:
+        reason = ELSEWHERE.get(claim["metric"].partition(".")[0], missing)
+        return [same | {"Here": "", "Difference": "", "Caveat": reason}]
+    return [same | {"Here": one.told, "Difference": one.difference, "Caveat": "; ".join(one.caveats)} for one in found]
+
+
+def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
+    """A row of text for each number of the paper and each system beside it, in the order of published.csv.
+
+    facts.metrics: rows over all seeds, sample data among them, which stand beside no number.
+    """
+    sampled = bool(len(facts.metrics)) and bool(facts.metrics["sample"].all())
+    real = facts.metrics[~facts.metrics["sample"].astype(bool)]
+    runs = [run for run in facts.runs if "sample" not in facts.sources.get(run["source"], {})]
+    facts = Facts(real, runs, facts.cleaning, facts.sources, facts.models)
+    missing = "sample data only" if sampled else NONE
+    rows = []
+    for _, of_table in claims.groupby("table", sort=False):
+        models = {model for _, claim in of_table.iterrows() for model in paper_of(claim).get("model", [])}
+        for _, claim in of_table.iterrows():
+            rows += rows_of_claim(claim, facts, models, missing)
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def read_facts(given: argparse.Namespace, study: str) -> Facts:
+    """What a study left, as the arguments name it: its metrics over all seeds with their draws, its runs, what cleaning counted."""
+    metrics = read_metrics(given.metrics, draws=True).to_pandas()
+    metrics = metrics[(metrics["study"] == study) & metrics["seed"].isna()]
+    files = [given.cleaned / source / "cleaning.csv" for source in sorted(metrics["source"].unique())]
+    cleaning = [pd.read_csv(file, keep_default_na=False) for file in files if file.exists()]
+    columns = ["source", "split", "unit", "action", "reason", "count"]
+    return Facts(metrics, [facts_of(given.train / name / "run.json") for name in given.runs],
+                 pd.concat(cleaning, ignore_index=True) if cleaning else pd.DataFrame(columns=columns),
+                 load(given.sources), load(given.models))
+
+
+def main(given: argparse.Namespace) -> None:
+    study = given.output.name.removesuffix("_published")
+    claims = published_claims(given.sources.with_name("published.csv"))
+    table = tabulate(claims[claims["study"] == study], read_facts(given, study))
+    write(table, CAPTION, ["Published", "Here", "Difference"], given.output)
+    log.info("%s: %d rows, %d with a number of this study", given.output, len(table), (table["Here"] != "").sum())
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__, "runs", "cleaned").parse_args())

@@ -1,0 +1,159 @@
+"""The tables of a record (scripts/publish/record.py): every number of a study and the facts of its runs as CSV, read back as they were.
+
+metrics.csv     a line a row of metrics.parquet, with all its columns but `draws`: numbers in full, texts in quotes, what is missing empty
+draws.parquet   row (a line of metrics.csv, from 0), draws: of the rows whose figures compare by them (DRAWN); not there without any
+runs.csv        a line a run: the fields of its run.json; a field of a field is named with a point, as training.epochs
+history.csv     loss and accuracy of each run by epoch (schema history)
+
+Not a program.
+"""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as arrow_csv
+import pyarrow.parquet as pq
+
+from scripts.common.csv_files import as_written, write_csv
+from scripts.common.files import whole
+from scripts.common.program import UserError
+from scripts.common.tables import HISTORY, provenance_of, read_table, write_table
+
+METRICS, DRAWS, RUNS, HISTORIES, FACTS = "metrics.csv", "draws.parquet", "runs.csv", "history.csv", "record.json"
+DRAWN = "mctaco"  # the study whose figures compare by draws; elsewhere they decide the words of the page alone, and take megabytes
+
+
+# ---- metrics
+
+def write_metrics(metrics: pa.Table, folder: Path) -> list[list[str]]:
+    """Write metrics.csv and draws.parquet; returns the name and the type of each column of the metrics."""
+    texts = {name: pc.replace_substring_regex(metrics[name], r"^('*[=+\-@\t\r])", r"'\1")
+             for name, kind in zip(metrics.schema.names, metrics.schema.types) if pa.types.is_string(kind)}
+    plain = metrics.drop_columns("draws") if "draws" in metrics.schema.names else metrics
+    for name, values in texts.items():
+        plain = plain.set_column(plain.schema.get_field_index(name), name, values)
+    with whole(folder / METRICS) as place:
+        arrow_csv.write_csv(plain, place)
+    if "draws" in metrics.schema.names:
+        drawn = pc.and_(pc.is_valid(metrics["draws"]), pc.equal(metrics["study"], DRAWN))
+        rows = pa.table({"row": pa.array(range(len(metrics)), pa.int32()), "draws": metrics["draws"]}).filter(drawn)
+        if len(rows):
+            with whole(folder / DRAWS) as place:
+                pq.write_table(rows, place, compression="zstd", write_page_checksum=True)
+    return [[name, str(kind)] for name, kind in zip(metrics.schema.names, metrics.schema.types)]
+
+
+def type_of(name: str) -> pa.DataType:
+    """The type that its name stands for: of a column of metrics.parquet."""
+    return pa.list_(pa.float32()) if name.startswith("list<") else pa.type_for_alias(name)
+
+
+def read_metrics(folder: Path, types: list[list[str]]) -> pa.Table:
+    """The table that write_metrics() was given, with the draws that it kept. Raises UserError for a file that is broken."""
+    kinds = {name: type_of(kind) for name, kind in types}
+    options = arrow_csv.ConvertOptions(column_types={name: kind for name, kind in kinds.items() if name != "draws"}, null_values=[""],
+                                       strings_can_be_null=True, quoted_strings_can_be_null=False)
+    try:
+        table = arrow_csv.read_csv(folder / METRICS, parse_options=arrow_csv.ParseOptions(newlines_in_values=True), convert_options=options)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise UserError(f"{folder / METRICS}: cannot be read ({error}); take it from git again") from None
+    if missing := [name for name in kinds if name != "draws" and name not in table.schema.names]:
+        raise UserError(f"{folder / METRICS}: has no column {missing[0]}, which {FACTS} names; take both from git again")
+    for name, kind in kinds.items():
+        if pa.types.is_string(kind):
+            mended = pc.replace_substring_regex(table[name], r"^'('*[=+\-@\t\r])", r"\1")
+            table = table.set_column(table.schema.get_field_index(name), name, mended)
+    if "draws" in kinds:
+        draws: list = [None] * len(table)
+        if (folder / DRAWS).exists():
+            kept = read_table(folder / DRAWS, ["row", "draws"]).to_pydict()
+            for row, values in zip(kept["row"], kept["draws"]):
+                draws[row] = values
+        table = table.append_column("draws", pa.array(draws, kinds["draws"]))
+    return table.select(list(kinds)).cast(pa.schema(list(kinds.items())))
+
+
+# ---- runs
+
+def _cell(value: object) -> str:
+    """A value of run.json as a cell: a text as it is where no JSON reads like it, all else as JSON."""
+    if isinstance(value, str) and value:
+        try:
+            json.loads(value)
+        except ValueError:
+            return value
+    return json.dumps(value, sort_keys=True)
+
+
+def _value(cell: str) -> object:
+    """What _cell() was given."""
+    try:
+        return json.loads(cell)
+    except ValueError:
+        return cell
+
+
+def runs_table(facts: list[dict]) -> pd.DataFrame:
+    """A row a run of the fields of its run.json, all text; empty where a run has no such field."""
+    rows = []
+    for fact in facts:
+        row = {}
+        for key, value in fact.items():
+            inside = value if isinstance(value, dict) and value else None
+            row |= {f"{key}.{name}": _cell(part) for name, part in inside.items()} if inside else {key: _cell(value)}
+        rows.append(row)
+    first = ["run", "study", "source", "dataset", "model", "method", "seed"]
+    columns = dict.fromkeys([*first, *sorted({name for row in rows for name in row})])
+    return pd.DataFrame(rows, columns=list(columns), dtype=object).fillna("")
+
+
+def facts_of_runs(runs: pd.DataFrame) -> list[dict]:
+    """What runs_table() was given."""
+    found = []
+    for row in runs.to_dict("records"):
+        fact: dict = {}
+        for name, cell in row.items():
+            key, point, inside = name.partition(".")
+            if cell != "" and point:
+                fact.setdefault(key, {})[inside] = _value(cell)
+            elif cell != "":
+                fact[key] = _value(cell)
+        found.append(fact)
+    return found
+
+
+def read_runs(folder: Path) -> list[dict]:
+    """The facts of the runs of a record."""
+    cells = pd.read_csv(folder / RUNS, dtype=str, keep_default_na=False)
+    return facts_of_runs(cells.apply(as_written))
+
+
+# ---- the layout that the figures' programs read
+
+def write_results(folder: Path, types: list[list[str]], place: Path) -> None:
+    """Write a record's numbers as the programs of scripts/publish/ read them: <place>/metrics.parquet, and for each run
+    <place>/train/<study>/<run>/run.json and history.parquet."""
+    table = read_metrics(folder, types)
+    write_table(table, place / "metrics.parquet", table.schema, {})
+    history = pd.read_csv(folder / HISTORIES, dtype={"run": str, "split": str}, float_precision="round_trip")
+    by_run = dict(iter(history.groupby(as_written(history["run"]))))
+    for fact in read_runs(folder):
+        run = place / "train" / fact["study"] / fact["run"]
+        run.mkdir(parents=True)
+        (run / "run.json").write_text(json.dumps(fact), encoding="utf-8")
+        rows = by_run.get(fact["run"], history.iloc[:0])
+        settings = {key: fact.get(key) for key in ("study", "source", "dataset", "model", "method", "seed", "training", "made_by")}
+        write_table(pa.Table.from_pandas(rows, schema=HISTORY, preserve_index=False), run / "history.parquet", HISTORY,
+                    {"run": fact["run"], "settings": settings | {"data": fact.get("data_options", {})}})
+
+
+def write_runs(facts: list[dict], histories: list[Path], folder: Path) -> None:
+    """Write runs.csv and history.csv."""
+    told = [provenance_of(file).get("settings", {}) for file in histories]  # run.json does not tell by which run its weights were made
+    facts = [fact | ({"made_by": settings["made_by"]} if "made_by" in settings else {}) for fact, settings in zip(facts, told)]
+    write_csv(runs_table(facts), folder / RUNS)
+    read = [read_table(file, HISTORY.names, HISTORY) for file in histories]
+    write_csv((pa.concat_tables(read) if read else HISTORY.empty_table()).to_pandas(), folder / HISTORIES)

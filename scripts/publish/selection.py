@@ -1,0 +1,69 @@
+"""Rows of metrics picked by their settings, once a system, and paired with others: what tables and claims of a paper are told by."""
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+
+import numpy as np
+import pandas as pd
+
+from scripts.common.program import UserError
+
+# What a comparison needs of a row.
+COMPARED = ["value", "sd", "seeds", "ci_low", "ci_high", "effective_groups", "draws"]
+# The columns that are measured or tell of an example's part; all others are settings.
+MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "slice"]
+
+
+def has_draws(row: Mapping) -> bool:
+    """Whether a row can be compared by its draws: those over whole splits carry them."""
+    return isinstance(row.get("draws"), (list, np.ndarray))
+
+
+def as_text(cells: pd.Series) -> pd.Series:
+    """A column as settings name its values: whole numbers without a point, `none` where it is missing."""
+    told = cells.map(lambda cell: f"{cell:g}" if isinstance(cell, (int, float)) and not isinstance(cell, bool) else str(cell))
+    return told.mask(cells.isna(), "none")
+
+
+def fits(cell: str, wanted: str) -> bool:
+    """Whether a value is what a setting says: itself, a pattern with *, or `not` with either."""
+    if wanted.startswith("not "):
+        return not fits(cell, wanted.removeprefix("not "))
+    return cell == wanted or "*" in wanted and fnmatchcase(cell, wanted)
+
+
+def selected(table: pd.DataFrame, settings: dict[str, str | list[str]]) -> pd.DataFrame:
+    """The rows whose columns have these values (one of several), compared as text.
+
+    Beside a slice, what is no column is a further part of the slice. Raises UserError for any other column.
+    """
+    further = [column for column in settings if column not in table and settings[column] != "none"]
+    if further and "slice" not in settings:
+        raise UserError(f"resources/published.csv or claims.yaml: a setting names {further[0]}, which is no column; write one of "
+                        f"{', '.join(table)}")
+    if further:
+        parts = [settings["slice"], *(f"{column}={settings[column]}" for column in further)]
+        settings = settings | {"slice": "; ".join(parts)}
+    for column, value in settings.items():
+        if column in table:
+            wanted = value if isinstance(value, list) else [value]
+            cells = as_text(table[column])
+            table = table[cells.isin([cell for cell in cells.unique() if any(fits(cell, one) for one in wanted)])]
+    return table
+
+
+def settings_columns(metrics: pd.DataFrame, but: list[str]) -> list[str]:
+    """The columns that are settings, whatever the study; experiments that share a run share its rows."""
+    return [column for column in metrics if column not in [*MEASURED, "experiment", *but]]
+
+
+def once(rows: pd.DataFrame, but: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Each system once: that of the experiment with the most seeds."""
+    rows = rows.sort_values("seeds", ascending=False, kind="stable") if "seeds" in rows else rows
+    return rows.drop_duplicates([*settings_columns(rows, list(but)), "slice", "metric"]).sort_index()
+
+
+def pairs_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """The rows that have a like among the others by these columns, with its columns COMPARED in a mapping, `other`."""
+    likes = others[keys].assign(other=others[COMPARED].to_dict("records"))
+    return rows.merge(likes, on=keys)

@@ -1,0 +1,93 @@
+"""The findings on the first screen: what a line says of any study, with or without models, controls and limits."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from scripts.publish.findings import (
+    ABOVE, BELOW, LEVEL, LEVEL_SAYS, NO_CONTROL, NO_MODEL, SAMPLE, Finding, findings_of, shared_caveats)
+from scripts.publish.names import load
+from scripts.publish.scorecard.cells import PLAIN, PREFERRED, PROBES, SYSTEM
+from tests.conftest import ROOT
+from tests.rows import each_row
+from tests.unit.publish_inputs import metric_rows
+
+STUDIES, SOURCES, MODELS = (load(ROOT / f"resources/{name}.yaml") for name in ("studies", "sources", "models"))
+COLUMNS = [*SYSTEM, *PROBES.values(), *PLAIN, *PREFERRED, "measured_on", "train_questions", "draw", "wording", "limit", "control"]
+
+
+def scores() -> pd.DataFrame:
+    """Plain rows of two corpora at four strides, as read_scores() gives them."""
+    metrics = pd.DataFrame(metric_rows())
+    return metrics.reindex(columns=list(dict.fromkeys([*metrics, *COLUMNS])))
+
+
+def found_in(metrics: pd.DataFrame) -> list[Finding]:
+    return findings_of(metrics, STUDIES, SOURCES, MODELS, {"minilm": ("encoders", 2e7)}, ROOT / "resources/published.csv")
+
+
+def of_nli(value: float, above: tuple[float, float, float]) -> pd.DataFrame:
+    """Accuracy of a model on set I, with its distance to a bag of words."""
+    row = {"study": "temporal_nli", "experiment": "tried", "source": "event_templates", "dataset": "temp_order", "split": "test", "slice": "all",
+           "challenge_set": "temp_order", "held_out": "template", "scoring": "ternary", "method": "train", "model": "minilm", "metric": "accuracy",
+           "value": value, "ci_low": value - 0.02, "ci_high": value + 0.02, "n": 500, "seeds": 2, "sample": False}
+    rows = [row, row | {"model": "bag_of_words", "method": "control", "value": value - above[0]},
+            row | {"metric": "accuracy_above_control", "control": "bag_of_words", "value": above[0], "ci_low": above[1], "ci_high": above[2]}]
+    return pd.DataFrame(rows).reindex(columns=list(dict.fromkeys([*row, *COLUMNS, "seed"])))
+
+
+def test_a_line_tells_the_smallest_and_the_largest_stride_with_the_control():
+    found = found_in(scores())
+    assert [one.study for one in found] == ["strided_sop"]
+    assert found[0].line.startswith("Order: ActivityNet 57 → 72 % of pairs put in the right order from stride 0 to 3, best control 54 → 54 (bag of words)")
+    assert [row["title"] for row in found[0].groups[0]["rows"]] == ["stride 0", "stride 3"]
+    assert found[0].marks == ["sample data"] and SAMPLE in found[0].caveats
+
+
+@each_row("above, kind, words", [
+    ((0.05, 0.02, 0.08), ABOVE, "clearly above the control"), ((0.01, -0.02, 0.04), LEVEL, "no better than the control"),
+    ((-0.05, -0.08, -0.02), BELOW, "below the control"), ((0.05, np.nan, np.nan), "unknown", "no interval to tell it from the control")])
+def test_the_line_itself_says_how_the_model_stands_to_the_control(above, kind, words):
+    found = found_in(of_nli(0.6, above))[0]
+    assert found.line == f"Inference: 60 % of pairs judged right, best control {60 - 100 * above[0]:.0f} (bag of words): {words}"
+    assert found.groups[0]["rows"][0]["verdict"] == kind
+    assert (LEVEL_SAYS in found.caveats) == (kind != ABOVE)
+
+
+def test_a_difference_that_rounding_hides_is_told_with_a_decimal():
+    assert "60.2 % of pairs judged right, best control 59.9" in found_in(of_nli(0.602, (0.003, 0.001, 0.005)))[0].line
+
+
+def test_controls_alone_are_told_as_such():
+    metrics = scores()
+    found = found_in(metrics[metrics["method"] == "control"])[0]
+    assert "by the best control alone (bag of words)" in found.line and NO_MODEL in found.caveats
+    assert all(row["value"] is None and row["control"] == 54 for row in found.groups[0]["rows"])
+
+
+def test_a_model_without_controls_is_told_as_such():
+    metrics = scores()
+    found = found_in(metrics[(metrics["method"] == "train") & ~metrics["metric"].str.endswith("_above_control")])[0]
+    assert "no control ran beside it" in found.line and NO_CONTROL in found.caveats
+
+
+def test_a_limit_is_marked():
+    found = found_in(scores().assign(limit=200.0, sample=False))[0]
+    assert found.marks == ["at most 200 items"] and found.caveats[0].startswith("Cut to at most 200 items")
+
+
+def test_the_best_of_several_systems_is_told_as_the_best():
+    first, second = of_nli(0.6, (0.05, 0.02, 0.08)), of_nli(0.7, (0.15, 0.12, 0.18)).replace({"model": {"minilm": "bert_base"}})
+    found = found_in(pd.concat([first, second[second["method"] == "train"]], ignore_index=True))[0]
+    assert "BERT-base" in found.who and "best of 2" in found.who and found.groups[0]["rows"][0]["others"] == [60.0]
+
+
+def test_what_all_findings_share_is_told_once():
+    both = pd.concat([scores(), of_nli(0.6, (0.01, -0.02, 0.04)).assign(sample=True)], ignore_index=True)
+    found = found_in(both)
+    assert shared_caveats(found)[0] == SAMPLE and shared_caveats(found[:1]) == []
+
+
+@pytest.mark.parametrize("study", ["strided_sop", "temporal_nli", "mctaco", "timedial"])
+def test_every_study_has_its_words(study):
+    assert STUDIES[study]["short"] and STUDIES[study]["counted"].split()[0] in ("pairs", "questions", "dialogs")
