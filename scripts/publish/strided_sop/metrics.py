@@ -7,7 +7,7 @@ import pandas as pd
 from scripts.common.strides import UP_TO
 from scripts.evaluate.strided_sop import SCHEMA
 from scripts.publish.marks import limit_if_several
-from scripts.publish.names import experiment_if_needed, method_title, model_title, study_metrics
+from scripts.publish.names import experiment_if_needed, method_title, model_title, study_metrics, without_people
 
 
 PLAIN = ["train", "control", "human"]  # methods that need not be told beside the model
@@ -25,13 +25,15 @@ def learnt_title(facts: dict | pd.Series) -> str:
     return (f", learnt from {strides_told(stride)}" if pd.notna(stride) else "") + (f", learnt from {corpus.replace('_', ' ')}" if pd.notna(corpus) else "")
 
 
-def of_one_stride(metrics: pd.DataFrame) -> pd.DataFrame:
+def of_one_stride(metrics: pd.DataFrame, crossed: bool) -> pd.DataFrame:
     """Rows of one stride each: where several are mixed, those on the slices `stride=k` stand for all pairs of stride k; other rows of a
-    mixture are left out, and so is what tells the stride or orders spans."""
+    mixture are left out, and so is what tells the stride or orders spans and, unless crossed, what learnt from another stride or corpus."""
     stride = metrics["slice"].str.extract(r"^stride=(\d+)$")[0]
     mixed = metrics["stride"].isna()
+    same = metrics["train_stride"].isna() | mixed & metrics["train_stride"].str.startswith(UP_TO, na=False)
+    is_plain = metrics["learn_from"].isna() & same | crossed
     metrics = metrics.assign(stride=metrics["stride"].where(~mixed, stride.astype(float)), slice=metrics["slice"].where(~mixed, "all"))
-    return metrics[metrics["predict"].isna() & metrics["span"].isna() & metrics["stride"].notna()]
+    return metrics[metrics["predict"].isna() & metrics["span"].isna() & metrics["stride"].notna() & is_plain]
 
 
 def variant_title(facts: dict | pd.Series) -> str:
@@ -45,16 +47,17 @@ def variant_title(facts: dict | pd.Series) -> str:
             + learnt_title(facts))
 
 
-def strided_metrics(path: Path, models: dict, slices: bool = False) -> pd.DataFrame:
+def strided_metrics(path: Path, models: dict, slices: bool = False, crossed: bool = False) -> pd.DataFrame:
     """The strided_sop rows of a metrics table, with a column `series`: the model, and how it was trained and measured.
 
-    Rows on all pairs only; slices: those on slices, too.
+    Rows on all pairs only; slices: those on slices, too; crossed: those of what learnt from another stride or corpus, too.
 
     What two experiments share stands once; where they measured the same setting differently (other training
     settings, other seeds), the series carries the experiment's name. `seed` is missing in rows over all seeds.
     """
-    metrics = of_one_stride(study_metrics(path, "strided_sop", SCHEMA))
-    metrics = metrics[slices | (metrics["slice"] == "all")].copy()
+    metrics = of_one_stride(study_metrics(path, "strided_sop", SCHEMA), crossed)
+    metrics = metrics[slices | (metrics["slice"] == "all")]
+    metrics = pd.concat([without_people(metrics), metrics[(metrics["metric"] == "human_accuracy") & (metrics["slice"] == "all")]])
     metrics["stride"] = metrics["stride"].astype(int)
     point = ["source", "split", "slice", "model", *VARIANT, "stride", "limit", "metric", "seed"]
     variants = metrics[VARIANT].drop_duplicates()

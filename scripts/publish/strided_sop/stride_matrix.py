@@ -32,7 +32,7 @@ from scripts.publish.table import write_points
 
 COLUMNS = ["source", "split", "system", "learnt_corpus", "learnt_stride", "stride", "series", "model", "experiment", *VARIANT, "limit", "value", "sd",
            "ci_low", "ci_high", "n", "groups", "sample"]
-CELL, LEFT, TOP, GAP = 0.32, 1.2, 0.62, 0.5  # inches
+CELL, LEFT, TOP, GAP = 0.36, 1.2, 0.85, 0.5  # inches
 PLACE = ["source", "split", "system"]
 
 
@@ -58,7 +58,8 @@ def by_learnt(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def row_title(row: pd.Series, sources: dict) -> str:
     """What a row of a matrix learnt from."""
-    corpus = sources.get(row["learnt_corpus"], {}).get("short", row["learnt_corpus"])
+    title = sources.get(row["learnt_corpus"], {}).get("title", row["learnt_corpus"])
+    corpus = "\n".join(textwrap.wrap(title if len(title) < 30 else row["learnt_corpus"].replace("_", " "), 18)[:2])
     return strides_told(row["learnt_stride"]) + (f",\n{corpus}" if row["is_elsewhere"] else "")
 
 
@@ -76,7 +77,7 @@ def draw_matrix(axes: Axes, cells: pd.DataFrame, strides: list[int], sources: di
     axes.set_xlim(0, len(strides))
     axes.set_ylim(len(rows), 0)
     axes.set_xticks(np.arange(len(strides)) + 0.5, [str(stride) for stride in strides])
-    axes.set_yticks(np.arange(len(rows)) + 0.5, [row_title(row, sources) for _, row in rows.iterrows()], fontsize=6.5)
+    axes.set_yticks(np.arange(len(rows)) + 0.5, [row_title(row, sources) for _, row in rows.iterrows()], fontsize=6)
     axes.tick_params(length=0)
     axes.grid(visible=False)
     axes.set_xlabel("stride measured", fontsize=7, labelpad=1)
@@ -89,7 +90,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         return style.nothing("nothing was learnt from another stride or corpus than it was measured on")
     panels = list(points.groupby(PLACE, sort=False))
     strides = sorted(set(points["stride"]))
-    width = LEFT + CELL * len(strides)
+    width = max(LEFT + CELL * len(strides), 2.3)
     across = max(1, min(len(panels), int(style.WIDTH / width)))
     lines = [panels[start : start + across] for start in range(0, len(panels), across)]
     rows = [max(len(cells.drop_duplicates(["learnt_corpus", "learnt_stride"])) for _, cells in line) for line in lines]
@@ -100,7 +101,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
             own = CELL * len(cells.drop_duplicates(["learnt_corpus", "learnt_stride"]))
             axes = figure.add_axes([(width * place + LEFT - 0.1) / style.WIDTH, 1 - (top + TOP + own) / height, CELL * len(strides) / style.WIDTH, own / height])
             draw_matrix(axes, cells, strides, sources)
-            title = sources.get(source, {}).get("short", sources.get(source, {}).get("title", source))
+            title = "\n".join(textwrap.wrap(sources.get(source, {}).get("title", source), 26)[:2])
             detail = "\n".join(textwrap.wrap(f"{split_title(split)}, {system}" + " (control)" * bool(cells["is_control"].any()), 34))
             axes.annotate(title, (0, 1), (-60, 26), xycoords="axes fraction", textcoords="offset points", fontweight="bold")
             axes.annotate(detail, (0, 1), (-60, 5), xycoords="axes fraction", textcoords="offset points", color=style.GREY, fontsize=6.5, va="bottom")
@@ -110,7 +111,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 
 
 def main(given: argparse.Namespace) -> None:
-    points, sources = by_learnt(strided_metrics(given.metrics, load(given.models))), load(given.sources)
+    points, sources = by_learnt(strided_metrics(given.metrics, load(given.models), crossed=True)), load(given.sources)
     style.save(lambda: draw(points, sources), given)
     write_points(points[COLUMNS], given.output)
     log.info("%s: %d cells", given.output, len(points))

@@ -33,7 +33,7 @@ PLACE = ["source", "split", "predict"]
 COLUMNS = [*PLACE, "system", "model", "method", "experiment", "true", "predicted", "value", "n", "stride_accuracy", "stride_error", "order_accuracy", "both_accuracy",
            "sample", "limit"]
 TOLD = ["stride_accuracy", "stride_error", "order_accuracy", "both_accuracy"]
-CELL, LEFT, TOP, GAP = 0.27, 0.55, 0.85, 0.45  # inches
+CELL, LEFT, TOP, GAP = 0.27, 0.5, 1.1, 0.45  # inches
 
 
 def cells_of(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
@@ -87,7 +87,7 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
         return style.nothing("no system told the stride")
     panels = [(place, matrix) for *place, matrix in ((*place[:3], matrix) for place, matrix in cells.groupby([*PLACE, "system"], sort=False))]
     size = CELL * (cells["true"].max() + 1)
-    width, row = max(LEFT + size + 0.25, 1.75), TOP + size + GAP
+    width, row = max(LEFT + size + 0.25, 2.3), TOP + size + GAP
     across = int(style.WIDTH / width)
     down = -(-len(panels) // across)
     figure = plt.figure(figsize=(style.WIDTH, row * down))
@@ -96,9 +96,9 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
         own = CELL * matrix["true"].nunique()
         axes = figure.add_axes([left / style.WIDTH, 1 - (top + own) / (row * down), own / style.WIDTH, own / (row * down)])
         draw_matrix(axes, matrix)
-        title = sources.get(source, {}).get("short", sources.get(source, {}).get("title", source))
-        axes.annotate(f"{title}, {split_title(split)}: {TASKS[predict]}", (0, 1), (-18, 42), xycoords="axes fraction", textcoords="offset points", fontsize=6.5,
-                      fontweight="bold")
+        title = textwrap.wrap(sources.get(source, {}).get("title", source), 26)[:2]
+        axes.annotate("\n".join([*title, f"{split_title(split)}, {TASKS[predict]}"]), (0, 1), (-18, 42), xycoords="axes fraction", textcoords="offset points", fontsize=6.5,
+                      fontweight="bold", va="bottom", linespacing=1.1)
         axes.annotate(title_of(matrix, 1 / matrix["true"].nunique()), (0, 1), (-18, 4), xycoords="axes fraction", textcoords="offset points", fontsize=6.2,
                       va="bottom", linespacing=1.1)
     return figure
