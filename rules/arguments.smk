@@ -184,8 +184,10 @@ def provenance_of(wildcards):
 
 
 def expected_of(wildcards):
-    """What the cleaner must find, as an option; nothing where the source does not say."""
-    return ["--expect", as_json(SOURCES[wildcards.source]["expect"])] if "expect" in SOURCES[wildcards.source] else []
+    """What the cleaner must find, and what it keeps, as options; nothing where the source does not say."""
+    entry = SOURCES[wildcards.source]
+    expected = ["--expect", as_json(entry["expect"])] if "expect" in entry else []
+    return [*expected, *(["--keep-rolling-repeats"] if entry.get("keep_rolling_repeats") else [])]
 
 
 def read_splits(wildcards):
@@ -241,11 +243,11 @@ def evaluated_sources(wildcards):
 def evaluation_arguments(wildcards, output):
     """The file of the arguments of an evaluation whose number depends on the experiment."""
     build = ["--build", f"results/build/{wildcards.study}"] if "datasets" in STUDIES[wildcards.study]["evaluation_reads"] else []
-    human = human_labels(wildcards)
+    people = answers_of_people(wildcards.experiment)
     released = ["--fetched", "results/fetch"] if read_released(wildcards) else []
     external = ["--external", *external_systems(wildcards)] if external_systems(wildcards) else []
     answered = [f"{dataset.source}/{dataset.name}" for dataset in PLAN.datasets.values() if dataset.study == wildcards.study]
-    options = [f"--human={human}", "--others", *answered] if human else []
+    options = ["--people", *people, "--others", *answered] if people else []
     return argument_file(["--runs", *PLAN.experiments[wildcards.experiment], *build, *released, *external, *options,
                           "--sources", f"{hand_over({'sources.yaml': evaluated_sources(wildcards)})}/sources.yaml"])
 
@@ -353,7 +355,7 @@ def page_texts():
     studies = fields_of(STUDIES, USED_STUDIES, ("title", "short", "counted", "paper", "headline"))
     for study, entry in studies.items():
         entry["methods"] = {method: {"learns": how["learns"]} for method, how in STUDIES[study]["methods"].items()}
-    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "compares", "caption")
+    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "needs_people", "compares", "caption")
     items = [{key: item[key] for key in shown if key in item} for item in PUBLISHED.values()]
     resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
     captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in (*USED_STUDIES, "all")), *(item["caption"] for item in items)]

@@ -1,6 +1,6 @@
 """Evaluate: every number of the study called <name>, with its interval.
 
-Reads  results/train/<study>/<run>/, the datasets where a study's evaluation needs them, human answers where there are any,
+Reads  results/train/<study>/<run>/, the datasets where a study's evaluation needs them, people's answers where there are any,
        results/external/<study>/<source>/<dataset>/<split>/<name>/: predictions made elsewhere (docs/add.md)
 Writes results/evaluate/<name>/<study>/<experiment>.parquet   the numbers of one experiment
        results/evaluate/<name>/metrics.parquet                all of them in one table
@@ -18,7 +18,7 @@ rule evaluate_experiment:
     """The numbers of an experiment, by scripts/evaluate/<study>.py."""
     input:
         read=read_by_evaluation,
-        human=human_labels,
+        people=lambda wildcards: answers_of_people(wildcards.experiment),
     output:
         metrics=f"{EVALUATED}/{{study}}/{{experiment}}.parquet",
     params:

@@ -1,5 +1,7 @@
 """Which files stand where, and which of them a rule reads. A file that stands for a folder is its manifest.json."""
 
+from glob import glob, has_magic
+
 # A local source whose path is not absolute begins at the project's folder.
 def project_path(path):
     """A file of the project as seen from the working directory: relative where it is inside, absolute elsewhere."""
@@ -172,15 +174,24 @@ def read_by_evaluation(wildcards):
             *(f"{folder}/{name}" for folder in external_systems(wildcards) for name in ("predictions.parquet", "run.json"))]
 
 
-def human_labels(wildcards):
-    """The human answers that an experiment names; nothing where it names none."""
-    return config["experiments"][wildcards.experiment].get("human_labels") or []
+def answers_of_people(experiment):
+    """The files of people's answers that an experiment names, or that its patterns stand for. Raises WorkflowError where a pattern stands
+    for none."""
+    files = []
+    for pattern in config["experiments"][experiment].get("people") or []:
+        found = sorted(glob(pattern)) if has_magic(pattern) and not Path(pattern).exists() else [pattern]
+        if not found:
+            raise WorkflowError(f"experiments: {experiment}: people: there is no file {pattern}; put the answers there, or correct the pattern")
+        files += found
+    return list(dict.fromkeys(files))
+
+
+ANSWERED_EXPERIMENTS = [name for name in PLAN.experiments if answers_of_people(name)]
 
 
 def human_files(study):
-    """The human answers that the experiments of a study name."""
-    files = {config["experiments"][name].get("human_labels") for name in PLAN.experiments if config["experiments"][name]["study"] == study}
-    return sorted(files - {None})
+    """The people's answers that the experiments of a study name."""
+    return sorted({file for name in ANSWERED_EXPERIMENTS if config["experiments"][name]["study"] == study for file in answers_of_people(name)})
 
 
 def measured_runs(study):
@@ -218,6 +229,9 @@ def is_published(item):
     if "compares" in item:
         return any(item["study"] in (one["study"], "all") for one in COMPARED[item["compares"]])
     runs = model_runs(item["study"]) if item.get("needs_model") else measured_runs(item["study"])
+    if item.get("needs_people"):
+        answered = {run for name in ANSWERED_EXPERIMENTS for run in PLAN.experiments[name]}
+        return any(run.name in answered for run in measured_runs(item["study"]))
     if item["study"] == "all":
         plain = {run for name, names in PLAN.experiments.items() if name not in sum(ALTERED.values(), []) for run in names}
         runs = [run for run in runs if run.name in plain]

@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from scripts.common.items import items_of
 from scripts.common.keyed import keyed_uniform
 from tests.conftest import ROOT
 from tests.fuzz import Target
@@ -87,7 +88,8 @@ QUESTIONS = {
 }
 TERMS = (ROOT / "resources/temporal_terms.yaml").read_bytes()
 TEMPLATES = (ROOT / "resources/templates.csv").read_text(encoding="utf-8").splitlines(keepends=True)
-SHEET = "source,dataset,split,pair_id,text_a,text_b,answer\ncorpus,stride-0,val,p0,\"a, b\",c,in_order\ncorpus,stride-0,val,p1,a,b,\n"
+SHEET = "study,source,dataset,split,item,person,answer,types\n" + "".join(
+    f"strided_sop,corpus,stride-0,val,{item:016x},Ann,in_order,unrelated\n" for item in items_of(pd.Series(["p0", "p1"])))
 RUN = {"run": "r", "study": "strided_sop", "source": "corpus", "dataset": "stride-0", "model": "m", "method": "train", "seed": 1,
        "labels": ["swapped", "in_order"], "train_examples": 9, "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}}
 PREDICTIONS = parquet(run=["r", "r"], split=["val"] * 2, selection=["held_out"] * 2, epoch=pa.array([1, 1], pa.int32()), example_id=["p0", "p1"],
@@ -127,15 +129,17 @@ TARGETS = {
         "scripts.evaluate.timedial", {"test.json": as_json(INSTANCES), "scores.jsonl": lines(*(
             {"id": one["id"], "scores": {one[key]: -1.5 for key in ("correct1", "correct2", "incorrect1", "incorrect2") if one[key] != "none"}}
             for one in INSTANCES))}, ["--gold", "{in}/test.json", "--predictions", "{in}/scores.jsonl", "--resamples", "10"]),
-    "human answers": Target(
-        "scripts.evaluate.strided_sop", {"human.csv": SHEET.encode(), "r/run.json": as_json(RUN), "r/predictions.parquet": PREDICTIONS,
+    "answers of people": Target(
+        "scripts.evaluate.strided_sop", {"ann.csv": SHEET.encode(), "r/run.json": as_json(RUN), "r/predictions.parquet": PREDICTIONS,
                                          "corpus/stride-0/val.parquet": BUILT, "sources.yaml": b"corpus: {evaluate: [val]}\n"},
-        ["--experiment", "e", "--runs", "r", "--trained", "{in}", "--build", "{in}", "--sources", "{in}/sources.yaml", "--human", "{in}/human.csv",
-         "--output", "{out}/metrics.parquet", "--resamples", "10"], ("metrics.parquet",), damaged=("human.csv",)),
+        ["--experiment", "e", "--runs", "r", "--trained", "{in}", "--build", "{in}", "--sources", "{in}/sources.yaml", "--people", "{in}/ann.csv",
+         "--output", "{out}/metrics.parquet", "--resamples", "10"], ("metrics.parquet",), damaged=("ann.csv",)),
     "unit_normalization": Target("scripts.build.unit_normalization", {"answers.txt": ANSWERS.encode()}, [], stdin="answers.txt"),
-    "annotation_sheet": Target(
-        "scripts.build.annotation_sheet", {"corpus/stride-0/val.parquet": parquet(pair_id=["p0", "p1"], text_a=["=1", "b"], text_b=["c", "-d"])},
-        ["--dataset", "{in}/corpus/stride-0", "--split", "val", "--pairs", "2", "--seed", "1", "--output", "{out}/sheet.csv"], ("sheet.csv",)),
+    "labelling page": Target(
+        "scripts.publish.labelling.page", {"strided_sop/corpus/stride-0/val.parquet": parquet(
+            pair_id=["p0", "p1"], text_a=["=1", "b"], text_b=["c", "-d"], label=pa.array([1, 0], pa.int8()))},
+        ["--dataset", "{in}/strided_sop/corpus/stride-0", "--split", "val", "--items", "2", "--seed", "1", "--output", "{out}/page.html"],
+        ("page.html",)),
     **{f"candidates ({name[2:]})": Target(
         "scripts.build.candidates", {name: content, "events.txt": b"he quit the job\nthey ate\n", "terms.yaml": TERMS},
         ["--questions", f"{{in}}/{name}", "--events", "{in}/events.txt", "--terms", "{in}/terms.yaml", "--candidates", "6", "--seed", "1",

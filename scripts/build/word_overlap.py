@@ -29,14 +29,14 @@ def words_of(texts: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     return keyed_hash(words.filter(pc.not_equal(words, "")).to_pandas()), counts
 
 
-def runs_of(texts: pd.Series) -> pd.DataFrame:
-    """Every run of words in the texts: text (its place), at (the place of its first word in it), run (a hash)."""
+def runs_of(texts: pd.Series, length: int = RUN) -> pd.DataFrame:
+    """Every run of so many words in the texts: text (its place), at (the place of its first word in it), run (a hash)."""
     words, counts = words_of(texts)
     text = np.repeat(np.arange(len(counts)), counts)
     at = np.arange(len(words)) - np.repeat(np.cumsum(counts) - counts, counts)
-    starts = np.flatnonzero(at + RUN <= counts[text])
+    starts = np.flatnonzero(at + length <= counts[text])
     run = np.zeros(len(starts), np.uint64)
-    for place in range(RUN):
+    for place in range(length):
         run = keyed_hash(pd.Series([""]), run ^ words[starts + place], place)
     return pd.DataFrame({"text": text[starts], "at": at[starts], "run": run})
 

@@ -9,7 +9,8 @@ Writes train/ and val/, each a folder of shards part-00000.parquet … (schema c
 A tenth of the videos, by hash of the id, is val. Captions are cleaned in this order, and each thing done is counted:
 lists of different lengths are cut to the shortest; what is not text is dropped, and what has no finite times; white
 space is stripped and joined; empty text is dropped; captions are sorted by start time; a caption is dropped when the
-next one of the video repeats it or goes on from it by whole words. A video id that occurs again is dropped.
+next one of the video repeats it or goes on from it by whole words (--keep-rolling-repeats: counted, and kept, as in the
+examples of Jain et al. 2020). A video id that occurs again is dropped.
 
     python -m scripts.clean.howto100m --source howto100m --fetched results/fetch/howto100m \\
         --output results/clean/howto100m --provenance '{"licence": "unstated"}'
@@ -41,14 +42,14 @@ def fresh(videos: pa.RecordBatch, seen: Seen) -> pa.RecordBatch:
     return videos if new.all() else videos.filter(pa.array(new))
 
 
-def clean(read: Iterator[pa.RecordBatch], videos: VideoTable, shards: dict[str, Shards], source: str, bar: tqdm) -> list[Count]:
+def clean(read: Iterator[pa.RecordBatch], videos: VideoTable, shards: dict[str, Shards], given: argparse.Namespace, bar: tqdm) -> list[Count]:
     """Clean all that is read into the shards of each split and the table of videos; returns the counts."""
     counts, seen, repeated = Counter(), Seen(), 0
     for batch in read:
         bar.update(batch["end_byte"][-1].as_py() - bar.n)
         new = fresh(batch, seen)
         repeated += len(batch) - len(new)
-        captions, listed, found = clean_batch(new, source)
+        captions, listed, found = clean_batch(new, given.source, given.keep_rolling_repeats)
         counts.update(found)
         videos.add(listed)
         for split, table in zip(SPLITS, captions):
@@ -66,7 +67,7 @@ def clean_file(file: Path, given: argparse.Namespace, folder: Path) -> list[Coun
     listing = given.fetched / NAME
     with reading(file, given.processes) as read, table_writer(folder / "videos.parquet", VIDEOS, given.provenance) as writer, \
             tqdm(total=size_of(file), unit="B", unit_scale=True, desc=given.source, disable=None) as bar:
-        counts = clean(read, VideoTable(writer, listing_of(listing) if listing.exists() else None), shards, given.source, bar)
+        counts = clean(read, VideoTable(writer, listing_of(listing) if listing.exists() else None), shards, given, bar)
     if not total(counts, "videos", "read"):
         raise UserError(f"{file}: no video in it; fetch it again")
     for split, each in shards.items():
@@ -90,6 +91,7 @@ def arguments() -> argparse.ArgumentParser:
     shared = cleaner_arguments(__doc__)
     shared.add_argument("--videos-per-shard", type=whole_number(1, 10**9), default=20_000, metavar="N",
                         help="how many videos a file holds; default: %(default)s")
+    shared.add_argument("--keep-rolling-repeats", action="store_true", help="keep captions that the next one repeats or goes on from")
     return shared
 
 

@@ -146,24 +146,27 @@ def note_times(start: np.ndarray, end: np.ndarray, video: np.ndarray, rows: np.n
     counts.captions("noted", TOGETHER, rows[1:][(start[rows[1:]] == start[rows[:-1]]) & same])
 
 
-def kept_rows(tidy: pa.Array, start: np.ndarray, video: np.ndarray, rows: np.ndarray, counts: BatchCounts) -> np.ndarray:
-    """Of the rows with text and times those that stay, by start time, without those that the next one repeats or goes on from."""
+def kept_rows(tidy: pa.Array, start: np.ndarray, video: np.ndarray, rows: np.ndarray, counts: BatchCounts,
+              keep_rolling: bool = False) -> np.ndarray:
+    """Of the rows with text and times those that stay, by start time, without those that the next one repeats or goes on from
+    (keep_rolling: with them; then they are counted only)."""
     of_row, unsorted = video[rows], np.zeros(len(counts.split_of), bool)
     unsorted[of_row[1:][(np.diff(start[rows]) < 0) & (of_row[1:] == of_row[:-1])]] = True
     counts.videos("changed", UNSORTED, unsorted)
     places = np.flatnonzero(unsorted[of_row])
     rows[places] = rows[places][np.lexsort((start[rows[places]], of_row[places]))]
     rolls = rolling(tidy, video, rows)
-    counts.captions("dropped", "the next caption repeats it or goes on from it", rows[rolls])
+    counts.captions("noted" if keep_rolling else "dropped", "the next caption repeats it or goes on from it", rows[rolls])
+    rolls &= not keep_rolling
     counts.captions("kept", "", rows[~rolls])
     return rows[~rolls]
 
 
-def clean_batch(videos: pa.RecordBatch, source: str) -> tuple[list[pa.Table], pa.Table, Counter]:
+def clean_batch(videos: pa.RecordBatch, source: str, keep_rolling: bool = False) -> tuple[list[pa.Table], pa.Table, Counter]:
     """The captions of each split and the videos of a batch of different videos (scripts/clean/howto100m_batches.py), and counts
     by (split number, unit, action, reason).
 
-    Captions have schema CAPTIONS, videos VIDEOS without the categories.
+    keep_rolling: whether captions stay that the next one repeats or goes on from. Captions have schema CAPTIONS, videos VIDEOS without the categories.
     """
     ids = videos["video_id"]
     split_of = (keyed_uniform(pd.Series(ids.to_pylist(), dtype=object), 0) < VAL_SHARE).astype(np.int64)
@@ -174,7 +177,7 @@ def clean_batch(videos: pa.RecordBatch, source: str) -> tuple[list[pa.Table], pa
     count_lists(videos, sizes, counts)
     tidy, rows = with_text(videos, np.isfinite(start) & np.isfinite(end), counts)
     counts.captions("noted", "start is after end", rows[start[rows] > end[rows]])
-    rows = kept_rows(tidy, start, video, rows, counts)
+    rows = kept_rows(tidy, start, video, rows, counts, keep_rolling)
     note_times(start, end, video, rows, counts)
     kept = np.bincount(video[rows], minlength=len(videos))
     counts.videos("dropped", NO_SENTENCE, kept == 0)

@@ -20,6 +20,9 @@ def evaluation_arguments(doc: str, gold: str | None = None) -> argparse.Argument
     runs.add_argument("--sources", type=Path, help="resources/sources.yaml")
     runs.add_argument("--external", type=Path, nargs="+", default=[], metavar="FOLDER",
                       help="systems that --predictions with --name has kept, to be measured beside the runs")
+    runs.add_argument("--people", type=Path, nargs="+", default=[], metavar="FILE", help="CSV files of people's answers (docs/people.md)")
+    runs.add_argument("--others", nargs="+", default=[], metavar="SOURCE/DATASET",
+                      help="datasets that these may hold answers of and that are not measured here")
     runs.add_argument("--output", type=Path, help="the Parquet file to write")
     files = options.add_argument_group("predictions made elsewhere (their form: scripts/evaluate/external.py)")
     files.add_argument("--predictions", type=Path, nargs="+", metavar="FILE", help="CSV, or JSON lines: example_id and label or scores")

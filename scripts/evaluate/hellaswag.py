@@ -31,6 +31,8 @@ from scripts.evaluate.arguments import evaluation_arguments, evaluation_given
 from scripts.evaluate.bootstrap import resampling
 from scripts.evaluate.experiment import Run, read_examples, read_scores, read_sources, replicates_of, runs_by_dataset, write_metrics
 from scripts.evaluate.external import Answered, external_systems, score_predictions
+from scripts.evaluate.people import System, people_rows
+from scripts.evaluate.people_answers import answers_given, on_split
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share, sums_by_group
 from scripts.evaluate.timedial_ranking import checked, outranked, outranked_by_chance
 
@@ -63,15 +65,23 @@ def tallies_of(endings: pd.DataFrame, right: list[np.ndarray]) -> tuple[list[Tal
                   np.bincount(group[inside], minlength=len(groups))) for name, inside in parts.items()], groups
 
 
-def of_dataset(endings: pd.DataFrame, systems: dict[tuple, list[Run]], split: str, resamples: int) -> list[dict]:
-    """The rows of one split of one dataset; systems: the runs by model and method."""
-    label, item, rows = endings["label"].to_numpy(), endings["instance"].to_numpy(), []
+def people_values(endings: pd.DataFrame, chosen: np.ndarray) -> dict[str, np.ndarray]:
+    """(items,) 1 where the right ending, and no other, was chosen (1; else 0)."""
+    return {"accuracy": outranked(chosen, endings["label"].to_numpy(), pd.factorize(endings["instance_id"])[0])[0]}
+
+
+def of_dataset(endings: pd.DataFrame, systems: dict[tuple, list[Run]], split: str, resamples: int,
+               people: pd.DataFrame | None = None) -> list[dict]:
+    """The rows of one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
+    label, item, rows, found = endings["label"].to_numpy(), endings["instance"].to_numpy(), [], {}
     for (model, method), runs in systems.items():
         how = outranked_by_chance if method == "control" else outranked
-        tallies, groups = tallies_of(endings, [how(scores_of(run, split, endings), label, item)[0] for run in runs])
+        right = [how(scores_of(run, split, endings), label, item)[0] for run in runs]
+        found[model, method] = System({"accuracy": np.stack(right)}, replicates_of(runs))
+        tallies, groups = tallies_of(endings, right)
         same = {"model": model, "method": method, "train_examples": runs[0].facts["train_examples"] or None}
         rows += [same | row for row in metric_rows(tallies, replicates_of(runs), resampling(groups, resamples))]
-    return rows
+    return rows + people_rows(people, endings.assign(unit=endings["instance_id"]), people_values, found, 2, resamples)
 
 
 def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
@@ -81,17 +91,20 @@ def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
 
 
 def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
-            resamples: int) -> list[dict]:
-    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems()."""
+            resamples: int, people: pd.DataFrame | None = None) -> list[dict]:
+    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
+    answers_given()."""
     rows = []
     for (source, dataset), systems in datasets.items():
         same = {"study": "hellaswag", "source": source, "dataset": dataset, "sample": "sample" in sources[source]}
-        same |= next(iter(systems.values()))[0].facts["data_options"]
+        facts = next(iter(systems.values()))[0].facts
+        same |= facts["data_options"]
         for split in sources[source]["evaluate"]:
             file = build / source / dataset / f"{split}.parquet"
             endings = checked(read_examples(file, CHOICES, 2), file)
+            answered = on_split(people, facts, split, endings.assign(unit=endings["instance_id"]))
             every = systems | external.get((source, dataset, split), {})
-            rows += [same | {"split": split} | row for row in of_dataset(endings, every, split, resamples)]
+            rows += [same | {"split": split} | row for row in of_dataset(endings, every, split, resamples, answered)]
     return rows
 
 
@@ -102,7 +115,8 @@ def main(given: argparse.Namespace) -> None:
     datasets = runs_by_dataset(given.trained, given.runs)
     sources = read_sources(given.sources, {source for source, _ in datasets})
     external = external_systems(given.external, given.build, ANSWERED)
-    write_metrics(measure(datasets, external, given.build, sources, given.resamples), SCHEMA, given)
+    people = answers_given(given, ANSWERED.study, datasets, ANSWERED.labels[0])
+    write_metrics(measure(datasets, external, given.build, sources, given.resamples, people), SCHEMA, given)
 
 
 def arguments() -> argparse.ArgumentParser:

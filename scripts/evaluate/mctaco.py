@@ -49,6 +49,8 @@ from scripts.evaluate.experiment import (
 from scripts.evaluate.external import Answered, external_systems, print_rows, score_predictions
 from scripts.evaluate.mctaco_predictions import as_margins, read_judgements, released_judgements
 from scripts.evaluate.mctaco_ranges import one_range
+from scripts.evaluate.people import System, people_rows
+from scripts.evaluate.people_answers import answers_given, on_split
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share
 
 RANGED = ["duration", "frequency"]  # what is asked for is one range; in ordering, hours before and hours after can both be right
@@ -163,8 +165,15 @@ def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
             | {"quantities=several": np.isin(category, RANGED) & (amounts > 1)})
 
 
-def of_dataset(answers: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], resamples: int) -> list[dict]:
-    """Every metric on one split of one dataset; systems: the runs by model and method."""
+def people_values(rows: pd.DataFrame, chosen: np.ndarray) -> dict[str, np.ndarray]:
+    """By metric the (questions,) values of answers that accept (1) or turn down (0) each candidate."""
+    exact, f1 = by_question(rows["label"].to_numpy(), chosen, pd.factorize(rows["group_id"])[0])
+    return {"exact_match": exact, "f1": f1}
+
+
+def of_dataset(answers: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], resamples: int,
+               people: pd.DataFrame | None = None) -> list[dict]:
+    """Every metric on one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
     label, (question, questions), parts = answers["label"].to_numpy(), pd.factorize(answers["group_id"]), slices(answers)
     drawn = resampling(questions, resamples)
     exact, f1 = expected_at_random(label, question)
@@ -173,6 +182,7 @@ def of_dataset(answers: pd.DataFrame, split: str, systems: dict[tuple, list[Run]
             ("always_yes", np.ones_like(label)), ("always_no", np.zeros_like(label)), ("gold", label))}
     rows = [{"model": name, "method": "baseline"} | row for name, values in baselines.items()
             for row in metric_rows(tallies_of(values, parts), [], drawn)]
+    found = {(name, "baseline"): System(told_apart(values), []) for name, values in baselines.items() if name != "gold"}
     for (model, method), runs in systems.items():
         facts = runs[0].facts
         scores = [read_scores(run, split, answers["example_id"], "answers")[0] for run in runs]
@@ -183,8 +193,16 @@ def of_dataset(answers: pd.DataFrame, split: str, systems: dict[tuple, list[Run]
         elif method == EXTERNAL:
             same |= {"train_pairs": None}
         replicates = replicates_of(runs)
-        rows += [same | row for row in metric_rows(tallies_of(question_values(answers, margins), parts), replicates, drawn)]
-    return rows
+        values = question_values(answers, margins)
+        found[model, method] = System(told_apart(values), replicates)
+        rows += [same | row for row in metric_rows(tallies_of(values, parts), replicates, drawn)]
+    by_unit = answers.assign(unit=answers["group_id"])
+    return rows + people_rows(people, by_unit, people_values, found, len(ANSWERED.labels[0]), resamples)
+
+
+def told_apart(values: dict[str, list[np.ndarray]]) -> dict[str, np.ndarray]:
+    """Of question_values() those that people have too, as (replicates, questions)."""
+    return {metric: np.stack(values[metric]) for metric in ("exact_match", "f1")}
 
 
 def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
@@ -194,18 +212,20 @@ def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
 
 
 def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path,
-            fetched: Path | None, sources: dict, resamples: int) -> list[dict]:
+            fetched: Path | None, sources: dict, resamples: int, people: pd.DataFrame | None = None) -> list[dict]:
     """Every metric of the runs of an experiment, of predictions made elsewhere (external_systems()), and of what was released with
     its corpora (schema metrics, less the experiment)."""
     rows, released = [], set()
     for (source, dataset), systems in datasets.items():
-        options = next(iter(systems.values()))[0].facts["data_options"]
+        facts = next(iter(systems.values()))[0].facts
+        options = facts["data_options"]
         for split in sources[source]["evaluate"]:
             answers = read_examples(build / source / dataset / f"{split}.parquet", ANSWERS, 2)
             limit = options.get("limit")
             same = {"study": "mctaco", "source": source, "split": split, "limit": limit, "sample": "sample" in sources[source]}
             every = systems | external.get((source, dataset, split), {})
-            rows += [same | {"dataset": dataset} | options | row for row in of_dataset(answers, split, every, resamples)]
+            answered = on_split(people, facts, split, answers.assign(unit=answers["group_id"]))
+            rows += [same | {"dataset": dataset} | options | row for row in of_dataset(answers, split, every, resamples, answered)]
             if fetched and (source, split, limit) not in released:
                 released.add((source, split, limit))
                 entries = {name: entry for name, entry in sources[source].get("predictions", {}).items() if entry["split"] == split}
@@ -235,7 +255,8 @@ def main(given: argparse.Namespace) -> None:
     datasets = runs_by_dataset(given.trained, given.runs)
     sources = read_sources(given.sources, {source for source, _ in datasets})
     external = external_systems(given.external, given.build, ANSWERED)
-    rows = measure(datasets, external, given.build, given.fetched, sources, given.resamples)
+    people = answers_given(given, ANSWERED.study, datasets, ANSWERED.labels[0])
+    rows = measure(datasets, external, given.build, given.fetched, sources, given.resamples, people)
     write_metrics(rows, SCHEMA, given)
 
 

@@ -3,7 +3,7 @@
 Metrics, as shares from 0 to 1, on each evaluation split:
   accuracy       at the epoch with the lowest loss on the held-out training videos
   peak_accuracy  at the epoch that was best on this very split: what the paper reports
-  human_accuracy of human answers (--human), where there are any
+  human_accuracy of people's answers (--people), where there are any, and more beside it: scripts/evaluate/people.py
 Where the stride is told (the option predict): scripts/evaluate/predicted_strides.py. Where spans are put in order: scripts/evaluate/spans.py.
 The accuracy stands on all pairs (slice all) and on slices of them (overlap=none, position=first_third, …:
 scripts/evaluate/strided_slices.py says which); the n of each partition's slices add up to that of all. Intervals are 95 %
@@ -16,11 +16,6 @@ Writes a Parquet file (schema metrics: scripts/common/tables.py)
 
     python -m scripts.evaluate.strided_sop --experiment activitynet_sop --runs RUN RUN … \\
         --trained results/train/strided_sop --build results/build/strided_sop --sources resources/sources.yaml --output /tmp/metrics.parquet
-
---human names a CSV with the columns source, dataset, split, pair_id, answer (in_order or swapped), as made by
-scripts/build/annotation_sheet.py and filled in by people: one answer a pair. Experiments may share one: answers of datasets
-that only others measure (--others) are left to them. Of a dataset cut by the option limit those count that are on its pairs,
-whether they were given for it or for the whole one.
 
 Predictions made elsewhere (scripts/evaluate/external.py), labels swapped and in_order; prints per cent:
 
@@ -35,7 +30,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from scripts.common.program import UserError, cut, execute, log, shown
+from scripts.common.program import UserError, execute, shown
 from scripts.common.runs import read_predictions
 from scripts.common.strides import strides_of
 from scripts.common.tables import STRIDED_PAIRS, read_complete
@@ -44,7 +39,8 @@ from scripts.evaluate.arguments import evaluation_arguments, evaluation_given
 from scripts.evaluate.bootstrap import resampling
 from scripts.evaluate.experiment import Run, label_scores, read_sources, replicates_of, runs_by_dataset, write_metrics
 from scripts.evaluate.external import Answered, external_systems, score_predictions
-from scripts.evaluate.human_answers import read_answers
+from scripts.evaluate.people import System, people_rows
+from scripts.evaluate.people_answers import answers_given, on_split
 from scripts.evaluate.strided_slices import READ, parts_of, slices_of
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share, sums_by_group
 
@@ -106,35 +102,17 @@ def tallies_of(judgements: list[pd.DataFrame], metric: str, where: Path,
                   np.bincount(video[inside], minlength=len(videos))) for name, inside in slices.items()], videos
 
 
-def answered_pairs(answers: pd.DataFrame, source: str, dataset: str, limit: int | None, gold: pd.DataFrame) -> pd.DataFrame:
-    """The answers on a dataset; of one that is cut (limit) those on its pairs (gold: split and example_id), for the whole one too."""
-    whole = dataset if limit is None else dataset.removesuffix(f"-limit-{limit}")
-    part = answers[(answers["source"] == source) & answers["dataset"].isin([dataset, whole])]
-    if limit is None:
-        return part
-    known = pd.MultiIndex.from_frame(part[["split", "pair_id"]]).isin(pd.MultiIndex.from_frame(gold[["split", "example_id"]]))
-    log.info("%s %s: %d of %d human answers are on pairs within the limit", source, dataset, known.sum(), len(part))
-    return part[known].drop_duplicates(["split", "pair_id"])
-
-
-def human_rows(answers: pd.DataFrame, human: Path, facts: dict, gold: pd.DataFrame, resamples: int) -> list[dict]:
-    """The human accuracy on the dataset of a run, a row a split; empty when nobody answered for it.
-
-    answers: those of read_answers() on this dataset, one a pair; gold: split, example_id, group_id and label of its pairs.
-    """
-    known = dict(zip(facts["labels"], range(len(facts["labels"]))))
-    joined = answers.merge(gold.drop_duplicates(["split", "example_id"]), how="left",
-                           left_on=["split", "pair_id"], right_on=["split", "example_id"])
-    lost = joined[joined["label"].isna()]
-    if len(lost):
-        raise UserError(f"{human}: pair {cut(lost['pair_id'].iloc[0])} is not in split {cut(lost['split'].iloc[0])} of "
-                        f"{facts['source']} {facts['dataset']}; make the sheet from the dataset that is evaluated")
-    joined["right"] = joined["answer"].map(known) == joined["label"]
-    rows = []
-    for split, part in joined.groupby("split"):
-        tallies, videos = tallies_of([part], "human_accuracy", human)
-        rows += [{"split": split} | row for row in metric_rows(tallies, [], resampling(videos, resamples))]
-    return rows
+def people_on(answers: pd.DataFrame | None, split: str, judgements: dict[tuple, list[pd.DataFrame]],
+              systems: dict[tuple, list[Run]], resamples: int) -> list[dict]:
+    """What people reached on a split, and every system on the same pairs (scripts/evaluate/people.py); judgements: of judged(), by system."""
+    of_split = {name: [one[(one["split"] == split) & (one["metric"] == "accuracy")] for one in ones] for name, ones in judgements.items()}
+    examples = next(iter(of_split.values()))[0].assign(unit=lambda rows: rows["example_id"]).reset_index(drop=True)
+    right = {name: np.stack([one.set_index("example_id")["right"].loc[examples["example_id"]].to_numpy(float) for one in ones])
+             for name, ones in of_split.items()}
+    found = {name: System({"accuracy": values}, replicates_of(systems[name])) for name, values in right.items()}
+    answered = on_split(answers, next(iter(systems.values()))[0].facts, split, examples)
+    return people_rows(answered, examples, lambda rows, chosen: {"accuracy": (rows["label"] == chosen).to_numpy(float)}, found,
+                       len(ANSWERED.labels[0]), resamples)
 
 
 def of_system(runs: list[Run], judgements: list[pd.DataFrame], parts: dict[str, pd.DataFrame], resamples: int) -> list[dict]:
@@ -213,20 +191,11 @@ def seconds_by_split(folder: Path, evaluation: list[str]) -> dict[str, float]:
     return {split: float(np.median(read_complete(folder / f"{split}.parquet", schema)["seconds_apart"].to_numpy())) for split in evaluation}
 
 
-def limit_of(facts: dict) -> int | None:
-    """How many pairs of each split a run's dataset is cut to."""
-    return facts["data_options"].get("limit")
-
-
 def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
-            resamples: int, human: Path | None, others: set[tuple]) -> list[dict]:
-    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); others:
-    datasets of other experiments."""
+            resamples: int, answers: pd.DataFrame | None) -> list[dict]:
+    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); answers: of
+    answers_given()."""
     rows = []
-    if human:
-        first = [next(iter(systems.values()))[0].facts for systems in datasets.values()]
-        wholes = {(facts["source"], facts["dataset"].removesuffix(f"-limit-{limit_of(facts)}")) for facts in first}
-        answers = read_answers(human, set(datasets) | wholes | others, first[0]["labels"])
     for (source, dataset), systems in datasets.items():
         facts, evaluation = next(iter(systems.values()))[0].facts, sources[source]["evaluate"]
         same = {"study": facts["study"], "source": source, "dataset": dataset, "sample": "sample" in sources[source]}
@@ -237,17 +206,17 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
             measured = partial(of_predictor, resamples=resamples)
         if facts["data_options"].get("span"):
             measured = partial(of_orderer, folder=build / source / dataset, resamples=resamples)
+        judgements = {name: [judged(run, evaluation) for run in runs] for name, runs in systems.items()}
         for (model, method), runs in systems.items():
-            judgements = [judged(run, evaluation) for run in runs]
-            rows += [same | {"model": model, "method": method} | row for row in measured(runs, judgements)]
-        if human:
-            part = answered_pairs(answers, source, dataset, limit_of(facts), judgements[0])
-            rows += [same | {"model": "human", "method": "human"} | row
-                     for row in human_rows(part, human, facts, judgements[0], resamples)]
+            rows += [same | {"model": model, "method": method} | row for row in measured(runs, judgements[model, method])]
         for split in evaluation:
-            for (model, method), [run] in external.get((source, dataset, split), {}).items():
+            elsewhere = external.get((source, dataset, split), {})
+            of_elsewhere = {name: [judged(run, [split])] for name, [run] in elsewhere.items()}
+            for (model, method), runs in elsewhere.items():
                 rows += [same | {"model": model, "method": method} | row
-                         for row in measured([run], [judged(run, [split])])]
+                         for row in measured(runs, of_elsewhere[model, method])]
+            rows += [same | {"split": split} | row for row in
+                      people_on(answers, split, judgements | of_elsewhere, systems | elsewhere, resamples)]
         seconds = seconds_by_split(build / source / dataset, evaluation)
         rows[first:] = [row | {"seconds_apart": seconds[row["split"]]} for row in rows[first:]]
     return rows
@@ -259,19 +228,11 @@ def main(given: argparse.Namespace) -> None:
         return
     datasets = runs_by_dataset(given.trained, given.runs)
     sources = read_sources(given.sources, {source for source, _ in datasets})
-    others = {tuple(name.split("/", 1)) for name in given.others}
+    answers = answers_given(given, ANSWERED.study, datasets, ANSWERED.labels[0])
     external = external_systems(given.external, given.build, ANSWERED)
-    rows = measure(datasets, external, given.build, sources, given.resamples, given.human, others)
+    rows = measure(datasets, external, given.build, sources, given.resamples, answers)
     write_metrics(rows, SCHEMA, given)
 
 
-def arguments() -> argparse.ArgumentParser:
-    options = evaluation_arguments(__doc__)
-    options.add_argument("--human", type=Path, help="CSV of human answers")
-    options.add_argument("--others", nargs="+", default=[], metavar="SOURCE/DATASET",
-                         help="datasets that it may hold answers of and that are not measured here")
-    return options
-
-
 if __name__ == "__main__":
-    execute(main, evaluation_given(arguments()))
+    execute(main, evaluation_given(evaluation_arguments(__doc__)))

@@ -40,6 +40,8 @@ from scripts.evaluate.bootstrap import resampling
 from scripts.evaluate.experiment import (
     EXTERNAL, Run, read_examples, read_scores, read_sources, replicates_of, runs_by_dataset, write_metrics)
 from scripts.evaluate.external import Answered, external_systems, score_predictions
+from scripts.evaluate.people import System, people_rows
+from scripts.evaluate.people_answers import answers_given, on_split
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows
 
 LABELS = ["entailment", "neutral", "contradiction"]
@@ -144,8 +146,9 @@ def confusion_rows(gold: np.ndarray, predictions: list[np.ndarray], names: list[
              "value": count / len(gold)} for (true, told), count in zip(product(names, names), np.mean(cells, 0))]
 
 
-def of_dataset(pairs: pd.DataFrame, held_out: str, split: str, systems: dict[tuple, list[Run]], resamples: int) -> list[dict]:
-    """Every metric on one split of one dataset; systems: the runs by model and method."""
+def of_dataset(pairs: pd.DataFrame, held_out: str, split: str, systems: dict[tuple, list[Run]], resamples: int,
+               people: pd.DataFrame | None = None) -> list[dict]:
+    """Every metric on one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
     challenge_set, label = pairs["challenge_set"].iloc[0], pairs["label"].to_numpy()
     parts, (templates, group) = slices(pairs, challenge_set, held_out), np.unique(pairs["group_id"], return_inverse=True)
     drawn = resampling(templates, resamples)
@@ -162,6 +165,23 @@ def of_dataset(pairs: pd.DataFrame, held_out: str, split: str, systems: dict[tup
         finest = scoring == "ternary" or (model, method, "ternary") not in found
         if finest and method not in ("majority", "control"):
             rows += [same | {"groups": len(templates)} | row for row in confusion_rows(gold, predictions, names)]
+    return rows + people_on(pairs, split, systems, found, people, resamples)
+
+
+def people_on(pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], found: dict[tuple, list[np.ndarray]],
+              people: pd.DataFrame | None, resamples: int) -> list[dict]:
+    """What people reached on a split, and every system on the same pairs, under each scoring; found: of predictions_of()."""
+    rows, by_unit = [], pairs.assign(unit=pairs["example_id"])
+    for scoring, merged in (("ternary", np.arange(len(LABELS))), ("binary", BINARY)) if people is not None else ():
+        gold = merged[pairs["label"].to_numpy()]
+        reached = {(model, method): System({"accuracy": (np.stack(predictions) == gold).astype(float)},
+                                           replicates_of(systems[model, method]) if (model, method) in systems else [])
+                   for (model, method, told), predictions in found.items() if told == scoring}
+        answered = people_rows(
+            people.assign(chosen=merged[people["chosen"]]), by_unit,
+            lambda part, chosen, merged=merged: {"accuracy": (merged[part["label"].to_numpy()] == chosen).astype(float)},
+            reached, len(NAMES[scoring]), resamples)
+        rows += [{"challenge_set": pairs["challenge_set"].iloc[0], "split": split, "scoring": scoring} | row for row in answered]
     return rows
 
 
@@ -173,8 +193,9 @@ def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
 
 
 def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
-            resamples: int) -> list[dict]:
-    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems()."""
+            resamples: int, people: pd.DataFrame | None = None) -> list[dict]:
+    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
+    answers_given()."""
     rows = []
     for (source, dataset), systems in datasets.items():
         facts = next(iter(systems.values()))[0].facts
@@ -184,7 +205,8 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
             same = {"study": facts["study"], "source": source, "dataset": dataset, "held_out": held_out,
                     "sample": reduced, "limit": facts["data_options"].get("limit")}
             every = systems | external.get((source, dataset, split), {})
-            rows += [same | row for row in of_dataset(pairs, held_out, split, every, resamples)]
+            answered = on_split(people, facts, split, pairs.assign(unit=pairs["example_id"]))
+            rows += [same | row for row in of_dataset(pairs, held_out, split, every, resamples, answered)]
     return rows
 
 
@@ -194,7 +216,8 @@ def main(given: argparse.Namespace) -> None:
         return
     datasets = runs_by_dataset(given.trained, given.runs)
     sources = read_sources(given.sources, {source for source, _ in datasets})
-    rows = measure(datasets, external_systems(given.external, given.build, ANSWERED), given.build, sources, given.resamples)
+    people = answers_given(given, ANSWERED.study, datasets, ANSWERED.labels[0])
+    rows = measure(datasets, external_systems(given.external, given.build, ANSWERED), given.build, sources, given.resamples, people)
     write_metrics(rows, SCHEMA, given)
 
 

@@ -47,9 +47,11 @@ from scripts.evaluate.bootstrap import resampling
 from scripts.evaluate.experiment import (
     EXTERNAL, Run, read_examples, read_scores, read_sources, replicates_of, runs_by_dataset, write_metrics)
 from scripts.evaluate.external import Answered, external_systems, print_rows, score_predictions
+from scripts.evaluate.people import System, people_rows
+from scripts.evaluate.people_answers import answers_given, on_split
 from scripts.evaluate.tally import MEASURES, metric_rows
 from scripts.evaluate.timedial_files import read_gold, read_scores_file
-from scripts.evaluate.timedial_ranking import checked, outranked, outranked_by_chance, tallies_of
+from scripts.evaluate.timedial_ranking import ACCURACY, checked, outranked, outranked_by_chance, tallies_of
 
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
@@ -72,10 +74,12 @@ def scores_of(run: Run, split: str, options: pd.DataFrame) -> tuple[np.ndarray, 
     return score, selection != "direct"
 
 
-def of_dataset(options: pd.DataFrame, systems: dict[tuple, list[Run]], split: str, domain: str, resamples: int) -> list[dict]:
-    """Every metric on one split of one dataset; systems: the runs by model and method."""
+def of_dataset(options: pd.DataFrame, systems: dict[tuple, list[Run]], split: str, domain: str, resamples: int,
+               people: pd.DataFrame | None = None) -> list[dict]:
+    """Every metric on one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
     label, instance, rows = options["label"].to_numpy(), options["instance"].to_numpy(), []
     drawn = resampling(options.drop_duplicates("instance")["instance_id"], resamples)  # instances are numbered as they come
+    metric, found = ACCURACY[int(label[instance == 0].sum())], {}
     for (model, method), runs in systems.items():
         scored = [scores_of(run, split, options) for run in runs]
         learns = scored[0][1]
@@ -83,9 +87,16 @@ def of_dataset(options: pd.DataFrame, systems: dict[tuple, list[Run]], split: st
         same = {"model": model, "method": method, "domain": domain if learns else asked,
                 "train_examples": runs[0].facts["train_examples"] if learns else None}
         how = outranked_by_chance if method == "control" else outranked  # what ranks by little ties often, and not by its doing
-        tallies = tallies_of(options, [how(score, label, instance) for score, _ in scored])
-        rows += [same | row for row in metric_rows(tallies, replicates_of(runs), drawn)]
-    return rows
+        outcomes = [how(score, label, instance) for score, _ in scored]
+        found[model, method] = System({metric: np.stack([ranked for ranked, _ in outcomes])}, replicates_of(runs))
+        rows += [same | row for row in metric_rows(tallies_of(options, outcomes), replicates_of(runs), drawn)]
+    by_unit = options.assign(unit=options["instance_id"], group_id=options["instance_id"])
+    return rows + people_rows(people, by_unit, lambda part, chosen: {metric: people_values(part, chosen)}, found, 2, resamples)
+
+
+def people_values(options: pd.DataFrame, chosen: np.ndarray) -> np.ndarray:
+    """(instances,) 1 where the right options, and no others, were chosen (1; else 0)."""
+    return outranked(chosen, options["label"].to_numpy(), pd.factorize(options["instance_id"])[0])[0]
 
 
 def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
@@ -95,7 +106,7 @@ def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
 
 
 def of_source(source: str, dataset: str, systems: dict[tuple, list[Run]], external: dict[tuple, dict[tuple, list[Run]]], build: Path,
-              sources: dict, resamples: int) -> list[dict]:
+              sources: dict, resamples: int, people: pd.DataFrame | None = None) -> list[dict]:
     """Every metric of the systems that learnt from one dataset, on every split that its source is measured on; external: of
     external_systems()."""
     measured_on, domain = sources[source].get("measured_on", source), sources[source].get("domain")
@@ -105,22 +116,25 @@ def of_source(source: str, dataset: str, systems: dict[tuple, list[Run]], extern
     folder, rows = build / source / dataset, []
     same = {"study": "timedial", "source": source, "measured_on": measured_on, "dataset": dataset,
             "sample": "sample" in sources[source] or "sample" in sources[measured_on]}
-    same |= next(iter(systems.values()))[0].facts["data_options"]
+    facts = next(iter(systems.values()))[0].facts
+    same |= facts["data_options"]
     for split in sources[measured_on]["evaluate"]:
         file = folder / f"{split}.parquet"
         options = read_examples(file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)
         if len(options):  # a set may come without extras
             every = systems | external.get((source, dataset, split), {})
-            found = of_dataset(checked(options, file), every, split, domain, resamples)
+            answered = on_split(people, facts, split, options.assign(unit=options["instance_id"]))
+            found = of_dataset(checked(options, file), every, split, domain, resamples, answered)
             rows += [same | {"split": split} | row for row in found]
     return rows
 
 
 def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
-            resamples: int) -> list[dict]:
-    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems()."""
+            resamples: int, people: pd.DataFrame | None = None) -> list[dict]:
+    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
+    answers_given()."""
     return [row for (source, dataset), systems in datasets.items()
-            for row in of_source(source, dataset, systems, external, build, sources, resamples)]
+            for row in of_source(source, dataset, systems, external, build, sources, resamples, people)]
 
 
 def score_released(gold_file: Path, predictions: list[Path], resamples: int) -> None:
@@ -146,7 +160,8 @@ def main(given: argparse.Namespace) -> None:
     datasets = runs_by_dataset(given.trained, given.runs)
     sources = read_sources(given.sources, {source for source, _ in datasets})
     external = external_systems(given.external, given.build, ANSWERED)
-    rows = measure(datasets, external, given.build, sources, given.resamples)
+    people = answers_given(given, ANSWERED.study, datasets, ANSWERED.labels[0])
+    rows = measure(datasets, external, given.build, sources, given.resamples, people)
     write_metrics(rows, SCHEMA, given)
 
 

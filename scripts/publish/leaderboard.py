@@ -23,6 +23,7 @@ from scripts.common.probe import BLIND
 from scripts.common.program import UserError, execute, json_object_with, log, parser
 from scripts.common.tables import METRICS, read_metrics
 from scripts.publish.marks import note_of
+from scripts.publish.names import OF_PEOPLE
 
 TASK = ["study", "experiment", "source", "dataset", "method", "split"]
 NORMAL = 1.96  # half a 95 % interval in standard errors
@@ -35,7 +36,7 @@ def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
     Raises UserError where two rows have the same model, task, metric and key.
     """
     rows = metrics[metrics["seed"].isna() & metrics["wording"].isna() & (metrics["slice"] == "all")
-                   & ~metrics["metric"].str.endswith(("_above_control", "_above_blind"))
+                   & ~metrics["metric"].str.endswith(("_above_control", "_above_blind", *OF_PEOPLE))
                    & ~metrics["method"].str.endswith(BLIND, na=False)].copy()
     rows["key"] = rows["scoring"].astype(object).fillna("none") if "scoring" in rows else "none"
     rows["task"] = rows[[name for name in TASK if name in rows]].fillna("").astype(str).agg(":".join, axis=1)

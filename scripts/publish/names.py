@@ -6,6 +6,7 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
+from scripts.common.items import HUMAN
 from scripts.common.program import UserError
 from scripts.common.tables import read_metrics
 from scripts.common.yaml_files import entries_of
@@ -21,6 +22,21 @@ METHODS = {  # how a model met the data, in words, everywhere the same; any othe
     "external": "from elsewhere", "released": "released predictions",
     "majority": "majority baseline"}
 SPLITS = {"train": "training", "val": "validation", "held_out": "held out"}
+
+
+OF_PEOPLE = ("_beside_people", "_above_people")  # metrics of systems on what people answered
+
+
+def without_people(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The rows of a metrics table that neither are of people nor on what they answered: publish/people.py tells these."""
+    return metrics[(metrics["model"] != HUMAN) & ~metrics["metric"].str.endswith(OF_PEOPLE)]
+
+
+def people_points(path: Path, study: str, metric: str) -> pd.DataFrame:
+    """What people reached in a study (human_<metric>), over all of them and all that they answered: rows of metrics, none where nobody
+    answered."""
+    rows = read_metrics(path).to_pandas()
+    return rows[(rows["study"] == study) & (rows["model"] == HUMAN) & (rows["metric"] == f"human_{metric}") & (rows["slice"] == "all")]
 
 
 def method_title(name: str) -> str:

@@ -16,8 +16,6 @@ Writes the page
 """
 
 import argparse
-import base64
-import hashlib
 import json
 import os
 import re
@@ -40,8 +38,9 @@ from scripts.publish.comparison import paper_of, published_claims
 from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.machines import machine_of, mixture
 from scripts.publish.marks import with_replicates
-from scripts.publish.names import load, method_title, model_title
+from scripts.publish.names import OF_PEOPLE, load, method_title, model_title
 from scripts.publish.parts import data_url, size_of, told_and_folded
+from scripts.publish.policy import policy_hash
 from scripts.publish.provenance import provenance_of
 from scripts.publish.reading import cards_of
 from scripts.publish.scorecard.cells import networks_of, read_scores
@@ -86,9 +85,11 @@ def readable_table(file: Path, heads: list[str] | None) -> dict:
             "groups": [{"title": " · ".join(filter(None, head)), "rows": rows} for head, rows in groups.items()]}
 
 
-def is_made(item: dict, runs: list[dict], is_probe: bool = False) -> bool:
+def is_made(item: dict, runs: list[dict], is_probe: bool = False, answered: bool = False) -> bool:
     """Whether one of the study's runs is what a figure or table needs (the rules make no other); what is about all studies is made
-    where several studies or models ran, and in a probe."""
+    where several studies or models ran, and in a probe. answered: whether people answered (`needs_people`)."""
+    if item.get("needs_people"):
+        return answered
     runs = [fact for fact in runs if fact["method"] != "control" or not item.get("needs_model")]
     if item["study"] == ALL and not is_probe and max(len({fact["study"] for fact in runs}), len({fact["model"] for fact in runs})) < 2:
         return False
@@ -189,11 +190,6 @@ def run_title(fact: dict, models: dict) -> str:
             + ("" if wording is None else f", wording {wording}"))
 
 
-def policy_hash(text: str) -> str:
-    """The hash by which a Content-Security-Policy lets a style or a script in the page run."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
-
-
 def templates() -> jinja2.Environment:
     """The parts of the page; what they are given is escaped, and its policy names the hashes of its styles and its script."""
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
@@ -213,7 +209,10 @@ def main(given: argparse.Namespace) -> None:
 
     def published_items(study: str, own: list[dict]) -> list[dict]:
         return [published_item(item, given.publish, root, given.output, provenance, own) for item in read_yaml(resources / "figures.yaml")
-                if item["study"] == study and is_made(item, own, bool(configuration.get("model")))]
+                if item["study"] == study and is_made(item, own, bool(configuration.get("model")), answered(study))]
+
+    def answered(study: str) -> bool:
+        return bool(metrics.loc[(metrics["study"] == study) | (study == ALL), "metric"].str.endswith(OF_PEOPLE).any())
 
     sections = []
     for study in [name for name in studies if name in set(metrics["study"])]:

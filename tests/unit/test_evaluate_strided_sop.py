@@ -1,4 +1,4 @@
-"""Accuracy against an independent count; answers of people, and sheets for them."""
+"""Accuracy of strided pairs against an independent count."""
 
 import json
 
@@ -8,8 +8,6 @@ import pyarrow as pa
 import pytest
 
 from scripts.common.tables import PREDICTIONS, STRIDED_PAIRS, read_table, write_table
-from scripts.common.csv_files import read_csv
-from scripts.evaluate.human_answers import read_answers
 
 
 def told(pair: int) -> dict:
@@ -178,96 +176,3 @@ def test_a_dataset_that_does_not_fit_is_refused(program, trained, changed, said)
     write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), place, STRIDED_PAIRS, {})
     error = evaluate(program, folder, ok=False)
     assert said in error and len(error.splitlines()) == 1 and not (folder / "metrics.parquet").exists()
-
-
-def test_human_answers(program, trained):
-    folder, _ = trained
-    sheet = pd.DataFrame({"source": "sample_howto100m", "dataset": "stride-0", "split": "val",
-                          "pair_id": [f"v{pair // 4}:0:{pair}" for pair in range(20)],
-                          "answer": ["swapped", "in_order"] * 9 + ["in_order", "swapped"]})
-    sheet.to_csv(folder / "human.csv", index=False)
-    human = evaluate(program, folder, "--human", folder / "human.csv").query("metric == 'human_accuracy'")
-    assert len(human) == 1 and human["value"].item() == pytest.approx(0.9) and human["n"].item() == 20
-    # One file for several experiments: the answers on another one's dataset change nothing here.
-    pd.concat([sheet, sheet.assign(dataset="stride-7")]).to_csv(folder / "human.csv", index=False)
-    shared = evaluate(program, folder, "--human", folder / "human.csv", "--others", "sample_howto100m/stride-7")
-    pd.testing.assert_frame_equal(shared.query("metric == 'human_accuracy'"), human)
-
-
-def test_human_answers_count_within_the_limit(program, trained):
-    """The sheet is of the whole dataset; half of its pairs are in the cut one."""
-    folder, _ = trained
-    pairs = [told(pair) for pair in range(10, 120)]
-    write_table(pa.Table.from_pylist(pairs, schema=STRIDED_PAIRS), folder / "build/sample_howto100m/stride-0-limit-110/val.parquet",
-                STRIDED_PAIRS, {})
-    for run in ("run-1", "run-2"):
-        table = read_table(folder / run / "predictions.parquet").to_pylist()
-        rows = [row for row in table if int(row["example_id"].rpartition(":")[2]) >= 10]
-        write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS), folder / run / "predictions.parquet", PREDICTIONS, {})
-        change_facts(folder, run, dataset="stride-0-limit-110",
-                     data_options={"stride": 0, "size_matched": None, "same_videos": None, "hard": False, "limit": 110})
-    sheet = pd.DataFrame({"source": "sample_howto100m", "dataset": "stride-0", "split": "val",
-                          "pair_id": [f"v{pair // 4}:0:{pair}" for pair in range(20)],
-                          "answer": ["swapped", "in_order"] * 9 + ["in_order", "swapped"]})
-    sheet.to_csv(folder / "human.csv", index=False)
-    metrics = evaluate(program, folder, "--human", folder / "human.csv")
-    human = metrics.query("metric == 'human_accuracy'")
-    assert len(human) == 1 and human["value"].item() == pytest.approx(0.8) and human["n"].item() == 10
-    assert set(metrics["limit"]) == {110}
-
-
-@pytest.fixture
-def dataset(tmp_path):
-    """30 pairs, with ids and texts that a spreadsheet would take for formulas."""
-    rows = [{"pair_id": f"-v{number}:0:1", "video_id": f"-v{number}", "stride": 0, "first_position": 0, "second_position": 1,
-             "text_a": "=SUM(A1)", "text_b": "@cook", "label": number % 2} for number in range(30)]
-    folder = tmp_path / "build/sample_howto100m/stride-0"
-    write_table(pa.Table.from_pylist(rows, schema=STRIDED_PAIRS), folder / "val.parquet", STRIDED_PAIRS, {})
-    return folder
-
-
-def test_a_sheet_for_people_holds_no_formula_and_reads_as_what_it_was(program, dataset, tmp_path):
-    sheet = tmp_path / "sheet.csv"
-    done = program("scripts.build.annotation_sheet", "--dataset", dataset, "--split", "val", "--pairs", 7, "--output", sheet)
-    assert done.returncode == 0, done.stderr
-    cells = pd.read_csv(sheet, dtype=str, keep_default_na=False)
-    assert len(cells) == 7 and (cells["answer"] == "").all() and not cells.stack().str.match(r"[=+@-]").any()
-    cells.assign(answer=["swapped"] * 5 + [""] * 2).to_csv(sheet, index=False)
-    answers = read_answers(sheet, {("sample_howto100m", "stride-0")}, ["swapped", "in_order"])
-    assert len(answers) == 5 and answers["pair_id"].str.match(r"-v\d+:0:1$").all()
-    assert set(read_csv(sheet)["text_a"]) == {"=SUM(A1)"}
-
-
-@pytest.mark.parametrize("pairs", ["-1", "0", "2.5"])
-def test_a_sheet_of_no_pairs_is_refused(program, dataset, tmp_path, pairs):
-    sheet = tmp_path / "sheet.csv"
-    done = program("scripts.build.annotation_sheet", "--dataset", dataset, "--split", "val", f"--pairs={pairs}", "--output", sheet)
-    assert done.returncode == 2 and "is not a whole number from 1" in done.stderr and not sheet.exists()
-
-
-@pytest.mark.parametrize("content", [b"", b"source,dataset\xff", b'a,"b\n'])
-def test_human_answers_that_are_no_csv_are_refused(program, trained, content):
-    folder, _ = trained
-    (folder / "human.csv").write_bytes(content)
-    said = evaluate(program, folder, "--human", folder / "human.csv", ok=False)
-    assert "human.csv: " in said and "Traceback" not in said and len(said.splitlines()) == 1
-
-
-@pytest.mark.parametrize(("change", "said"), [
-    ({"answer": "inorder"}, "row 2: answers 'inorder'; write swapped or in_order"),
-    ({"pair_id": "v99:0:1"}, "pair v99:0:1 is not in split val"),
-    ({"dataset": "stride-9"}, "row 2: the study measures no dataset sample_howto100m stride-9"),
-])
-def test_wrong_human_answers(program, trained, change, said):
-    folder, _ = trained
-    row = {"source": "sample_howto100m", "dataset": "stride-0", "split": "val", "pair_id": "v0:0:0", "answer": "swapped"}
-    pd.DataFrame([row | change]).to_csv(folder / "human.csv", index=False)
-    assert said in evaluate(program, folder, "--human", folder / "human.csv", ok=False)
-
-
-def test_a_pair_that_was_answered_twice_is_refused(program, trained):
-    folder, _ = trained
-    row = {"source": "sample_howto100m", "dataset": "stride-0", "split": "val", "pair_id": "v0:0:0", "answer": "swapped"}
-    pd.DataFrame([row, row | {"answer": ""}, row | {"pair_id": "v0:0:1"}, row]).to_csv(folder / "human.csv", index=False)
-    said = evaluate(program, folder, "--human", folder / "human.csv", ok=False)
-    assert "row 5: pair v0:0:0 of sample_howto100m stride-0 val has an answer above; keep one of them" in said

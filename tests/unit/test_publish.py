@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.common.csv_files import read_csv, write_csv
+from scripts.common.items import items_of
 from scripts.common.tables import read_table
 from scripts.publish import style
 from scripts.publish.comparison import paper_of, settings_of
@@ -298,8 +299,9 @@ def test_pairs_to_read_are_as_they_were_met_from_each_cell_of_who_was_right(stud
 
 
 def test_pairs_that_people_answered_tell_who_was_right(study, html):
-    study.human.write_text("source,dataset,split,pair_id,answer\n" + "".join(
-        f"activitynet,stride-0,val_1,v{number}:0:1,{answer}\n" for number, answer in ((1, "in_order"), (3, "swapped"), (4, ""))))
+    answers = {"v1:0:1": "in_order", "v3:0:1": "swapped"}
+    study.human.write_text("study,source,dataset,split,item,person,answer,types\n" + "".join(
+        f"strided_sop,activitynet,stride-0,val_1,{item:016x},Ann,{answer},\n" for item, answer in zip(items_of(pd.Series(list(answers))), answers.values())))
     before = (study.publish / "tables/strided_sop_examples.csv").read_bytes()
     done = study.call(item_of(study, "strided_sop_examples"))
     table = read_csv(study.publish / "tables/strided_sop_examples.csv")

@@ -105,7 +105,7 @@ HOSTILE = "x; touch HERE #$(touch HERE)`touch HERE`'\"; touch HERE"
 
 
 @pytest.mark.parametrize("configured", [
-    {"mirror": HOSTILE}, {"spacy_pipeline": HOSTILE}, {"experiments": {"sample_sop": {"human_labels": HOSTILE}}},
+    {"mirror": HOSTILE}, {"spacy_pipeline": HOSTILE}, {"experiments": {"sample_sop": {"people": [HOSTILE]}}},
     {"experiments": {"sample_sop": {"title": HOSTILE}}}, {"name": HOSTILE},
 ])
 def test_no_configured_value_reaches_a_shell(project, tmp_path, configured):

@@ -32,7 +32,7 @@ from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
     BASELINES, LABELLED, POINTS, legend_of_systems, load_systems, looks, mctaco_metrics, over_seeds, published_beside, published_points,
     table_2, title_of, trained_most, with_best_control)
-from scripts.publish.names import load, split_title
+from scripts.publish.names import load, people_points, split_title
 from scripts.publish.table import write_points
 
 BASELINE = {"colour": style.INK, "marker": "X", "face": style.INK}
@@ -144,6 +144,16 @@ def draw_panel(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame, known: dic
     return labels
 
 
+def draw_people(axes: Axes, people: pd.DataFrame) -> None:
+    """What people reached, with its intervals; people: of people_points(), of one corpus and split, both metrics."""
+    for _, rows in people.groupby("dataset"):
+        f1, exact = (rows[rows["metric"] == f"human_{metric}"] for metric in ("f1", "exact_match"))
+        x, y = f1["value"].iloc[0] * 100, exact["value"].iloc[0] * 100
+        axes.errorbar(x, y, xerr=style.error_bars(f1), yerr=style.error_bars(exact), linestyle="", color=style.INK, marker="*",
+                      markersize=8, elinewidth=0.8, zorder=5)
+        axes.annotate(f"people, n = {exact['n'].iloc[0]}", (x, y), (6, -9), textcoords="offset points", fontsize=7, color=style.INK)
+
+
 def handles_of(points: pd.DataFrame, in_paper: bool) -> list[Line2D]:
     """What the marks stand for; in_paper: whether there are published ones."""
     handles = [Line2D([], [], color=style.GREY, marker="o", markersize=5, linestyle="",
@@ -157,8 +167,8 @@ def handles_of(points: pd.DataFrame, in_paper: bool) -> list[Line2D]:
     return handles
 
 
-def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of a table made by systems()."""
+def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict, people: pd.DataFrame) -> Figure:
+    """The figure of a table made by systems(); people: of people_points(), both metrics."""
     points = style.with_ends(points)
     panels, known = list(points.groupby(["source", "split"], sort=False)), looks(points)
     paper = {source: table_2(published, source).dropna() for source in points["source"].unique()}
@@ -171,12 +181,13 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
                            hspace=gap / panel)
     for axes, ((source, split), of_split) in zip(grid.flat, panels):
         labels = draw_panel(axes, of_split, paper[source], known, labelled)
+        answered = people[(people["source"] == source) & (people["split"] == split)]
         low = of_split[["value", "ci_low"]].min().min() * 100
         f1 = of_split[of_split["metric"] == "f1"]
-        ends = [f1["ci_low"].min() * 100, f1["ci_high"].max() * 100, *(paper[source]["f1"] * 100)]
+        ends = [f1["ci_low"].min() * 100, f1["ci_high"].max() * 100, *(paper[source]["f1"] * 100), *(answered["value"] * 100)]
         room = 0.04 * (max(ends) - min(ends)) + 1
         exact = of_split[of_split["metric"] == "exact_match"]
-        exact = [exact["ci_high"].max() * 100, *(paper[source]["exact_match"] * 100)]
+        exact = [exact["ci_high"].max() * 100, *(paper[source]["exact_match"] * 100), *(answered["value"] * 100)]
         axes.set_xlim(max(min(ends) - room - 2, -2), min(max(ends) + room + 2, 102))
         axes.set_ylim(min(-1, low - 1), min(max(exact) * 1.12 + 2, 102))
         axes.grid(True, axis="both")
@@ -190,6 +201,7 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Figure
         # A line counts with a pixel of width; the diagonal as many short pieces.
         steps = transform(np.repeat(np.linspace(0, 100, 401)[:, None], 2, axis=1))
         taken = np.vstack([boxes, np.hstack([steps[:-1], steps[1:]])]) + np.array([-1, -1, 1, 1])
+        draw_people(axes, answered)
         place_labels(axes, [one for one in labels if one["text"]], taken)
         style.mark(axes, face_of(of_split))
         axes.set_xlabel("F1 (%)")
@@ -205,7 +217,8 @@ def main(given: argparse.Namespace) -> None:
         raise UserError(f"{given.metrics}: no f1 and exact_match of a model; run an experiment of mctaco with a model")
     published = published_beside(given.sources)
     shown, sources = with_best_control(points, metrics), load(given.sources)
-    style.save(lambda: draw(shown, published, sources), given)
+    people = pd.concat([people_points(given.metrics, "mctaco", metric) for metric in ("f1", "exact_match")])
+    style.save(lambda: draw(shown, published, sources, people), given)
     printed = published[published["table"].str.startswith("Table 2") & published["source"].isin(points["source"])]
     tables = [points[POINTS], *([published_points(printed)] if len(printed) else [])]
     write_points(pd.concat(tables), given.output)

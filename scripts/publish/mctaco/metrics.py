@@ -17,7 +17,7 @@ from scripts.evaluate.mctaco import SCHEMA
 from scripts.publish import style
 from scripts.publish.comparison import settings_of
 from scripts.publish.marks import limit_if_several
-from scripts.publish.names import load, method_title, model_title
+from scripts.publish.names import load, method_title, model_title, without_people
 
 CATEGORIES = {"duration": "duration", "ordering": "ordering", "typical_time": "typical time", "frequency": "frequency",
               "stationarity": "stationarity"}
@@ -47,7 +47,7 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
     keep their draws over questions.
     """
     metrics = read_metrics(path, SCHEMA, draws).to_pandas()
-    metrics = metrics[metrics["study"] == "mctaco"].copy()
+    metrics = without_people(metrics[metrics["study"] == "mctaco"]).copy()
     if metrics.empty:
         raise UserError(f"{path}: no rows of study mctaco; run an experiment of it before drawing its figures")
     metrics["unit_normalization"] = metrics["unit_normalization"].astype(bool)

@@ -18,10 +18,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from scripts.common.items import ANSWER_COLUMNS, items_of
 from scripts.common.program import execute
 from scripts.common.tables import read_table
 from scripts.evaluate.experiment import Run, read_scores
-from scripts.evaluate.human_answers import COLUMNS, answers_in
+from scripts.evaluate.people_answers import answers_in, limit_of, whole_of
 from scripts.evaluate.strided_slices import READ, parts_of, slices_of
 from scripts.evaluate.strided_sop import options_told
 from scripts.publish.arguments import publisher_arguments
@@ -42,13 +43,14 @@ def place_of(facts: dict) -> tuple | None:
 
 def answers_of_people(files: list[Path], facts: dict, split: str, pairs: pd.DataFrame) -> list[System]:
     """The people's answers to these pairs; none where nobody answered."""
-    limit = facts["data_options"].get("limit")
-    names = [facts["dataset"], facts["dataset"].removesuffix(f"-limit-{limit}")]  # answers to a whole dataset hold for a cut one
-    answers = pd.concat([pd.DataFrame(columns=COLUMNS), *map(answers_in, files)])
-    answers = answers[(answers["source"] == facts["source"]) & answers["dataset"].isin(names) & (answers["split"] == split)]
-    answer = dict(zip(answers["pair_id"], answers["answer"].str.replace("_", " ")))
-    told = np.array([answer.get(pair, "") for pair in pairs["pair_id"]], dtype=object)
-    wrong = (told != "") & (told != np.array(LABELS, dtype=object)[pairs["label"]])
+    whole = whole_of(facts["dataset"], limit_of(facts))  # answers to a whole dataset hold for a cut one
+    answers = pd.concat([pd.DataFrame(columns=ANSWER_COLUMNS), *map(answers_in, files)])
+    answers = answers[(answers["source"] == facts["source"]) & answers["dataset"].isin([facts["dataset"], whole]) & (answers["split"] == split)]
+    counts = answers.groupby(["item", "answer"]).size().unstack(fill_value=0).reindex(columns=[label.replace(" ", "_") for label in LABELS], fill_value=0)
+    counts = counts.reindex([f"{item:016x}" for item in items_of(pairs["pair_id"])], fill_value=0).to_numpy()
+    several = answers["person"].nunique() > 1
+    told = np.array([", ".join(label + f" ({count})" * several for label, count in zip(LABELS, row) if count) for row in counts], dtype=object)
+    wrong = counts[np.arange(len(pairs)), 1 - pairs["label"]] > counts[np.arange(len(pairs)), pairs["label"]]  # in the eyes of most
     return [System("people", "human", told, np.full(len(told), np.nan), wrong)] if (told != "").any() else []
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 from scripts.common.strides import UP_TO
 from scripts.evaluate.strided_sop import SCHEMA
 from scripts.publish.marks import limit_if_several
-from scripts.publish.names import experiment_if_needed, method_title, model_title, study_metrics
+from scripts.publish.names import experiment_if_needed, method_title, model_title, study_metrics, without_people
 
 
 PLAIN = ["train", "control", "human"]  # methods that need not be told beside the model
@@ -56,7 +56,8 @@ def strided_metrics(path: Path, models: dict, slices: bool = False, crossed: boo
     settings, other seeds), the series carries the experiment's name. `seed` is missing in rows over all seeds.
     """
     metrics = of_one_stride(study_metrics(path, "strided_sop", SCHEMA), crossed)
-    metrics = metrics[slices | (metrics["slice"] == "all")].copy()
+    metrics = metrics[slices | (metrics["slice"] == "all")]
+    metrics = pd.concat([without_people(metrics), metrics[(metrics["metric"] == "human_accuracy") & (metrics["slice"] == "all")]])
     metrics["stride"] = metrics["stride"].astype(int)
     point = ["source", "split", "slice", "model", *VARIANT, "stride", "limit", "metric", "seed"]
     variants = metrics[VARIANT].drop_duplicates()

@@ -34,7 +34,7 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import parts_of
 from scripts.publish.marks import face_of
-from scripts.publish.names import load, method_title
+from scripts.publish.names import load, method_title, people_points
 from scripts.publish.table import write_points
 from scripts.publish.temporal_nli.metrics import (
     SCORINGS, SETS, STUDY, VALUES, data_title, nli_metrics, value_name,
@@ -178,6 +178,16 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: pd.DataFrame) -> None:
     axes.grid(axis="y", visible=False)
 
 
+def draw_people(axes: Axes, people: pd.DataFrame, panel: pd.DataFrame, rows: pd.DataFrame) -> None:
+    """In the row of all pairs what people reached on those that they answered, with its interval; people: of people_points()."""
+    place = ["source", "dataset", "split", "scoring"]
+    here = people[(people[place] == panel[place].iloc[0]).all(axis=1)]
+    whole = panel.loc[panel["slice"] == ALL, ["section_place", "row"]].merge(rows, on=["section_place", "row"])
+    for y in whole["y"] if len(here) else ():
+        axes.errorbar(here["value"] * 100, [y], xerr=style.error_bars(here), linestyle="", color=style.INK, marker="*", markersize=6,
+                      elinewidth=0.8, alpha=0.9, zorder=5, clip_on=False)
+
+
 def label_rows(axes: Axes, rows: pd.DataFrame) -> None:
     """Left of a panel: the rows' names, and the sections' titles above them."""
     same = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right", "va": "center",
@@ -205,7 +215,7 @@ def count_rows(axes: Axes, counts: list[str], rows: pd.DataFrame) -> None:
         axes.annotate(text, (1, y), (10, 0), **same)
 
 
-def legend(figure: Figure, points: pd.DataFrame) -> None:
+def legend(figure: Figure, points: pd.DataFrame, people: pd.DataFrame) -> None:
     """Under the panels: what the dots and bars stand for."""
     known = points.sort_values(["section_place", "dot_place"]).drop_duplicates("dot")
     handles = [Line2D([], [], color=LOOKS.get(dot, LOOKS[""])[0], marker=LOOKS.get(dot, LOOKS[""])[1], markersize=4.4,
@@ -215,6 +225,9 @@ def legend(figure: Figure, points: pd.DataFrame) -> None:
                           label="majority baseline on the same pairs"))
     if points["control"].notna().any():
         handles.append(Line2D([], [], color=CONTROL, marker="x", markersize=4.4, linestyle="", label=style.BEST_CONTROL))
+    if len(people):
+        counts = " to ".join(dict.fromkeys(f"{count:,}" for count in (people["n"].min(), people["n"].max())))
+        handles.append(Line2D([], [], color=style.INK, marker="*", markersize=6, linestyle="", label=f"people, on {counts} of all pairs"))
     figure.legend(handles=handles, loc="lower center", ncols=min(len(handles), 3), handlelength=1.6, columnspacing=1.8,
                   bbox_to_anchor=(0.5, 0.04 / figure.get_figheight()), borderaxespad=0)
 
@@ -231,8 +244,8 @@ def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFra
     return [(title, of_dataset, style.lines_of(models, across)) for title, of_dataset, models in found]
 
 
-def draw(points: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of points_of() one set."""
+def draw(points: pd.DataFrame, sources: dict, people: pd.DataFrame) -> Figure:
+    """The figure of points_of() one set; people: of people_points(), on it."""
     rows, blocks = rows_of(points), blocks_of(points, sources)
     across = max(len(line) for _, _, lines in blocks for line in lines)
     left = 0.14 + max(LETTER * rows["row"].str.len().max(), BOLD * rows["section"].str.len().max())
@@ -241,7 +254,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     tall = (end_of(rows) - 0.25) * ROW
     names = {series: textwrap.wrap(series, int(wide * 14)) for series in points["series"].unique()}
     head = TITLE + 0.13 * (max(len(name) for name in names.values()) - 1)
-    foot = 0.26 + 0.17 * math.ceil((points["dot"].nunique() + 2) / 3)
+    foot = 0.26 + 0.17 * math.ceil((points["dot"].nunique() + 2 + (len(people) > 0)) / 3)
     height = TOP + foot + sum(HEAD + len(lines) * (head + tall + FOOT) for _, _, lines in blocks)
     figure = plt.figure(figsize=(style.WIDTH, height))
     top = height - TOP
@@ -255,6 +268,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
                 axes = figure.add_axes([(left + number * (wide + GAP)) / style.WIDTH, bottom / height,
                                         wide / style.WIDTH, tall / height])
                 draw_panel(axes, panel, rows)
+                draw_people(axes, people, panel, rows)
                 style.mark(axes, face_of(panel), 13)
                 detail = method_title(method) + ("" if scoring == "ternary" else f", {scoring}")
                 style.panel_title(axes, names[series], detail)
@@ -264,7 +278,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
                     label_rows(axes, rows)
             count_rows(axes, counts_of(block, rows), rows)
             top = bottom - FOOT
-    legend(figure, points)
+    legend(figure, points, people)
     return figure
 
 
@@ -275,7 +289,9 @@ def main(given: argparse.Namespace) -> None:
                         f"write one of {', '.join(f'{STUDY}_{name}' for name in SETS)}")
     points = points_of(nli_metrics(given.metrics, load(given.models)), challenge_set)
     sources, none = load(given.sources), f"{SETS[challenge_set]}: not measured in this run"
-    style.save(lambda: style.nothing(none) if points.empty else draw(points, sources), given)
+    people = people_points(given.metrics, STUDY, "accuracy")
+    people = people[people["dataset"].isin(points["dataset"]) & people["split"].isin(points["split"])]
+    style.save(lambda: style.nothing(none) if points.empty else draw(points, sources, people), given)
     write_points(points[COLUMNS], given.output)
     log.info("%s: %d points in %d panels", given.output, len(points),
              len(points[["source", "dataset", "split", "series", "method"]].drop_duplicates()))

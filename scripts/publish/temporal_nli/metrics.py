@@ -7,7 +7,7 @@ import pandas as pd
 
 from scripts.build.temporal_nli_parts import TEMPLATE
 from scripts.evaluate.temporal_nli import SCHEMA
-from scripts.publish.names import details_of, experiment_if_needed, model_title, study_metrics
+from scripts.publish.names import details_of, experiment_if_needed, model_title, study_metrics, without_people
 
 STUDY = "temporal_nli"
 SETS = {"temp_order": "Set I: Temp-Order", "temp_duration": "Set II: Temp-Duration",
@@ -70,7 +70,7 @@ def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,))
     Sets and methods stand in the paper's order, models in that of models.yaml, the baseline first. `seed` is missing in
     rows over all seeds.
     """
-    metrics = study_metrics(path, STUDY, SCHEMA)
+    metrics = without_people(study_metrics(path, STUDY, SCHEMA))
     metrics = metrics[metrics["held_out"].isin(held_out)].copy()
     point = ["source", "dataset", "split", "model", "method", "scoring", "slice", "metric"]
     titles = metrics["model"].map(lambda name: model_title(name, models))

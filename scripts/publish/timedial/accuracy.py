@@ -20,7 +20,7 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
-from scripts.publish.names import load, split_title
+from scripts.publish.names import load, people_points, split_title
 from scripts.publish.table import percent, write_points
 from scripts.publish.timedial.metrics import (
     context_told, drawn, human, over_seeds, published_beside, same_system, systems_of, timedial_metrics, title_of,
@@ -39,19 +39,22 @@ def table_5(published: pd.DataFrame) -> pd.DataFrame:
     return published[published["table"] == "Table 5"]
 
 
-def block_of(points: pd.DataFrame, published: pd.DataFrame, sources: dict) -> Block:
-    """The systems of one challenge; published: table 5 on it."""
+def block_of(points: pd.DataFrame, published: pd.DataFrame, sources: dict, people: pd.DataFrame) -> Block:
+    """The systems of one challenge; published: table 5 on it; people: of people_points(), on it."""
     first, systems = points.iloc[0], systems_of(points, published)
     chance = float(points.loc[points["model"] == "random", "value"].iloc[0]) * 100
     lines = {chance: ((0, (1, 1.5)), "chance")}
-    if (people := human(published, first["measured_on"])) is not None:
-        lines[people * 100] = ((0, (4, 1.6)), f"people {people * 100:.1f}")
+    if (reported := human(published, first["measured_on"])) is not None:
+        lines[reported * 100] = ((0, (4, 1.6)), f"people {reported * 100:.1f}")
+    for _, row in people.iterrows():
+        lines[row["value"] * 100] = ((0, (4, 1.6)), f"people here {percent(row['value'])}")
     here = {mark["system"]: f"{mark['value']:.1f}" for mark in marks_of(points, systems)}
     paper = [same_system(published, one)["value"] for one in systems]
     texts = {"here": [here.get(number, "") for number in range(len(systems))]}
     if len(published):
         texts["paper"] = [percent(value.iloc[0]) if len(value) else "" for value in paper]
-    column = Column("2-best accuracy (% of instances)", marks_of(points, systems), paper_marks(published, systems), lines)
+    bands = [(row["ci_low"] * 100, row["ci_high"] * 100) for _, row in people.iterrows() if pd.notna(row["ci_low"])]
+    column = Column("2-best accuracy (% of instances)", marks_of(points, systems), paper_marks(published, systems), lines, bands)
     told = f"{split_title(first['split'])}, {first['n']:,} instances, {context_told(points)}"
     return Block(title_of(first["measured_on"], sources), told, systems, [column], face_of(points), texts)
 
@@ -62,7 +65,9 @@ def main(given: argparse.Namespace) -> None:
     if points.empty:
         raise UserError(f"{given.metrics}: no two_best_accuracy; measure timedial on a challenge with two right options")
     paper = table_5(published_beside(given.sources))
-    blocks = [block_of(challenge, paper[(paper["measured_on"] == name) & (not challenge["sample"].any())], sources)
+    people = people_points(given.metrics, "timedial", "two_best_accuracy")
+    blocks = [block_of(challenge, paper[(paper["measured_on"] == name) & (not challenge["sample"].any())], sources,
+                       people[people["source"].map(lambda source: sources[source].get("measured_on", source)) == name])
               for name, challenge in points.groupby("measured_on", sort=False)]
     style.save(lambda: figure_of(blocks, handles_of(blocks)), given)
     write_points(drawn(points, paper), given.output)

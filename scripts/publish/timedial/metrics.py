@@ -15,7 +15,7 @@ from scripts.common.tables import read_metrics
 from scripts.evaluate.timedial import SCHEMA
 from scripts.publish.comparison import DIFFERENCE, settings_of
 from scripts.publish.marks import limit_if_several
-from scripts.publish.names import model_title
+from scripts.publish.names import model_title, without_people
 
 PARADIGMS = {"control": "controls: no understanding of time", "classify": "classification", "fill": "mask filling", "generate": "generation",
              "pseudo_log_likelihood": "pseudo-log-likelihood", "likelihood": "likelihood of candidate and what follows",
@@ -58,7 +58,7 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     learn, and controls, stand once for each challenge and context, whatever training data they were measured beside.
     """
     metrics = read_metrics(path, SCHEMA).to_pandas()
-    metrics = metrics[metrics["study"] == "timedial"].copy()
+    metrics = without_people(metrics[metrics["study"] == "timedial"]).copy()
     if metrics.empty:
         raise UserError(f"{path}: no rows of study timedial; run an experiment of it before drawing its figures")
     metrics["paradigm"] = metrics["method"].str.removesuffix("_zero_shot")

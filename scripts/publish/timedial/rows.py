@@ -35,13 +35,14 @@ class Column:
 
     marks: dicts with system (its place in the block), value, ci_low, ci_high (per cent; without interval: equal) and,
     where they are not the system's own, colour, marker, face and shift (in rows, downwards); paper: dicts with system,
-    value and shift; lines: value to (line style, text), drawn from top to bottom.
+    value and shift; lines: value to (line style, text), drawn from top to bottom; bands: ends of intervals, shaded.
     """
 
     title: str
     marks: list[dict]
     paper: list[dict] = field(default_factory=list)
     lines: dict[float, tuple] = field(default_factory=dict)
+    bands: list[tuple[float, float]] = field(default_factory=list)
 
 
 @dataclass
@@ -93,6 +94,8 @@ def draw_column(axes: Axes, block: Block, column: Column, at: list[float]) -> No
     """The marks and lines of one column."""
     for value, (line, _) in column.lines.items():
         axes.axvline(value, color=style.GREY, linestyle=line, linewidth=0.9, zorder=1)
+    for low, high in column.bands:
+        axes.axvspan(low, high, color=style.GREY, alpha=0.12, linewidth=0, zorder=0.4)
     for mark in column.marks:
         system = block.systems[mark["system"]]
         control = system["paradigm"] == "control" or system["paradigm"].endswith(BLIND)

@@ -1,0 +1,134 @@
+"""Make a page on which people answer a sample of a study's items: one HTML file that opens from disk and loads nothing.
+
+It asks by keyboard or mouse, saves each answer in the browser as it is given, goes on where a person stopped, and hands the answers out
+as CSV, which an experiment names as `people` (docs/people.md). Each person meets the items in an order of their own. The page holds no label of an
+item, and no id that would tell one. Units (pairs, questions with their candidates, instances) are drawn by hash and seed: the same call
+makes the same page.
+
+Reads  <dataset>/<split>.parquet of each dataset, all of one study, results/build/<study>/<source>/<dataset>; resources/labelling.yaml
+Writes the page
+
+    python -m scripts.publish.labelling.page --dataset results/build/strided_sop/activitynet/stride-* --split val_1 \\
+        --output order.html
+"""
+
+import argparse
+import hashlib
+import json
+from pathlib import Path
+
+import jinja2
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from scripts.common.files import whole
+from scripts.common.items import ANSWER_COLUMNS, items_of
+from scripts.common.keyed import keyed_hash
+from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
+from scripts.common.tables import ANSWERS, CHOICES, CLOZE, NLI, STRIDED_PAIRS, read_complete
+from scripts.common.yaml_files import entries_of
+from scripts.publish.policy import policy_hash
+
+HERE = Path(__file__).parent
+RESOURCE = HERE.parents[2] / "resources/labelling.yaml"
+GAP = "________"  # for the mask of a dialog
+SCHEMAS = {"strided_sop": STRIDED_PAIRS, "temporal_nli": NLI, "mctaco": ANSWERS, "timedial": CLOZE, "hellaswag": CHOICES}
+CANDIDATE = "candidate"
+OPTIONS = ["right", "wrong"]  # what the answer to a candidate is that was chosen, and that was not
+
+
+def example_id_of(asked: dict) -> str:
+    """The column of a study's examples that names them."""
+    return asked["unit"] if asked["unit"] == "pair_id" else "example_id"
+
+
+def sample_of(folder: Path, split: str, study: str, asked: dict, units: int, seed: int) -> pd.DataFrame:
+    """The examples of so many units of a dataset's split, units in the order of the draw: unit, item, label, and the columns shown.
+
+    Raises UserError where the split has fewer.
+    """
+    name, candidate = example_id_of(asked), [CANDIDATE] if asked["choices"] == CANDIDATE else []
+    columns = list(dict.fromkeys([name, asked["unit"], "label", *asked["texts"], *candidate]))
+    schema = pa.schema([SCHEMAS[study].field(column) for column in columns])
+    table = read_complete(folder / f"{split}.parquet", schema).to_pandas()
+    drawn = pd.Series(table[asked["unit"]].unique())
+    if units > len(drawn):
+        raise UserError(f"{folder}: --items {units} were asked for, but {split} has {len(drawn)}; ask for fewer")
+    drawn = drawn.iloc[np.argsort(keyed_hash(drawn, seed), kind="stable")[:units]]
+    place = pd.Index(drawn).get_indexer(table[asked["unit"]])
+    rows = table[place >= 0].assign(unit=place[place >= 0])
+    return rows.assign(item=items_of(rows[name])).sort_values(["unit", "item"], ignore_index=True)
+
+
+def screens_of(sample: pd.DataFrame, asked: dict, dataset: int) -> list[dict]:
+    """What is asked one after the other; dataset: its number on the page. Of candidates a screen is a unit, else an example."""
+    shown = [(title, sample[column].str.replace("<MASK>", GAP, regex=False)) for column, title in asked["texts"].items()]
+    screens: list[dict] = []
+    for place, (unit, item) in enumerate(zip(sample["unit"], sample["item"].map("{:016x}".format))):
+        if asked["choices"] == CANDIDATE and screens and screens[-1]["unit"] == unit:
+            screens[-1]["items"].append(item)
+            screens[-1]["candidates"].append(sample[CANDIDATE].iloc[place].strip())
+            continue
+        texts = [[title, column.iloc[place]] for title, column in shown]
+        screen = {"dataset": dataset, "unit": int(unit), "texts": texts, "items": [item], "pick": 1}
+        if asked["choices"] == CANDIDATE:
+            screen |= {"candidates": [sample[CANDIDATE].iloc[place].strip()], "pick": int(sample.loc[sample["unit"] == unit, "label"].sum())}
+        screens.append(screen)
+    return screens
+
+
+def page_of(content: dict) -> str:
+    """The HTML of the page: what is asked stands in it as JSON, which no markup in a corpus ends."""
+    told = json.dumps(content, ensure_ascii=False, sort_keys=True)
+    content = content | {"digest": hashlib.sha256(told.encode()).hexdigest()[:16]}
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined)
+    texts = {name: (HERE / f"page.{name}").read_text(encoding="utf-8") for name in ("css", "js")}
+    safe = json.dumps(content, ensure_ascii=False)
+    for sign in "<>&\u2028\u2029":
+        safe = safe.replace(sign, f"\\u{ord(sign):04x}")
+    return environment.get_template("page.html.j2").render(
+        content=content, data=safe, **texts, **{f"{name}_hash": policy_hash(text) for name, text in texts.items()})
+
+
+def content_of(given: argparse.Namespace) -> dict:
+    """All that the page asks and says. Raises UserError for datasets of several studies, and of a study that nobody is asked about."""
+    folders = [folder.resolve() for folder in given.dataset]
+    studies = {folder.parent.parent.name for folder in folders}
+    entries = entries_of(RESOURCE)
+    if len(studies) > 1 or not studies <= entries.keys():
+        raise UserError(f"--dataset: {', '.join(sorted(studies))}: name datasets of one study, results/build/<study>/<source>/<dataset>, of "
+                        f"{', '.join(entries)}")
+    study = studies.pop()
+    asked, screens, datasets = entries[study], [], []
+    for number, folder in enumerate(folders):
+        sample = sample_of(folder, given.split, study, asked, given.items or asked["items"], given.seed)
+        screens += screens_of(sample, asked, number)
+        datasets.append({"source": folder.parent.name, "dataset": folder.name, "split": given.split})
+    choices = None if asked["choices"] == CANDIDATE else list(asked["choices"].items())
+    types = [{"key": key} | told for key, told in asked["types"].items()]
+    return {"study": study, "question": asked["question"], "datasets": datasets, "choices": choices, "options": OPTIONS, "types": types,
+            "columns": ANSWER_COLUMNS, "screens": screens}
+
+
+def main(given: argparse.Namespace) -> None:
+    content = content_of(given)
+    with whole(given.output) as place:
+        place.write_text(page_of(content), encoding="utf-8")
+    log.info("%s: %d items of %d datasets of %s; open it in a browser", given.output, len(content["screens"]), len(content["datasets"]),
+             content["study"])
+
+
+def arguments() -> argparse.ArgumentParser:
+    options = parser(__doc__)
+    options.add_argument("--dataset", type=Path, nargs="+", required=True, help="folders of datasets of one study")
+    options.add_argument("--split", default="test", help="the split to draw from; default: %(default)s")
+    options.add_argument("--items", type=whole_number(1, 1_000_000), help="how many pairs, questions or instances of each dataset; default: "
+                         "that of resources/labelling.yaml (pairs of sentence order 20, questions of MC-TACO 100, others 50)")
+    options.add_argument("--seed", type=SEED, default=1, help="of the draw; default: %(default)s")
+    options.add_argument("--output", type=Path, required=True, help="the HTML file to write")
+    return options
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())
