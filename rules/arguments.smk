@@ -26,12 +26,13 @@ def prompts_by_wording(study, method):
 
 def method_of(run):
     """What the training loop must know of a run's study and method, as JSON."""
-    study = STUDIES[run.study]
+    study, options = STUDIES[run.study], json.loads(run.dataset.options)
+    labels = labels_of(STUDIES[run.study]["labels"], options)
     if run.method == "control":
-        return as_json({key: study[key] for key in ("columns", "labels")} | {
-            "exchangeable": study.get("exchangeable", False), "inputs": study["methods"]["control"]["inputs"]})
-    known = {key: study.get(key) for key in ("columns", "labels", "merged_labels", "held_out", "peak")}
-    how = {key: value for key, value in study["methods"][run.method].items() if key not in ("fits", "probe", "objectives")}  # which decide no number
+        return as_json({"columns": study["columns"], "labels": labels} | {
+            "exchangeable": study.get("exchangeable", False) and not options.get("predict"), "inputs": study["methods"]["control"]["inputs"]})
+    known = {key: study.get(key) for key in ("columns", "merged_labels", "held_out", "peak")} | {"labels": labels}
+    how = {key: value for key, value in study["methods"][run.method].items() if key not in ("fits", "probe", "objectives", "only_where")}  # which decide no number
     prompt = {"prompt": prompts_by_wording(run.study, run.method)[run.wording]} if run.wording else {}
     return as_json(known | {"makes_model": False} | how | {"paradigm": paradigm_of(run)} | prompt)
 
@@ -81,6 +82,52 @@ def how_to_train(wildcards, output, threads, resources):
         options |= {"keep": config["keep"], "card": card_of(PLAN.runs[wildcards.run])}
     flags = [*([] if config["deterministic"] else ["--not-deterministic"]), *(["--hands-on"] if wildcards.run in STARTS else []), *(["--merge-adapter"] if config["merge_adapter"] else [])]
     return flags + [str(part) for name, value in options.items() if value is not None for part in (f"--{name}", value)]
+
+
+COUNTED = ("batch_size", "max_length", "precision", "adapter", "rank", "target", "gradient_checkpointing", "compile", "dropout", "objectives", "shots")
+
+
+def kinds_of_run():
+    """Of the runs that differ in what a step takes (model, method, batch) one each, with the experiments of all alike."""
+    named = {}
+    for experiment, names in PLAN.experiments.items():
+        for name in names:
+            named.setdefault(name, []).append(experiment)
+    kinds = {}
+    for run in PLAN.runs.values():
+        if run.name in CONTROLS:
+            continue
+        settings, method = json.loads(run.settings), json.loads(method_of(run))
+        key = as_json([run.study, run.model, method["paradigm"], method["learns"], {name: settings["training"].get(name) for name in COUNTED}])
+        kind = kinds.setdefault(key, {"run": run.name, "experiments": [], "model": run.model, "settings": settings, "method": method,
+                                      "splits": splits(run.dataset.source)})
+        kind["experiments"] = list(dict.fromkeys([*kind["experiments"], *named.get(run.name, [f"stage of {run.model}"])]))
+    return list(kinds.values())
+
+
+def models_told():
+    """The entries of the models that the study uses, and of those that these stand on."""
+    names = with_base_models(USED_MODELS)
+    return {name: MODELS[name] for name in sorted(names | {MODELS[name]["encoder"] for name in names if "encoder" in MODELS[name]})
+            if "control" not in MODELS[name]}
+
+
+def files_told():
+    """The file of what the study is to have (scripts/fetch/reachable.py)."""
+    sources = {name: SOURCES[name] for name in USED_SOURCES if "downloads" in SOURCES[name]}
+    there = [name for name in sources if Path(fetched(name)).exists()]
+    return f"{hand_over({'files.json': as_json({'models': models_told(), 'sources': sources, 'fetched': there})})}/files.json"
+
+
+def rehearsal_told(wildcards, output, threads, resources):
+    """The file of what is rehearsed (scripts/train/rehearse.py)."""
+    jobs = kinds_of_run()
+    options = {"device": config["device"], "devices": config["devices_per_run"], "runs-per-gpu": config["runs_per_gpu"], "threads": threads,
+               "micro-batch-tokens": config["micro_batch_tokens"]}
+    flags = [] if config["deterministic"] else ["--not-deterministic"]
+    told = {"jobs": jobs, "models": models_told(), "vocabulary": str(ROOT / "resources/sample_vocabulary.txt"), "scored": 128,
+            "options": flags + [str(part) for name, value in options.items() if value is not None for part in (f"--{name}", value)]}
+    return f"{hand_over({'rehearsal.json': as_json(told)})}/rehearsal.json"
 
 
 def sampler_of(wildcards):
@@ -151,11 +198,12 @@ def read_splits(wildcards):
 
 
 def dialog_options(wildcards):
-    """What a dataset of dialogs, or of endings, is built from beside its source, as options."""
+    """What a dataset of dialogs, of endings, or of another corpus' training split is built from beside its source, as options."""
     if captions := SOURCES[wildcards.source].get("videos_of"):
         return ["--captions", f"results/clean/{captions}", "--learnt", SOURCES[captions]["train"], "--measured", *SOURCES[captions]["evaluate"]]
     if not has_spans(wildcards.source):
-        return []
+        return [part for source in learnt_elsewhere(dataset_of(wildcards))
+                for part in ("--learn-from", f"results/clean/{source}", SOURCES[source]["train"])]
     challenge = MEASURED_ON[wildcards.source]
     return ["--spans", f"results/build/temporal_spans/{wildcards.source}", "--challenge", f"results/clean/{challenge}",
             "--challenge-spans", f"results/build/temporal_spans/{challenge}", "--measured", *SOURCES[challenge]["evaluate"]]
@@ -182,7 +230,7 @@ def leaderboard_arguments(wildcards, input, output):
 
 def measured_sources(study):
     """The sources that a study's runs learn from and are measured on."""
-    learnt = {run.dataset.source for run in measured_runs(study)}
+    learnt = {source for run in measured_runs(study) for source in (run.dataset.source, *learnt_elsewhere(run.dataset))}
     return learnt | {MEASURED_ON[source] for source in learnt}
 
 
@@ -346,7 +394,7 @@ def command_line():
     """The command that makes this study, with its configuration files as seen from the project's folder and the values given beside them."""
     given = workflow.config_settings
     files = [os.path.relpath(file, ROOT) if Path(file).resolve().is_relative_to(ROOT) else Path(file).name for file in given.configfiles or []]
-    values = [f"{key}={value}" for key, value in (given.config or {}).items()]
+    values = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in (given.config or {}).items()]
     return shlex.join(["snakemake", "--cores", "all", *(["--configfile", *files] if files else []), *(["--config", *values] if values else [])])
 
 

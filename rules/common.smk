@@ -40,6 +40,7 @@ from scripts.common.program import UserError
 from scripts.common.prompts import prompts_of
 from scripts.common.schemas import check, schema, sound, sound_figures
 from scripts.common.sources import local_hashes
+from scripts.common.strides import labels_of
 from scripts.common.summary import summary
 from scripts.common.terminal import use_terminal
 from scripts.common.yaml_files import read_yaml
@@ -53,6 +54,11 @@ DEFAULTS = json.loads(json.dumps(read_yaml(ROOT / "config.yaml")))  # a copy: an
 update_config(DEFAULTS, config)
 config.update(DEFAULTS)
 
+
+
+def learnt_elsewhere(dataset):
+    """The corpus that a dataset is learnt from instead of its own source, in a list; none where there is none."""
+    return list(filter(None, [json.loads(dataset.options).get("learn_from")]))
 
 
 def place_of(kind, name):
@@ -79,7 +85,7 @@ try:
                                 (("sources", SOURCES), ("models", MODELS), ("studies", STUDIES)))
     FIGURES = sound_figures(FIGURES, {run.study for run in PLAN.runs.values()})
     MEASURED_ON = {name: entry.get("measured_on", name) for name, entry in SOURCES.items()}
-    USED_SOURCES = sorted({source for dataset in PLAN.datasets.values() for source in (dataset.source, MEASURED_ON[dataset.source],
+    USED_SOURCES = sorted({source for dataset in PLAN.datasets.values() for source in (dataset.source, MEASURED_ON[dataset.source], *learnt_elsewhere(dataset),
                                                                                         *([SOURCES[dataset.source]["videos_of"]] if "videos_of" in SOURCES[dataset.source] else []))})
     LOCAL_HASHES = local_hashes(SOURCES, USED_SOURCES, ROOT, Path("results/fetch/.hashes.json"), OWN["sources"])
     VISIBLE_GPUS = [] if config["device"] == "cpu" else visible_gpus()

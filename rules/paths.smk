@@ -147,7 +147,7 @@ def read_by_dataset(wildcards):
         return [cleaned(wildcards.source), cleaned(SOURCES[wildcards.source]["videos_of"])]
     challenge = MEASURED_ON[wildcards.source]
     if not has_spans(wildcards.source):
-        return [cleaned(wildcards.source)]
+        return [cleaned(wildcards.source), *map(cleaned, learnt_elsewhere(dataset_of(wildcards)))]
     return [cleaned(wildcards.source), cleaned(challenge), spans(wildcards.source), spans(challenge)]
 
 
@@ -254,8 +254,8 @@ def published_files(item):
 
 
 def is_without_texts(item):
-    """Whether an item is a table without texts of a corpus, which has terms of its own: it reads metrics and what runs tell alone."""
-    return item["kind"] == "table" and item.get("show") != "examples" and not {*item["reads"]} - {"metrics", "runs", "controls"}
+    """Whether an item is a table that shows no texts of a corpus, which have terms of their own: it reads no datasets and no expressions."""
+    return item["kind"] == "table" and item.get("show", "table") == "table" and not {"datasets", "spans"} & set(item["reads"])
 
 
 def read_by_item(wildcards):

@@ -107,3 +107,39 @@ rule train_controls:
     shell:
         "python -m scripts.train.control @{params.arguments} --method {params.method:q} --splits {params.splits:q}"
         " --data {params.data:q} --folder {params.folder:q} --output {output.manifest:q} --log {log:q}"
+
+
+# Rules without a place in the chain of stages: they are asked for by name, before a study.
+rule rehearse_files:
+    """Whether every file of the study can be had, and the configurations of its models."""
+    output:
+        files=f"results/rehearse/{NAME}.json",
+    params:
+        study=lambda wildcards, output: files_told(),
+        mirror=lambda wildcards, output: MIRROR,
+    log: f"results/logs/rehearse/{NAME}.files.log"
+    message: "Asking for every file"
+    localrule: True
+    conda: "../envs/train.yaml"
+    shell:
+        "python -m scripts.fetch.reachable --study {params.study:q} --mirror={params.mirror:q} --output {output.files:q} --log {log:q}"
+
+
+rule rehearse:
+    """One step of learning, and a batch of scores, of each kind of run (scripts/train/rehearse.py)."""
+    input:
+        files=f"results/rehearse/{NAME}.json",
+    params:
+        study=lambda wildcards, input, output, threads, resources: rehearsal_told(wildcards, output, threads, resources),
+        folder=f"results/rehearse/{NAME}",
+    log: f"results/logs/rehearse/{NAME}.log"
+    message: "Rehearsing {params.folder}"
+    threads: workflow.cores or 1
+    resources:
+        cpus_per_task=4,
+        mem_mb=32000,
+        runtime=240,
+        **GPU_REQUEST,
+    conda: "../envs/train.yaml"
+    shell:
+        "python -m scripts.train.rehearse --study {params.study:q} --files {input.files:q} --folder {params.folder:q} --log {log:q}"

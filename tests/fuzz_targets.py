@@ -65,6 +65,9 @@ TURNS = {"dialog_id": [name for name, said in DIALOGS for _ in said], "turn": [t
 INSTANCE = {"id": 1, "conversation": ["A: How long ?", "B:It takes <MASK> . "], "correct1": "two hours", "correct2": "120 minutes",
             "incorrect1": "two days", "incorrect1_rule": "Rule 1", "incorrect2": "9 hours", "incorrect2_rule": "Rule 2"}
 INSTANCES = [INSTANCE, INSTANCE | {"id": 2}, INSTANCE | {"id": 3, "correct2": "none", "incorrect2_rule": "Rule 3"}]
+SCHEMA_GUIDED = [{"dialogue_id": f"1_0000{number}", "services": [], "turns": [
+    {"speaker": speaker, "utterance": text, "frames": []} for speaker, text in (("USER", " Book it  for 5 pm. "), ("SYSTEM", f"At {number}?"))]}
+    for number in range(2)]
 TACO = "".join(f"She ate.\tHow long \"did\" it take?\t{answer}\t{label}\t{category}\n" for answer, label, category in [
     ("30 minutes", "yes", "Event Duration"), ("2\u2002years", "no", "Event Duration"), ("at noon", "yes", "Typical Time")])
 ORDER = ",Premise,Hypothesis,Label,Time Diff,Type,Prem Fixed,Temp Type\n" \
@@ -91,7 +94,7 @@ RUN = {"run": "r", "study": "strided_sop", "source": "corpus", "dataset": "strid
        "labels": ["swapped", "in_order"], "train_examples": 9, "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}}
 PREDICTIONS = parquet(run=["r", "r"], split=["val"] * 2, selection=["held_out"] * 2, epoch=pa.array([1, 1], pa.int32()), example_id=["p0", "p1"],
                       group_id=["v0", "v1"], label=pa.array([1, 0], pa.int8()), score=pa.array([[0.1, 0.9]] * 2, pa.list_(pa.float32())))
-BUILT = parquet(pair_id=["p0", "p1"], overlap=[0.0, 0.5], same_start=[False, True], relative_position=[0.1, 0.9],
+BUILT = parquet(pair_id=["p0", "p1"], stride=pa.array([0, 0], pa.int32()), overlap=[0.0, 0.5], same_start=[False, True], relative_position=[0.1, 0.9],
                 sentences=pa.array([5, 9], pa.int32()), words_a=pa.array([3, 4], pa.int32()), words_b=pa.array([5, 6], pa.int32()), seconds_apart=[2.5, 7.0],
                 category=pa.array([None, "Food"], pa.string()))
 
@@ -112,6 +115,8 @@ TARGETS = {
                                ["train", "validation"], '{"sha256": {"own.jsonl": null}}'),
     "dialogs (parquet)": cleaner("dialogs", {"own.parquet": parquet(**TURNS)}, ["train", "validation"], '{"sha256": {"own.parquet": null}}'),
     "timedial": cleaner("timedial", {"test.json": as_json(INSTANCES)}, ["test", "extras"]),
+    "schema_guided": cleaner("schema_guided", {"train_001.json": as_json(SCHEMA_GUIDED), "dev_001.json": as_json(SCHEMA_GUIDED[:1])},
+                             ["train", "validation"]),
     "mctaco": cleaner("mctaco", {"dev_3783.tsv": TACO.encode(), "test_9442.tsv": TACO.encode()}, ["train", "test"]),
     "temporal_nli_release": cleaner("temporal_nli_release", {
         "cs1_train.csv": ORDER.encode(), "cs1_test.csv": ORDER.encode(), "cs2_train.csv": LASTING.encode(), "cs2_test.csv": LASTING.encode(),

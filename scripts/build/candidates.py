@@ -55,15 +55,15 @@ ATTEMPTS = 4    # perturbations of a seed for each candidate wanted: enough to m
 QUESTIONS = 500  # at a time
 
 
-def read_questions(file: Path) -> pd.DataFrame:
-    """The columns sentence, question, answer. Raises UserError that names the row of what is wrong."""
+def read_questions(file: Path, columns: list[str] = COLUMNS) -> pd.DataFrame:
+    """These columns, all text. Raises UserError that names the row of what is wrong."""
     readers = {".tsv": read_tsv, ".jsonl": read_jsonl, ".parquet": read_parquet}
     if file.suffix not in readers:
         raise UserError(f"{file}: its name does not end in {', '.join(readers)}; rename or convert it")
-    table, where = readers[file.suffix](file)
+    table, where = readers[file.suffix](file, columns)
     if table.empty:
         raise UserError(f"{file}: has no rows; give at least one question with an answer")
-    for name in COLUMNS:
+    for name in columns:
         text = table[name].map(lambda value: isinstance(value, str))
         for wrong, said in [(table[name].isna(), f"has no {name}"), (~text, f"has something else than text as {name}")]:
             if wrong.any():
@@ -72,16 +72,16 @@ def read_questions(file: Path) -> pd.DataFrame:
             row = int(np.argmax(empty))
             asked = f" (question: {cut(str(table['question'].iloc[row]))})" if name == "answer" else ""
             raise UserError(f"{file}: {where(row)} has no {name}{asked}; give one, or take the row out")
-    return table[COLUMNS]
+    return table[columns]
 
 
-def read_tsv(file: Path):
+def read_tsv(file: Path, columns: list[str]):
     """A table with a header line, tab-separated without quoting, and how to name its rows."""
     cells = [line.split("\t") for line in lines_in(text_of(file, *REMEDIES), str(file), REMEDIES[0])]
     if cells in ([], [[""]]):
-        raise UserError(f"{file}: is empty; give a header line with the columns {', '.join(COLUMNS)}, and questions")
+        raise UserError(f"{file}: is empty; give a header line with the columns {', '.join(columns)}, and questions")
     header = cells[0]
-    check_columns(file, header)
+    check_columns(file, header, columns)
     # A line that only lacks the answer, the last column, is told of below.
     for number, fields in enumerate(cells[1:], 2):
         if len(fields) != len(header):
@@ -90,7 +90,7 @@ def read_tsv(file: Path):
     return pd.DataFrame(cells[1:], columns=header, dtype=object), lambda row: f"line {row + 2}"
 
 
-def read_jsonl(file: Path):
+def read_jsonl(file: Path, columns: list[str]):
     """A table of one object a line, and how to name its rows; blank lines are passed over."""
     rows, numbers = [], []
     for number, line in enumerate(lines_in(text_of(file, *REMEDIES), str(file), REMEDIES[0]), 1):
@@ -99,26 +99,26 @@ def read_jsonl(file: Path):
         value = json_of(line, f"{file}: line {number}", "mend it")
         if not isinstance(value, dict):
             raise UserError(f"{file}: line {number} is not a JSON object; write one with "
-                            f"{', '.join(COLUMNS)}")
-        rows.append({name: value.get(name) for name in COLUMNS})
+                            f"{', '.join(columns)}")
+        rows.append({name: value.get(name) for name in columns})
         numbers.append(number)
-        if missing := [name for name in COLUMNS if name not in value]:
+        if missing := [name for name in columns if name not in value]:
             raise UserError(f"{file}: line {number} has no {missing[0]}; give one")
-    return pd.DataFrame(rows, columns=COLUMNS, dtype=object), lambda row: f"line {numbers[row]}"
+    return pd.DataFrame(rows, columns=columns, dtype=object), lambda row: f"line {numbers[row]}"
 
 
-def read_parquet(file: Path):
+def read_parquet(file: Path, columns: list[str]):
     """A Parquet table and how to name its rows."""
     if not file.is_file():
         raise UserError(f"{file}: no such file; name one that is there")
-    check_columns(file, schema_of(file).names)
-    return read_table(file, COLUMNS).to_pandas().astype(object), lambda row: f"row {row + 1}"
+    check_columns(file, schema_of(file).names, columns)
+    return read_table(file, columns).to_pandas().astype(object), lambda row: f"row {row + 1}"
 
 
-def check_columns(file: Path, names: list[str]) -> None:
-    """Refuse a file without one of the three columns."""
-    if missing := [name for name in COLUMNS if name not in names]:
-        raise UserError(f"{file}: no column {missing[0]}; its columns must be named {', '.join(COLUMNS)}, and they are "
+def check_columns(file: Path, names: list[str], columns: list[str]) -> None:
+    """Refuse a file without one of the columns."""
+    if missing := [name for name in columns if name not in names]:
+        raise UserError(f"{file}: no column {missing[0]}; its columns must be named {', '.join(columns)}, and they are "
                         f"{cut(', '.join(names), 200)}")
     if len(set(names)) < len(names):
         raise UserError(f"{file}: two columns have the same name; rename one")
@@ -240,26 +240,30 @@ def expanded(questions: pd.DataFrame, terms: Terms, limit: int, seed: int, infil
     return held[CANDIDATES.names]
 
 
-def main(given: argparse.Namespace) -> None:
-    questions, terms = read_questions(given.questions), load_terms(given.terms)
+def grown(given: argparse.Namespace, questions: pd.DataFrame) -> tuple[pd.DataFrame, dict]:
+    """The candidates of all questions (columns of CANDIDATES) as the arguments ask for them, and where they come from."""
     events = read_events(given.events) if given.events else None
     infill = masked_model(given.model) if given.model else None
-    table = expanded(questions, terms, given.candidates, given.seed, infill, events)
+    table = expanded(questions, load_terms(given.terms), given.candidates, given.seed, infill, events)
     read = {"questions": [given.questions], "terms": [given.terms], "events": [given.events] if given.events else [],
             "model": sorted(given.model.glob("*.safetensors")) if given.model else []}
-    provenance = {"sha256": {name: [sha256_of(file) for file in files] for name, files in read.items()},
-                  "candidates": given.candidates, "seed": given.seed}
-    write_table(pa.Table.from_pandas(table, preserve_index=False), given.output, CANDIDATES, provenance)
     sizes = table.groupby(["sentence", "question"], sort=False).size()
     log.info("%s: %d candidates of %d questions, %d questions have %d; %s", given.output, len(table), len(sizes),
              (sizes == given.candidates).sum(), given.candidates,
              ", ".join(f"{origin} {count}" for origin, count in table["origin"].value_counts().items()))
+    return table, {"sha256": {name: [sha256_of(file) for file in files] for name, files in read.items()},
+                   "candidates": given.candidates, "seed": given.seed}
 
 
-def arguments() -> argparse.ArgumentParser:
-    options = parser(__doc__)
-    options.add_argument("--questions", type=Path, required=True, metavar="FILE",
-                         help="sentence, question, answer: .tsv, .jsonl or .parquet")
+def main(given: argparse.Namespace) -> None:
+    table, provenance = grown(given, read_questions(given.questions))
+    write_table(pa.Table.from_pandas(table, preserve_index=False), given.output, CANDIDATES, provenance)
+
+
+def growing(doc: str, columns: list[str] = COLUMNS) -> argparse.ArgumentParser:
+    """The arguments that say what grows to candidates, and how; not where they go."""
+    options = parser(doc)
+    options.add_argument("--questions", type=Path, required=True, metavar="FILE", help=f"{', '.join(columns)}: .tsv, .jsonl or .parquet")
     options.add_argument("--model", type=Path, metavar="FOLDER", help="a masked language model (default: no infill)")
     options.add_argument("--events", type=Path, metavar="FILE", help="one event phrase a line (default: the events given)")
     options.add_argument("--terms", type=Path, metavar="FILE", default=TERMS,
@@ -267,6 +271,11 @@ def arguments() -> argparse.ArgumentParser:
     options.add_argument("--candidates", type=whole_number(1, 1000), default=20, metavar="N",
                          help="at most, a question (default: 20)")
     options.add_argument("--seed", type=SEED, default=0, metavar="N", help="of the random perturbations (default: 0)")
+    return options
+
+
+def arguments() -> argparse.ArgumentParser:
+    options = growing(__doc__)
     options.add_argument("--output", type=Path, required=True, metavar="FILE", help="the Parquet file to write")
     return options
 

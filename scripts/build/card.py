@@ -20,6 +20,7 @@ import yaml
 
 from scripts.common.files import whole
 from scripts.common.program import UserError, execute, json_object_with, log, parser
+from scripts.common.strides import labels_of
 from scripts.common.tables import parquet_errors, provenance_of, schema_of
 from scripts.common.yaml_files import read_yaml
 
@@ -96,7 +97,7 @@ def front_matter(datasets: list[dict], study: dict) -> dict:
         "license": "mit" if all(licence.split(" ")[0] == "MIT" for licence in licences) else "other",
         "configs": [{"config_name": one["name"], "data_files": [
             {"split": split, "path": facts["path"]} for split, facts in one["splits"].items()]} for one in datasets],
-        "dataset_info": [{"config_name": one["name"], "features": [feature(field, study["labels"]) for field in one["schema"]],
+        "dataset_info": [{"config_name": one["name"], "features": [feature(field, labels_of(study["labels"], one["terms"].get("options", {}))) for field in one["schema"]],
                           "splits": [{"name": split, "num_bytes": facts["bytes"], "num_examples": facts["rows"]}
                                      for split, facts in one["splits"].items()]} for one in datasets],
     }

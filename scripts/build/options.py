@@ -36,6 +36,7 @@ def _wrong(value: object, schema: dict) -> str | None:
     if fits and not (is_number and not low <= value <= high):
         return None
     bounds = [f"{word} {schema[key]}" for word, key in (("from", "minimum"), ("to", "maximum")) if key in schema]
+    bounds += [f"(or text of the form {schema['pattern']})"] if "pattern" in schema else []
     return " ".join([" or ".join(kinds), *bounds])
 
 

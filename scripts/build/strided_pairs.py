@@ -107,3 +107,22 @@ def pair_table(captions: pa.Table, stride: int, label_seed: int, same_videos: in
         "seconds_apart": pc.subtract(last_rows["start_s"], first_rows["start_s"]),
         "category": pa.nulls(len(first), pa.string()) if categories is None else categories.of(video_id),
     })
+
+
+def mixed_pairs(captions: pa.Table, strides: list[int], label_seed: int, same_videos: int | None = None,
+                categories: Categories | None = None) -> pa.Table:
+    """The pairs of several strides, by the place of their first sentence, then by stride."""
+    tables = [pair_table(captions, stride, label_seed, same_videos, categories) for stride in strides]
+    if len(tables) == 1:
+        return tables[0]
+    first = np.concatenate([spans(captions, stride, same_videos)[0] for stride in strides])
+    return pa.concat_tables(tables).take(pa.array(np.argsort(first, kind="stable")))
+
+
+def labelled(pairs: pa.Table, predict: str | None) -> pa.Table:
+    """Pairs with what is to be told of them as their label: the order (None), the stride, or 2 · stride + order (order_and_stride)."""
+    if predict is None:
+        return pairs
+    stride = pairs["stride"]
+    label = stride if predict == "stride" else pc.add(pc.multiply(stride, 2), pairs["label"].cast(pa.int32()))
+    return pairs.set_column(pairs.column_names.index("label"), "label", label.cast(pa.int8()))

@@ -15,7 +15,7 @@ from scripts.common.probe import BLIND, Known, LeftOut, does_fit, fitting, kind_
 from scripts.common.program import UserError, closest
 from scripts.common.prompts import PARADIGM as LIKELIHOOD
 from scripts.common.prompts import check_own, prompts_of
-from scripts.common.schemas import check_entry, shown
+from scripts.common.schemas import VALIDATOR, check_entry, shown
 
 MOST_RUNS = 50_000  # of one experiment: more is a slip
 CONTROL = "control"  # the method of models of this kind
@@ -185,6 +185,11 @@ class _Resolver:
         kinds = {name: self.source(name, experiment["study"], study, where)["kind"] for name in levels["source"]}
         return datasets(experiment["study"], study, levels, kinds, where)
 
+    def check_corpus(self, study_name: str, dataset: Dataset, study: dict, where: str) -> None:
+        """Refuse a corpus to learn from (the option learn_from) that is none, or that the study cannot read."""
+        if corpus := json.loads(dataset.options).get("learn_from"):
+            self.source(corpus, study_name, study, where)
+
     def check_size(self, levels: dict, experiment: dict, models: list[str], where: str) -> None:
         """Refuse a grid that nobody means."""
         seeds = experiment.get("seeds", self.config["seeds"])
@@ -244,8 +249,10 @@ class _Resolver:
                                                     for model, method in systems if method != CONTROL], where)
         measures = not any(study["methods"][method].get("makes_model") for _, method in systems)
         for dataset in self.datasets(experiment, models, measures, where, study) if systems else ():
+            self.check_corpus(experiment["study"], dataset, study, where)
             for model, method in systems:
                 how = study["methods"][method]
+                check_method(method, how, json.loads(dataset.options), where)
                 settings = _settings(training, study, how)
                 seeds = experiment.get("seeds", self.config["seeds"]) if has_seed(how, settings) else [0]
                 prompted = how.get("paradigm") == LIKELIHOOD
@@ -315,6 +322,13 @@ class _Resolver:
                 raise UserError(f"{where}: the control {control} ranks the candidates for one mask, which {experiment['study']} does not "
                                 "have; name another one")
         return list(dict.fromkeys(found))
+
+
+def check_method(method: str, how: dict, options: dict, where: str) -> None:
+    """Refuse a method on data whose options it does not serve."""
+    for option, condition in how.get("only_where", {}).items():
+        if not VALIDATOR(condition).is_valid(options.get(option)):
+            raise UserError(f"{where}.methods: {method} serves no data with {option}: {shown(options.get(option))}; name another method there")
 
 
 def _check_model_is_used(config: dict) -> None:

@@ -90,6 +90,8 @@ def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) 
     have the digests that they had before there was such an option.
     """
     asked = defaults | point
+    if asked.get("learn_from") == asked["source"]:  # as every dataset does: so a matrix of corpora can be written as a product
+        asked["learn_from"] = None
     values, parts = {}, []
     for option, schema in options.items():
         value = values[option] = asked[option] if _has_effect(schema, asked | {"kind": kind}) else defaults[option]

@@ -74,7 +74,9 @@ def presence_of(entries: dict[str, dict], keys: Iterable[str]) -> dict[str, dict
     return {name: {key: True if key in plain else value for key, value in entry.items()} for name, entry in entries.items()}
 
 
-def has_options(options: dict, needs: dict) -> bool:
+def has_options(options: dict, needs: dict | list[dict]) -> bool:
     """Whether the options of a run's data are those that a figure or table needs: each the one value, or one of a list; `any`: it is set."""
+    if isinstance(needs, list):
+        return any(has_options(options, one) for one in needs)
     return all(options.get(name) is not None if value == "any" else options.get(name) in (value if isinstance(value, list) else [value])
                for name, value in needs.items())

@@ -71,7 +71,7 @@ def facts_of(file: Path) -> Facts:
             raise UserError(f"{file}: truncated_instances: {cut(split)} is {shown(count)}, not a whole number from 0; {REMEDY}")
     for name in ("data_options", "training"):
         for key, value in facts.get(name, {}).items():
-            if not _is_plain(value) and not (key == "objectives" and isinstance(value, dict) and all(map(_is_plain, value.values()))):
+            if not _is_plain(value) and not (key in ("objectives", "context") and isinstance(value, dict) and all(map(_is_plain, value.values()))):
                 raise UserError(f"{file}: {name}: {cut(key)} is {shown(value)}, not a text or a number; {REMEDY}")
     return Facts(facts, file)
 

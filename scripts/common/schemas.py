@@ -87,7 +87,8 @@ def _yaml_place(path: list, value: str) -> str:
 
 def _explain_type(error: jsonschema.ValidationError, path: list) -> str | None:
     """One sentence on a number that is written as something else; None where that is not what is wrong."""
-    wanted = error.validator_value if isinstance(error.validator_value, list) else [error.validator_value]
+    wanted = error.validator_value if error.validator == "type" else error.schema.get("type", [])  # of a pattern: what else it may be
+    wanted = wanted if isinstance(wanted, list) else [wanted]
     value, place = error.instance, _place(path)
     if "integer" in wanted and isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return f"{place} is {value}, not an integer; write `{_yaml_place(path, str(int(value)))}`"
@@ -116,7 +117,7 @@ def _explain(error: jsonschema.ValidationError) -> str:
         return f"key {missing} is missing at {place}; write `{_yaml_place(path + [missing], '…')}`"
     if error.validator in ("oneOf", "anyOf") and description:
         return f"{place}: {description}"
-    if error.validator == "type" and (said := _explain_type(error, path)):
+    if error.validator in ("type", "pattern") and (said := _explain_type(error, path)):
         return said
     message = error.message.replace(repr(error.instance), repr(error.instance) if len(repr(error.instance)) <= LONGEST_VALUE
                                     else shown(error.instance), 1)

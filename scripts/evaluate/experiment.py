@@ -18,7 +18,7 @@ from scripts.common.tables import read_complete, write_table
 from scripts.common.yaml_files import entries_of
 from scripts.evaluate.tally import Replicate
 
-HEADLINES = {"accuracy", "exact_match", "f1", "two_best_accuracy", "one_best_accuracy"}  # shares of which more is better
+HEADLINES = {"accuracy", "stride_accuracy", "both_accuracy", "exact_order", "concordance", "exact_match", "f1", "two_best_accuracy", "one_best_accuracy"}  # shares of which more is better
 CONTROL_METHODS = {"control", "baseline", "majority"}
 EXTERNAL = "external"  # the method of predictions made elsewhere
 

@@ -7,13 +7,14 @@ Not a program. Each of these parts all pairs of a split, so the n of its slices 
   position     of the middle of the pair in the video: first_third, middle_third, last_third
   sentences    of the video: 5-6, 7-9, 10-19, 20-99, 100+
   words        of both sentences together: 1-10, 11-20, 21-30, 31+
+  stride       of the pair; only where several are mixed
   category     of the video, unknown where it has none; only of a corpus that tells categories
 """
 
 import numpy as np
 import pandas as pd
 
-READ = ["pair_id", "overlap", "same_start", "relative_position", "sentences", "words_a", "words_b", "category"]
+READ = ["pair_id", "stride", "overlap", "same_start", "relative_position", "sentences", "words_a", "words_b", "category"]
 POSITIONS = {"first_third": 1 / 3, "middle_third": 2 / 3, "last_third": np.inf}
 SENTENCES = {"5-6": 6, "7-9": 9, "10-19": 19, "20-99": 99, "100+": np.inf}
 WORDS = {"1-10": 10, "11-20": 20, "21-30": 30, "31+": np.inf}
@@ -35,6 +36,8 @@ def parts_of(pairs: pd.DataFrame) -> pd.DataFrame:
         "sentences": parted(pairs["sentences"], SENTENCES),
         "words": parted(pairs["words_a"] + pairs["words_b"], WORDS),
     }
+    if pairs["stride"].nunique() > 1:
+        parts["stride"] = pairs["stride"].astype(str).to_numpy()
     if pairs["category"].notna().any():
         parts["category"] = pairs["category"].fillna("unknown").to_numpy()
     return pd.DataFrame(parts, index=pd.Index(pairs["pair_id"]))

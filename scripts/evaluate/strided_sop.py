@@ -4,6 +4,7 @@ Metrics, as shares from 0 to 1, on each evaluation split:
   accuracy       at the epoch with the lowest loss on the held-out training videos
   peak_accuracy  at the epoch that was best on this very split: what the paper reports
   human_accuracy of people's answers (--people), where there are any, and more beside it: scripts/evaluate/people.py
+Where the stride is told (the option predict): scripts/evaluate/predicted_strides.py. Where spans are put in order: scripts/evaluate/spans.py.
 The accuracy stands on all pairs (slice all) and on slices of them (overlap=none, position=first_third, …:
 scripts/evaluate/strided_slices.py says which); the n of each partition's slices add up to that of all. Intervals are 95 %
 intervals over videos. A row without seed is the mean over the replicates (seeds, or wordings of what a model is asked); its sd is
@@ -22,31 +23,35 @@ Predictions made elsewhere (scripts/evaluate/external.py), labels swapped and in
 """
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from scripts.common.program import UserError, execute
+from scripts.common.program import UserError, execute, shown
 from scripts.common.runs import read_predictions
+from scripts.common.strides import strides_of
 from scripts.common.tables import STRIDED_PAIRS, read_complete
+from scripts.evaluate import predicted_strides, spans
 from scripts.evaluate.arguments import evaluation_arguments, evaluation_given
 from scripts.evaluate.bootstrap import resampling
 from scripts.evaluate.experiment import Run, label_scores, read_sources, replicates_of, runs_by_dataset, write_metrics
 from scripts.evaluate.external import Answered, external_systems, score_predictions
 from scripts.evaluate.people import System, people_rows
-from scripts.evaluate.people_answers import answers_given, limit_of, on_split
+from scripts.evaluate.people_answers import answers_given, on_split
 from scripts.evaluate.strided_slices import READ, parts_of, slices_of
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share, sums_by_group
 
 METRIC = {"held_out": "accuracy", "last": "accuracy", "direct": "accuracy", "peak": "peak_accuracy"}
-VARIANTS = ["stride", "size_matched", "same_videos", "hard"]  # options of the data that stand in the metrics
+VARIANTS = ["size_matched", "same_videos", "hard"]  # options of the data that stand in the metrics as they are
 ANSWERED = Answered("strided_sop", ("pair_id", "video_id", "text_a", "text_b"), (["swapped", "in_order"],))
 SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("dataset", pa.string()), ("method", pa.string()), ("stride", pa.int32()), ("size_matched", pa.int32()),
-    ("same_videos", pa.int32()), ("hard", pa.bool_()), ("context", pa.string()), ("seconds_apart", pa.float64()), ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()),
+    ("same_videos", pa.int32()), ("hard", pa.bool_()), ("context", pa.string()), ("seconds_apart", pa.float64()), ("train_stride", pa.string()),
+    ("learn_from", pa.string()), ("predict", pa.string()), ("span", pa.int32()), ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()),
     ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
 ])
 
@@ -62,6 +67,8 @@ def judged(run: Run, evaluation: list[str]) -> pd.DataFrame:
     if not frame["label"].between(0, scores.shape[1] - 1).all():
         raise UserError(f"{run.folder}: a label of its predictions has no score; run it again")
     highest = scores == scores.max(1, keepdims=True)
+    if {"predict", "span"} & {name for name, value in run.facts["data_options"].items() if value}:
+        frame["scores"] = list(scores)
     frame["right"] = highest[np.arange(len(frame)), frame["label"]] / highest.sum(1)
     frame["metric"] = frame["selection"].map(METRIC)
     frame = frame[frame["split"].isin(evaluation)]
@@ -123,6 +130,37 @@ def of_system(runs: list[Run], judgements: list[pd.DataFrame], parts: dict[str, 
     return rows
 
 
+def on_same_pairs(runs: list[Run], judgements: list[pd.DataFrame], split: str, ids: pd.Series) -> list[pd.DataFrame]:
+    """The judgements of each replicate at the epoch that is reported, on the pairs of a split (ids), in their order."""
+    of_split = [one[(one["split"] == split) & (one["metric"] == "accuracy")].set_index("example_id") for one in judgements]
+    for run, one in zip(runs, of_split):
+        if set(one.index) != set(ids):
+            raise UserError(f"{run.folder}: its predictions are not of the pairs that were built; run it again")
+    return [one.loc[ids] for one in of_split]
+
+
+def of_predictor(runs: list[Run], judgements: list[pd.DataFrame], resamples: int) -> list[dict]:
+    """The rows of one model that tells the stride (scripts/evaluate/predicted_strides.py), by split."""
+    rows, options = [], runs[0].facts["data_options"]
+    for split, first in judgements[0][judgements[0]["metric"] == "accuracy"].groupby("split"):
+        ordered = on_same_pairs(runs, judgements, split, first["example_id"])
+        video, videos = pd.factorize(first["group_id"])
+        tallies = predicted_strides.measures_of(ordered, len(strides_of(options["stride"])), options["predict"], video, len(videos))
+        rows += [{"split": split} | row for row in metric_rows(tallies, replicates_of(runs), resampling(videos, resamples))]
+    return rows
+
+
+def of_orderer(runs: list[Run], judgements: list[pd.DataFrame], folder: Path, resamples: int) -> list[dict]:
+    """The rows of one model whose scores put spans in order (scripts/evaluate/spans.py), by split; folder: of the dataset."""
+    rows, options = [], runs[0].facts["data_options"]
+    schema = pa.schema([STRIDED_PAIRS.field(name) for name in ("pair_id", "video_id", "first_position", "stride")])
+    for split in judgements[0]["split"].unique():
+        pairs = read_complete(folder / f"{split}.parquet", schema).to_pandas()
+        tallies, videos = spans.measures_of(on_same_pairs(runs, judgements, split, pairs["pair_id"]), pairs, options["span"], options["stride"] + 1)
+        rows += [{"split": split} | row for row in metric_rows(tallies, replicates_of(runs), resampling(videos, resamples))]
+    return rows
+
+
 def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
     """The rows of a run on one split of its dataset (file)."""
     return of_system([run], [judged(run, [split])], parts_by_split(file.parent, [split]), resamples)
@@ -130,8 +168,21 @@ def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
 
 def context_of(options: dict) -> str | None:
     """`10 s`, `3 sentences`: the windows that were put in order; None for single captions."""
-    context = options.get("context")
-    return f"{context['seconds']:g} s" if context and "seconds" in context else f"{context['sentences']} sentences" if context else None
+    if not (context := options.get("context")):
+        return None
+    try:
+        return f"{context['seconds']:g} s" if "seconds" in context else f"{context['sentences']:d} sentences"
+    except (KeyError, TypeError, ValueError):
+        raise UserError(f"a run.json has the context {shown(context)}, which is none; run it again") from None
+
+
+def options_told(options: dict) -> dict:
+    """The options of a dataset as columns of metrics; the stride is missing where pairs of several are mixed."""
+    stride, trained = options["stride"], options.get("train_stride")
+    return {name: options[name] for name in VARIANTS} | {
+        "stride": stride if isinstance(stride, int) else None, "context": context_of(options), "limit": options.get("limit"),
+        "train_stride": str(stride if trained is None else trained) if trained is not None or isinstance(stride, str) else None,
+        "learn_from": options.get("learn_from"), "predict": options.get("predict"), "span": options.get("span")}
 
 
 def seconds_by_split(folder: Path, evaluation: list[str]) -> dict[str, float]:
@@ -148,20 +199,24 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
     for (source, dataset), systems in datasets.items():
         facts, evaluation = next(iter(systems.values()))[0].facts, sources[source]["evaluate"]
         same = {"study": facts["study"], "source": source, "dataset": dataset, "sample": "sample" in sources[source]}
-        same |= {name: facts["data_options"][name] for name in VARIANTS} | {"limit": limit_of(facts), "context": context_of(facts["data_options"])}
+        same |= options_told(facts["data_options"])
         parts, first = parts_by_split(build / source / dataset, evaluation), len(rows)
+        measured = partial(of_system, parts=parts, resamples=resamples)
+        if facts["data_options"].get("predict"):
+            measured = partial(of_predictor, resamples=resamples)
+        if facts["data_options"].get("span"):
+            measured = partial(of_orderer, folder=build / source / dataset, resamples=resamples)
         judgements = {name: [judged(run, evaluation) for run in runs] for name, runs in systems.items()}
         for (model, method), runs in systems.items():
-            rows += [same | {"model": model, "method": method} | row
-                     for row in of_system(runs, judgements[model, method], parts, resamples)]
+            rows += [same | {"model": model, "method": method} | row for row in measured(runs, judgements[model, method])]
         for split in evaluation:
             elsewhere = external.get((source, dataset, split), {})
             of_elsewhere = {name: [judged(run, [split])] for name, [run] in elsewhere.items()}
             for (model, method), runs in elsewhere.items():
                 rows += [same | {"model": model, "method": method} | row
-                         for row in of_system(runs, of_elsewhere[model, method], parts, resamples)]
+                         for row in measured(runs, of_elsewhere[model, method])]
             rows += [same | {"split": split} | row for row in
-                     people_on(answers, split, judgements | of_elsewhere, systems | elsewhere, resamples)]
+                      people_on(answers, split, judgements | of_elsewhere, systems | elsewhere, resamples)]
         seconds = seconds_by_split(build / source / dataset, evaluation)
         rows[first:] = [row | {"seconds_apart": seconds[row["split"]]} for row in rows[first:]]
     return rows

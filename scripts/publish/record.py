@@ -1,7 +1,7 @@
 """Keep a finished study in the repository: its numbers, its runs' facts, its figures and tables, and what made them.
 
-From the numbers alone each figure can be drawn again (--redraw). No text of a corpus is taken along: tables that read datasets stay
-where they are. A record that other code would decide is named (--check), not changed.
+From the numbers alone each figure can be drawn again (--redraw). No text of a corpus is taken along: tables that read datasets or
+the expressions found in dialogs stay where they are. A record that other code would decide is named (--check), not changed.
 
 Reads  TOLD, JSON of the workflow: name, command, configuration, figures (by name: title, study, program, reads, runs, resources),
        tables (by name: title), runs (by <study>/<run>: the modules that decide it), programs (those that decide numbers beside the

@@ -8,10 +8,17 @@ import pandas as pd
 
 from scripts.common.program import UserError
 
+# The columns that tell of an extension, where they are not missing.
+EXTENSIONS = ["context", "train_stride", "learn_from", "predict", "span"]
 # What a comparison needs of a row.
 COMPARED = ["value", "sd", "seeds", "ci_low", "ci_high", "effective_groups", "draws"]
 # The columns that are measured or tell of an example's part; all others are settings.
 MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "slice"]
+
+
+def as_published(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of what a paper may have measured: none of extensions that no paper has (docs/extensions.md)."""
+    return rows[rows.reindex(columns=EXTENSIONS).isna().all(axis=1)]
 
 
 def has_draws(row: Mapping) -> bool:

@@ -111,7 +111,8 @@ def audit(study: str, train: pd.DataFrame, evaluated: pd.DataFrame) -> pd.DataFr
 
 def tabulate(study: str, names: list[str], train: Path, build: Path, sources: dict, notes: dict[tuple, str]) -> pd.DataFrame:
     """A row of text for each dataset and cue; notes: of notes_by_dataset()."""
-    facts = {(fact["source"], fact["dataset"]): fact for fact in (facts_of(train / name / "run.json") for name in names)}
+    facts = {(fact["source"], fact["dataset"]): fact for fact in (facts_of(train / name / "run.json") for name in names)
+             if not fact["data_options"].get("predict")}  # whose labels are no order
     rows = []
     for (source, dataset), fact in sorted(facts.items()):
         first, second = fact["splits"][:2]

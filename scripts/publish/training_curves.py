@@ -94,7 +94,7 @@ def row_titles(history: pd.DataFrame, sources: dict, models: dict) -> dict[tuple
 
 def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
     """The figure of concatenated histories (read_history), with the column sample."""
-    strides = sorted(set(history["stride"]))
+    strides = sorted(set(history["stride"]), key=lambda stride: (isinstance(stride, str), stride))
     splits = sorted(set(history["split"]), key=lambda name: (name != "train", name != "held_out", name))
     titles = row_titles(history, sources, models)
     handles = [Line2D([], [], label=split_title(split), **look(split, splits)) for split in splits]
@@ -128,7 +128,7 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
                 if column == 0:
                     axes.set_ylabel(unit)
                 if line == 0:
-                    axes.set_title(f"stride {stride}", loc="left", fontsize=7.5, color=style.GREY, pad=3)
+                    axes.set_title(f"stride {stride}".replace("_", " "), loc="left", fontsize=7.5, color=style.GREY, pad=3)
                 if line == 1 and number == len(titles) - 1:
                     axes.set_xlabel("epoch")
     style.legends(figure, groups, 0.08)
@@ -138,7 +138,8 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
 def main(given: argparse.Namespace) -> None:
     metrics = read_table(given.metrics, ["source", "sample"]).to_pandas()
     history = pd.concat([read_history(given.train / name / "history.parquet") for name in given.runs])
-    history = history.sort_values(["source", "model", "variant", "stride", "seed", "split", "epoch"], ignore_index=True)
+    history = history.sort_values(["source", "model", "variant", "stride", "seed", "split", "epoch"], ignore_index=True,
+                                  key=lambda column: column.astype(str) if column.name == "stride" else column)
     history["sample"] = history["source"].isin(metrics.loc[metrics["sample"], "source"])
     history = history[history.groupby("run")["epoch"].transform("max") > 0]  # what is only asked has no curve
     sources, models, none = load(given.sources), load(given.models), "no model was trained in this run"

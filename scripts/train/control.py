@@ -172,7 +172,7 @@ def facts_of(job: dict, labels: list[str], train_examples: int, seconds: float) 
     """What run.json says of a control."""
     settings = job["settings"]
     return {
-        "run": job["run"], "splits": job["splits"], "control": job["control"], "data": job["data"],
+        "run": job["run"], "splits": job["splits"], "control": job["control"], "data": job["data"], "code": job["code"], "digest": job["digest"],
         **{key: settings[key] for key in ("study", "source", "dataset", "model", "method", "seed")},
         "labels": labels, "label_columns": [], "data_options": settings["data"], "training": settings["training"],
         "train_examples": train_examples, "held_out_examples": 0, "truncated_examples": 0, "truncated": {},

@@ -1,12 +1,14 @@
 """What a run has cost and on what kind of machine: measured, told in run.json (`cost`), and a part of no digest.
 
 CPU time is that of all processes of a run. Of one that was killed it goes on from the last checkpoint; what came after that is
-lost, so that it is told as `at_least`. GPU time is the time of the run on each of its GPUs; gpu_watts the power that these may
+lost, so that it is told as `at_least`. peak_bytes is the most memory that the process held, gpu_peak_bytes the most that its tensors had on
+one GPU. GPU time is the time of the run on each of its GPUs; gpu_watts the power that these may
 draw (nvidia-smi's power.limit), which they seldom do all the time.
 """
 
 import os
 import platform
+import resource
 import shutil
 import subprocess
 import sys
@@ -46,7 +48,10 @@ def cost_of(facts: dict) -> dict:
     on_gpu = bool(torch and torch.cuda.is_available() and torch.cuda.is_initialized())
     spent, at_least = cpu_seconds(), EARLIER["at_least"]
     EARLIER.update(cpu_seconds=EARLIER["cpu_seconds"] - spent, at_least=False)
+    a_unit = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss
     return {
+        "peak_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * a_unit,
+        "gpu_peak_bytes": torch.cuda.max_memory_allocated() if on_gpu else 0,
         "cpu_seconds": round(spent * processes, 1), "at_least": at_least,
         "gpu_seconds": round(facts["seconds"] * processes, 1) if on_gpu else 0.0, "gpu_watts": gpu_watts() if on_gpu else None,
         "processor": processor(), "cores": os.cpu_count(), "gpus": processes if on_gpu else 0,

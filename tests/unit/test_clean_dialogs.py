@@ -283,6 +283,81 @@ def test_a_wrong_challenge_file_is_refused(program, tmp_path, content, said):
     assert "broken" not in said or "in or just behind instance 7" in error
 
 
+# Schema-Guided Dialogue
+
+
+SCHEMA_GUIDED = "raw.githubusercontent.com/google-research-datasets/dstc8-schema-guided-dialogue"
+TALK = [("USER", " A table  for\n5 pm. "), ("SYSTEM", ""), ("SYSTEM", "Today?"), ("USER", "Yes.")]
+
+
+def schema_guided(number, said=TALK):
+    return {"dialogue_id": f"1_{number:05}", "services": ["Restaurants_1"],
+            "turns": [{"speaker": speaker, "utterance": text, "frames": [{"slots": []}]} for speaker, text in said]}
+
+
+def schema_guided_files(folder, train, dev):
+    for name, dialogs_said in (("train_001", train), ("dev_001", dev)):
+        (folder / f"{name}.json").write_text(json.dumps(dialogs_said))
+    return folder
+
+
+def test_the_listed_part_of_schema_guided_is_read_whole(program, mirror, tmp_path):
+    """Every turn, in order, as other code finds them with a regular expression in the raw files, without a parser."""
+    listed = [entry["urls"][0] for entry in yaml.safe_load((ROOT / "resources/sources.yaml").read_text())["schema_guided"]["downloads"]]
+    files = {f"{url.split('/')[-2]}_{url.rsplit('_', 1)[1]}": mirror / url.removeprefix("https://") for url in listed}
+    if not all(file.is_file() for file in files.values()):
+        pytest.skip(f"the mirror has not all of {SCHEMA_GUIDED}")
+    wanted = ["train_001.json", "train_120.json", "dev_002.json"]
+    for name in wanted:
+        (tmp_path / name).symlink_to(files[name])
+    output = call(program, "schema_guided", tmp_path, tmp_path / "out")
+    for split, names in (("train", wanted[:2]), ("validation", wanted[2:])):
+        text = "".join(files[name].read_text() for name in names)
+        said = [json.loads(f'"{found}"') for found in re.findall(r'"utterance": "((?:[^"\\]|\\.)*)"', text)]
+        rows = read_table(output / f"{split}.parquet").to_pandas()
+        assert rows["text"].tolist() == [" ".join(one.split()) for one in said] and len(said) > 1000
+        assert rows["dialog_id"].unique().tolist() == [f"{split}:{name}" for name in re.findall(r'"dialogue_id": "(\w+)"', text)]
+        assert (rows["speaker"] == rows["turn"].mod(2).map({0: "A", 1: "B"})).all()
+    assert counted(output)["train", "files", "read", ""] == 2
+
+
+def test_schema_guided_in_small(program, tmp_path):
+    """White space, an empty turn, an empty dialog, the same id in both splits, and the same words again."""
+    empty = schema_guided(7, [("USER", " ")])
+    schema_guided_files(tmp_path, [schema_guided(0, [("USER", "Hello.")]), schema_guided(1), empty], [schema_guided(1), schema_guided(2, [("USER", "No.")])])
+    output = call(program, "schema_guided", tmp_path, tmp_path / "out")
+    train, validation = (read_table(output / f"{split}.parquet", schema=DIALOGS).to_pandas() for split in ("train", "validation"))
+    talk = train[train["dialog_id"] == "train:1_00001"]
+    assert talk["text"].tolist() == ["A table for 5 pm.", "Today?", "Yes."] and talk["turn"].tolist() == [0, 1, 2]
+    assert talk["speaker"].tolist() == ["A", "B", "A"] and train["dialog_id"].nunique() == 2
+    assert validation.drop_duplicates("dialog_id").set_index("dialog_id")["duplicate_of"].to_dict() == {
+        "validation:1_00001": "train:1_00001", "validation:1_00002": ""}
+    counts = counted(output)
+    assert counts["train", "dialogs", "dropped", "no turn is left"] == 1 and counts["train", "turns", "dropped", "text is empty"] == 2
+    assert counts["train", "turns", "changed", "several spaces in a row in the text: made one"] == 1
+    assert counts["validation", "dialogs", "noted", "the same words as one before"] == 1
+
+
+@pytest.mark.parametrize(("train", "said"), [
+    ("[", "train_001.json: broken JSON at line 1"), ("{}", "holds no list of dialogs"), ("[1]", "the dialog at place 1: Expected `object`"),
+    (json.dumps([schema_guided(0), schema_guided(4)])[:-40], "in or just behind dialog 1_00004"),
+    (json.dumps([schema_guided(0), schema_guided(4) | {"turns": 1}]), "train_001.json: dialog 1_00004: Expected `array`, got `int` - at `$.turns`"),
+    (json.dumps([schema_guided(3, [("ROBOT", "Hi")])]), "dialog 1_00003: Invalid enum value 'ROBOT' - at `$.turns[0].speaker`"),
+    (json.dumps([{"dialogue_id": "x", "turns": [{"speaker": "USER"}]}]), "dialog x: Object missing required field `utterance`"),
+    (json.dumps([schema_guided(5), schema_guided(5)]), "dialog 1_00005 was there before, in train_001.json"),
+    (json.dumps([schema_guided(6, [])]), "no dialog of train_*.json has a turn"),
+])
+def test_wrong_schema_guided_is_refused(program, tmp_path, train, said):
+    schema_guided_files(tmp_path, [], [schema_guided(1)])
+    (tmp_path / "train_001.json").write_text(train)
+    assert said in call(program, "schema_guided", tmp_path, tmp_path / "out", ok=False)
+
+
+def test_schema_guided_without_files_to_hold_out_is_refused(program, tmp_path):
+    (tmp_path / "train_001.json").write_text(json.dumps([schema_guided(1)]))
+    assert "holds no dev_*.json, so validation would be empty" in call(program, "schema_guided", tmp_path, tmp_path / "out", ok=False)
+
+
 # Dialogs of one's own
 
 

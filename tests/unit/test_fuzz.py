@@ -62,7 +62,8 @@ HUGE = {"letters": "a", "spaces": " ", "quotes": '\\"', "times": " before 1", "d
 # Behind which words of its input the huge text goes; JSON takes it as it stands, so that a quote has its backslash.
 BEHIND = {"activitynet": "A man  waits.", "howto100m": "so first you cut", "dialogs (jsonl)": "See you at 5 pm .",
           "timedial": "How long ?", "mctaco": "30 minutes", "temporal_nli_release": "They met before Sunday",
-          "event_templates": ",", "unit_normalization": "a few days", "dailydialog": "Hello ."}
+          "event_templates": ",", "unit_normalization": "a few days", "dailydialog": "Hello .",
+          "schema_guided": "Book it"}
 
 
 @pytest.mark.slow

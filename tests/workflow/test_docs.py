@@ -1,10 +1,11 @@
-"""docs/add.md, followed to the letter: its pieces of YAML and Python are put where it says, and the study runs."""
+"""docs/add.md and docs/label.md, followed to the letter: its pieces of YAML and Python are put where it says, and the study runs."""
 
 import hashlib
 import json
 import re
 import shutil
 
+import pandas as pd
 import yaml
 
 from scripts.common.tables import read_table
@@ -12,6 +13,7 @@ from tests.conftest import ROOT
 
 PIECES = re.findall(r"```(yaml|python)\n(.*?)```", (ROOT / "docs/add.md").read_text(), re.S)
 EXPERIMENT, MODEL, WORDING, SOURCE, DIALOGS, EVENTS = (yaml.safe_load(text) for kind, text in PIECES if kind == "yaml")
+LABELLED, ANSWERED = (yaml.safe_load(text) for text in re.findall(r"```yaml\n(.*?)```", (ROOT / "docs/label.md").read_text(), re.S))
 [CLEANER] = (text for kind, text in PIECES if kind == "python")
 
 
@@ -93,3 +95,60 @@ def test_a_wording(study):
     jobs = study.jobs("train", "--configfile", "presets/mine.yaml")
     assert {job.split("-likelihood-")[1].split("-")[0] for job in jobs["train_run"]} == {
         *known, *WORDING["prompts"]["strided_sop"]["likelihood"]["wordings"]}
+
+
+def labelled(program, study, name, output, *arguments):
+    """The items that a program of docs/label.md makes, labelled by one person, as data in the layout of the release."""
+    def run(module, *given):
+        done = program(f"scripts.build.{module}", *given, cwd=study.folder)
+        assert done.returncode == 0, done.stderr
+
+    run(f"{name}_to_label", *arguments, "--output", "new")
+    rows = pd.read_csv(study / "new/labels.csv", dtype=str, keep_default_na=False)
+    usual, second = {"timedial": ("wrong", "right"), "mctaco": ("likely", "unlikely")}[name]
+    is_second = rows.groupby("instance_id" if name == "timedial" else "question").cumcount() == 1
+    rows["label"] = rows["label"].where(rows["label"] != "", is_second.map({True: second, False: usual}))
+    rows.to_csv(study / "sheet.csv", index=False)
+    run(f"{name}_labelled", "--sheets", "sheet.csv", "--output", output)
+
+
+def test_instances_of_ones_own(study, program):
+    """Sample dialogs, cleaned as one's own, become instances; those are labelled, and what learns from the dialogs is measured on them."""
+    talks = [{"dialog": [f"I stay for {number % 7 + 2} days, from May {number % 20 + 1}th.", f"At {number % 9 + 1} pm I have {number} minutes.",
+                         f"Talk {number} is {number * 3} hours long."]} for number in range(120)]
+    (study / "dialogs.jsonl").write_text("".join(json.dumps(talk) + "\n" for talk in talks))
+    LABELLED["sources"]["my_dialogs"]["local"] = "dialogs.jsonl"
+    LABELLED["sources"]["my_challenge"]["local"] = "test.json"
+    experiment = {"study": "timedial", "data": {"source": "my_dialogs", "context_scope": "local"}, "models": ["tiny_bert"], "methods": ["classify"]}
+    preset = LABELLED | {"run": ["mine"], "experiments": {"mine": experiment}}
+    own = yaml.safe_load(yaml.safe_dump(preset))
+    own["sources"]["my_dialogs"]["measured_on"] = "sample_challenge"
+    (study / "presets/mine.yaml").write_text(yaml.safe_dump(own))
+    study.run("build", "--configfile", "presets/mine.yaml")
+    labelled(program, study, "timedial", "test.json", "--cleaned", "results/clean/my_dialogs", "--spans",
+             "results/build/temporal_spans/my_dialogs", "--splits", "train", "--instances", 30)
+    (study / "presets/mine.yaml").write_text(yaml.safe_dump(preset))
+    study.run("build", "--configfile", "presets/mine.yaml")
+    built = study / "results/build/timedial/my_dialogs/local"
+    measured = {name for split in ("test", "extras") for name in read_table(built / f"{split}.parquet")["instance_id"].to_pylist()}
+    assert measured == {instance["id"] for instance in json.loads((study / "test.json").read_text())} and len(measured) > 20
+    left = pd.read_csv(built / "leakage.csv").set_index(["split", "reason"])["dialogs_dropped"]
+    dialogs = {":".join(name.split(":")[:2]) for name in measured}
+    assert left["train", "exact source of the challenge"] >= len(dialogs), "what was asked is not learnt from"
+
+
+def test_questions_of_ones_own(study, program):
+    """What learns from MC-TACO's layout is measured on labelled answers to three questions."""
+    rows = ["sentence\tquestion\tanswer\tcategory"] + [f"She ran {number} miles.\tHow long did it take?\tfour hours\tduration" for number in range(3)]
+    (study / "questions.tsv").write_text("\n".join(rows) + "\n")
+    labelled(program, study, "mctaco", "test_9442.tsv", "--questions", "questions.tsv", "--candidates", 8)
+    (study / "dev_3783.tsv").write_text((study / "test_9442.tsv").read_text().replace("miles", "rounds"))
+    [(name, entry)] = ANSWERED["sources"].items()
+    for download in entry["downloads"]:
+        file = study / download["file"]
+        download |= {"urls": [file.as_uri()], "bytes": file.stat().st_size, "sha256": hashlib.sha256(file.read_bytes()).hexdigest()}
+    experiment = {"study": "mctaco", "data": {"source": name}, "models": ["tiny_bert"]}
+    (study / "presets/mine.yaml").write_text(yaml.safe_dump({"sources": {name: entry}, "run": ["mine"], "experiments": {"mine": experiment}}))
+    study.run("build", "--configfile", "presets/mine.yaml")
+    answers = read_table(study / f"results/build/mctaco/{name}/default/test.parquet", ["group_id", "label"]).to_pandas()
+    assert answers.groupby("group_id").size().tolist() == [8, 8, 8] and answers["label"].sum() == 21

@@ -24,7 +24,7 @@ from scripts.common.tables import read_table
 from scripts.evaluate.experiment import Run, read_scores
 from scripts.evaluate.people_answers import answers_in, limit_of, whole_of
 from scripts.evaluate.strided_slices import READ, parts_of, slices_of
-from scripts.evaluate.strided_sop import context_of
+from scripts.evaluate.strided_sop import options_told
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.cards import Place, Resources, System, about_of, labelled, resources_of, runs_by_place, write_cards
 from scripts.publish.strided_sop.metrics import variant_title
@@ -34,9 +34,11 @@ CAPTION = ("Pairs of sentences as a model met them: the one shown first and the 
            "the video. Behind an answer the probability that was given to it; × where it is wrong.")
 
 
-def place_of(facts: dict) -> tuple:
-    """Corpus and stride; plain datasets have shorter names than size-matched or hard ones."""
-    return facts["source"], facts["data_options"]["stride"]
+def place_of(facts: dict) -> tuple | None:
+    """Corpus and stride; plain datasets have shorter names than size-matched or hard ones. None of a mixture of strides, or
+    of spans."""
+    stride = facts["data_options"]["stride"]
+    return (facts["source"], stride) if isinstance(stride, int) and not facts["data_options"].get("span") else None
 
 
 def answers_of_people(files: list[Path], facts: dict, split: str, pairs: pd.DataFrame) -> list[System]:
@@ -55,7 +57,7 @@ def answers_of_people(files: list[Path], facts: dict, split: str, pairs: pd.Data
 def place(runs: list[Run], given: argparse.Namespace, resources: Resources) -> Place:
     """The pairs of a dataset, with what these runs and people said of them."""
     facts = runs[0].facts
-    variant = variant_title(facts["data_options"] | {"method": "train", "context": context_of(facts["data_options"])})
+    variant = variant_title(facts["data_options"] | {"method": "train"} | options_told(facts["data_options"]))
     about = about_of(facts, f"stride {facts['data_options']['stride']}{variant}", resources)
     file = given.build / facts["source"] / facts["dataset"] / f"{about['Split']}.parquet"
     pairs = read_table(file, dict.fromkeys([*READ, "text_a", "text_b", "label"])).to_pandas()

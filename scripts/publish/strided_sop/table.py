@@ -65,7 +65,7 @@ def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict, mode
 
 def main(given: argparse.Namespace) -> None:
     models = load(given.models)
-    metrics = strided_metrics(given.metrics, models)
+    metrics = strided_metrics(given.metrics, models, crossed=True)
     table = tabulate(metrics, training_pairs([given.train / name for name in given.runs]), load(given.sources), models)
     write(table, caption_of(CAPTION, metrics, "made-up sentences, not a corpus"), [name for name in table if name not in WORDS], given.output)
     log.info("%s: %d rows", given.output, len(table))

@@ -12,6 +12,7 @@ Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values
 
 import argparse
 import math
+import textwrap
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -44,9 +45,11 @@ def windowed(metrics: pd.DataFrame) -> pd.DataFrame:
     points = metrics[metrics["seed"].isna() & (metrics["metric"] == "accuracy")]
     points = points.assign(window=points["context"].fillna(ONE), system=[
         series.replace(f", windows of {context}", "") for series, context in zip(points["series"], points["context"])])
+    place = [points[name] for name in ("source", "split", "system")]
+    points = points[points["context"].notna().groupby(place).transform("any")]
     controls = points[points["method"] == "control"]
     reached = controls.groupby(["source", "split", "window", "series"], as_index=False)["value"].mean()
-    best = reached.loc[reached.groupby(["source", "split", "window"])["value"].idxmax(), ["source", "split", "window", "series"]]
+    best = reached.loc[reached.groupby(["source", "split", "window"])["value"].idxmax() if len(reached) else [], ["source", "split", "window", "series"]]
     kept = pd.concat([points[points["method"] != "control"], controls.merge(best)])
     return kept.assign(place=kept["window"].map(length_of)).sort_values(["source", "split", "system", "place", "stride"], kind="stable", ignore_index=True)
 
@@ -65,6 +68,8 @@ def draw_line(axes: Axes, line: pd.DataFrame, colour: str, marker: str) -> None:
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by windowed()."""
     style.apply()
+    if points.empty:
+        return style.nothing("no windows of captions were put in order")
     windows = sorted(set(points["window"]), key=length_of)
     looks = {window: (style.COLOURS[place % 6], style.MARKERS[place % 6]) for place, window in enumerate(windows)}
     models, controls = points[points["method"] != "control"], points[points["method"] == "control"]
@@ -77,9 +82,9 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     across = min(3, len(panels))
     down = math.ceil(len(panels) / across)
     foot = 0.6 + style.legends_height([("", handles)])
-    figure, grid = plt.subplots(down, across, figsize=(style.WIDTH, 2.4 * down + foot), sharey=True, squeeze=False)
+    figure, grid = plt.subplots(down, across, figsize=(style.WIDTH, 2.5 * down + foot), sharey=True, squeeze=False)
     height = figure.get_figheight()
-    figure.subplots_adjust(left=0.62 / style.WIDTH, right=1 - 0.08 / style.WIDTH, top=1 - 0.55 / height, bottom=(foot + 0.1) / height,
+    figure.subplots_adjust(left=0.62 / style.WIDTH, right=1 - 0.08 / style.WIDTH, top=1 - 0.7 / height, bottom=(foot + 0.1) / height,
                            wspace=0.12, hspace=0.62)
     for place, ((source, split, system), of_panel) in enumerate(panels):
         axes = grid.flat[place]
@@ -89,11 +94,12 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
             for lines in (beside, of_panel[of_panel["method"] != "control"]):
                 if len(line := lines[lines["window"] == window]):
                     draw_line(axes, line, colour, marker)
-        style.panel_title(axes, [sources.get(source, {}).get("title", source)], f"{split_title(split)}, {system}")
+        style.panel_title(axes, textwrap.wrap(sources.get(source, {}).get("title", source), 28)[:2], f"{split_title(split)}, {system}"[:44])
         style.mark(axes, face_of(of_panel))
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter(lambda seconds, _: f"{seconds:g}")
-        axes.xaxis.set_minor_formatter(lambda seconds, _: "")
+        axes.xaxis.set_minor_formatter(lambda seconds, _: f"{seconds:g}" if f"{seconds:e}"[0] in "25" else "")
+        axes.tick_params(which="minor", labelsize=6.5)
         axes.set_xlabel("seconds between the two (median)")
         if place % across == 0:
             axes.set_ylabel("accuracy (%)")

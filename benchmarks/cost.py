@@ -1,0 +1,133 @@
+"""What a study costs: measured of what is finished, counted of all that it plans.
+
+Measured: minutes, CPU hours and the most memory, of the runs by their run.json, of the other stages by results/benchmarks/. Counted: the
+operations of benchmarks/cost_counted.py, and the hours that they take at a stated share of a card's peak, which nobody measured here; sizes
+are those of datasets that are built here, else stated ones (benchmarks/cost_sizes.yaml). Prints tables in Markdown.
+
+    python -m benchmarks.cost --configfile presets/paper.yaml
+    python -m benchmarks.cost --configfile presets/small.yaml --results results --rate 40
+"""
+
+import argparse
+import json
+import os
+from pathlib import Path
+
+from snakemake.utils import update_config
+
+from benchmarks.cost_counted import Counted, built_size, count, stated_size
+from benchmarks.cost_measured import measured
+from scripts.common.configuration import CONTROL, Plan, Run, resolve
+from scripts.common.model_facts import facts_reader
+from scripts.common.own import from_command_line, own_entries, probed_models
+from scripts.common.program import execute, number, parser
+from scripts.common.prompts import prompts_of
+from scripts.common.schemas import check, schema
+from scripts.common.yaml_files import read_yaml
+
+ROOT = Path(__file__).parents[1]
+# Dense teraFLOPs a second of NVIDIA's data sheets: bf16 by tensor cores, in which it learns; fp32 without them, in which it scores.
+CARDS = {"H100": (989.0, 67.0), "A100": (312.0, 19.5)}
+SHARE = 0.35  # of the peak: a stated rate, as good loops reach it with full batches
+A_LAYER = 0.002  # seconds of a step, at least, for each layer: launching its kernels, which small batches of short texts wait for; stated, too
+GPUS = (1, 8, 64)
+
+
+def planned(files: list[Path], values: dict) -> tuple[dict, dict, dict, dict, Plan]:
+    """Configuration, sources, models, studies and plan of configuration files laid over config.yaml, as the Snakefile makes them."""
+    config = json.loads(json.dumps(read_yaml(ROOT / "config.yaml")))
+    for file in files:
+        update_config(config, json.loads(json.dumps(read_yaml(file))))
+    config = check(from_command_line(config | values), schema("config"))
+    sources, models, studies = (read_yaml(ROOT / f"resources/{name}.yaml") for name in ("sources", "models", "studies"))
+    sources, _ = own_entries("sources", config, sources, ROOT, Path.cwd())
+    models, _ = own_entries("models", config, models, ROOT, Path.cwd())
+    probed, models, _ = probed_models(config["model"], models, ROOT, Path.cwd())
+    mirror = config["mirror"] or os.environ.get("TIMESTRIDE_MIRROR") or ""
+    return config, sources, models, studies, resolve(config, sources, models, studies, probed, facts_reader(ROOT, mirror, lambda name: name))
+
+
+def counted_run(run: Run, sources: dict, models: dict, studies: dict, results: Path) -> Counted:
+    """Count a run of a plan."""
+    study, dataset = studies[run.study], run.dataset
+    how, training = study["methods"][run.method], json.loads(run.settings)["training"]
+    learn, measured_on = sources[dataset.source], sources[sources[dataset.source].get("measured_on", dataset.source)]
+    inputs = [name for name in how["inputs"] if name != "category"]
+    size = built_size(results / Path(dataset.folder).relative_to("results"), [learn["train"], *measured_on["evaluate"]], study.get("held_out"), inputs) or \
+        stated_size(run.study, dataset.source, json.loads(dataset.options), len(measured_on["evaluate"]))
+    paradigm = "objectives" if training.get("objectives") else how.get("paradigm", "classify")
+    prompt = prompts_of(run.study, study, run.method)[run.wording] if run.wording else None
+    return count({"paradigm": paradigm, "learns": how["learns"], "training": training, "prompt": prompt}, size, run.model, models, results / "fetch/models")
+
+
+def hours_on(runs: list[Counted], card: str, gpus: int) -> float:
+    """Hours that runs take on so many GPUs, one run on one at a time: their sum shared, but no less than the longest."""
+    bf16, fp32 = (peak * 1e12 * SHARE for peak in CARDS[card])
+    each = [max(run.learning / bf16, run.steps * run.layers * A_LAYER) + run.scoring / fp32 for run in runs]
+    return max(sum(each) / gpus, max(each, default=0)) / 3600
+
+
+def shown(value: float) -> str:
+    """A number in three digits: 1,230, 12.3, 0.012, < 0.01."""
+    return f"{value:,.0f}" if value >= 100 or value == 0 else f"{value:.3g}" if value >= 0.01 else "< 0.01"
+
+
+def row(name: str, runs: list[Counted], rate: float | None) -> list[str]:
+    """A row of the table of what is counted."""
+    learning, scoring = sum(run.learning for run in runs), sum(run.scoring for run in runs)
+    sizes = {True: "built", False: "stated"}
+    from_where = " and ".join(dict.fromkeys(sizes[run.size.built] for run in runs))
+    cores = [shown((learning + scoring) / (rate * 1e9) / 3600)] if rate else []
+    return [name, f"{len(runs):,}", shown(sum(run.learned for run in runs)), shown(sum(run.tokens for run in runs) / 1e6),
+            shown(sum(run.steps for run in runs)), shown(learning / 1e15),
+            shown(scoring / 1e15), *(shown(hours_on(runs, card, 1)) for card in CARDS), *cores, from_where]
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown, numbers flush right."""
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def counted_report(plan: Plan, sources: dict, models: dict, studies: dict, results: Path, rate: float | None) -> str:
+    """What a plan computes, and how long that takes, in Markdown."""
+    found = {run.name: counted_run(run, sources, models, studies, results) for run in plan.runs.values() if run.method != CONTROL}
+    named = {name for names in plan.experiments.values() for name in names}
+    of = {name: [found.pop(run) for run in names if run in found] for name, names in plan.experiments.items()}  # a run of two counts once
+    stages = [count for run, count in found.items() if run not in named]
+    of |= {"stages and starts": stages} if stages else {}
+    every = [run for runs in of.values() for run in runs]
+    if not every:
+        return "Nothing is counted: of controls alone, which take seconds."
+    head = ["experiment", "runs", "examples × epochs", "million tokens", "steps", "learning, PFLOP", "scoring, PFLOP", *(f"{card} hours" for card in CARDS),
+            *(["core hours"] if rate else []), "sizes"]
+    lines = [table(head, [row(name, runs, rate) for name, runs in of.items() if runs] + [row("**all**", every, rate)]), "",
+             table(["all, one run on a GPU at a time", *(f"{gpus} GPU{'s' * (gpus > 1)}" for gpus in GPUS)],
+                   [[card, *(f"{shown(hours_on(every, card, gpus))} h" for gpus in GPUS)] for card in CARDS]), "",
+             f"Counted, not measured: {SHARE:.0%} of the peak of NVIDIA's data sheets, in bf16 for learning "
+             f"({', '.join(f'{card} {bf16:g}' for card, (bf16, _) in CARDS.items())} teraFLOP/s) and in fp32 for scoring "
+             f"({', '.join(f'{card} {fp32:g}' for card, (_, fp32) in CARDS.items())}); a step takes {A_LAYER * 1000:g} ms a layer at least, which "
+             "small batches of short texts wait for; every epoch is taken and scored, no run ends early; start-up is not counted; no run takes less than its own time, however many GPUs there are." + (f" Core hours at {rate:g} gigaFLOP/s a core." if rate else "")]
+    told = {run.size.told for run in every if not run.size.built}
+    return "\n".join([*lines, *(["", f"Stated sizes: {'; '.join(sorted(told))}."] if told else [])])
+
+
+def main(given: argparse.Namespace) -> None:
+    values = dict(value.partition("=")[::2] for value in given.config)
+    config, sources, models, studies, plan = planned(given.configfile, values)
+    head, measured_row, notes = measured(plan, config["name"], given.results, sources, models)
+    print(f"## What the study {config['name']} costs\n\n{table(head, measured_row)}\n\n{notes}\n")
+    print(counted_report(plan, sources, models, studies, given.results, given.rate))
+
+
+def arguments() -> argparse.ArgumentParser:
+    program = parser(__doc__)
+    program.add_argument("--configfile", nargs="*", type=Path, default=[], metavar="FILE", help="as Snakemake takes them; default: config.yaml alone")
+    program.add_argument("--config", nargs="*", default=[], metavar="KEY=VALUE", help="as Snakemake takes them: model, limit, name")
+    program.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: %(default)s")
+    program.add_argument("--rate", type=number(0.001, 1e6), metavar="GFLOPS", help="gigaFLOP/s that a core was measured to reach: also tell core hours")
+    return program
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())

@@ -1,0 +1,63 @@
+"""Make questions in the layout of MC-TACO's release of sheets that people labelled (scripts/build/mctaco_to_label.py).
+
+One sheet is one person's; of several the majority counts, as of the paper's four annotators. An answer that nobody labelled, or that as many
+found likely as unlikely, is left out and told of. Rows that people added need the question's sentence, question and category.
+
+Reads  --sheets (CSV: sentence, question, answer, category, label)
+Writes --output (sentence, question, answer, yes or no, category; tab-separated without header), which the cleaner of MC-TACO reads
+       (scripts/clean/mctaco.py; docs/add.md has the entry)
+
+    python -m scripts.build.mctaco_labelled --sheets anna.csv ben.csv --output test_9442.tsv
+"""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.build.candidates import COLUMNS
+from scripts.build.mctaco_to_label import ASKED, KNOWN
+from scripts.clean.mctaco import CATEGORIES
+from scripts.clean.mctaco import COLUMNS as RELEASED
+from scripts.common.files import whole
+from scripts.common.label_sheets import decided, read_sheets, refuse
+from scripts.common.program import execute, log, parser
+
+LABELS = {"likely": "yes", "unlikely": "no"}
+NAMES = {name: released for released, name in CATEGORIES.items()}
+
+
+def answers_of(files: list[Path]) -> pd.DataFrame:
+    """The answers that people decided on, a question's together: columns of the release. Raises UserError for rows that are no answers."""
+    rows = read_sheets(files, [*COLUMNS, "category", "label"], [*LABELS])
+    for name in COLUMNS:
+        rows[name] = rows[name].str.split().str.join(" ")
+        refuse(rows, rows[name] == "", f"has no {name}; fill it in, or remove the row")
+    refuse(rows, ~rows["category"].isin(KNOWN), f"category is {{category}}, not one of {', '.join(NAMES)}; correct it")
+    rows["category"] = rows["category"].map(KNOWN)
+    first = rows.groupby(ASKED, sort=False)["category"].transform("first")
+    refuse(rows, rows["category"] != first, "the category of the question {question} is another one than above; give all its answers one")
+    rows["folded"] = rows["answer"].str.casefold()
+    answers = decided(rows, [*ASKED, "folded"], [*LABELS], "answers")
+    place = pd.factorize(answers["sentence"] + "\0" + answers["question"])[0]
+    answers = answers.assign(label=answers["label"].map(LABELS), category=answers["category"].map(NAMES), place=place)
+    return answers.sort_values("place", kind="stable", ignore_index=True)[RELEASED]
+
+
+def main(given: argparse.Namespace) -> None:
+    answers = answers_of(given.sheets)
+    with whole(given.output) as place:
+        place.write_text("".join("\t".join(row) + "\n" for row in answers.itertuples(index=False, name=None)), encoding="utf-8")
+    log.info("%s: %d answers to %d questions, %.1f %% likely", given.output, len(answers), len(answers.drop_duplicates(ASKED)),
+             100 * (answers["label"] == "yes").mean())
+
+
+def arguments() -> argparse.ArgumentParser:
+    options = parser(__doc__)
+    options.add_argument("--sheets", type=Path, nargs="+", required=True, metavar="FILE", help="labelled sheets, one a person")
+    options.add_argument("--output", type=Path, required=True, metavar="FILE", help="the .tsv to write")
+    return options
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())

@@ -1,0 +1,129 @@
+"""Clean Schema-Guided Dialogue (Rastogi et al. 2020): a user's talk with an assistant who books, looks up and reminds.
+
+Stands in for Meena, the corpus that TimeDial's authors learnt from out of domain, which was never public. Another domain than
+everyday talk it is, too, and full of times; but other than Meena it is clean, on tasks, and much smaller. Only what is said is
+read, none of the annotations. The user, who speaks first, is A, the assistant B. White space is made one space; an empty turn
+is dropped. A dialog with the same words as one before (train, then validation) stays and is marked, as DailyDialog's are.
+
+Reads  train_*.json and dev_*.json from --fetched: upstream's train/dialogues_*.json and dev/dialogues_*.json, all or a part of them,
+       each a list of {dialogue_id, turns: [{speaker, utterance, …}], …}
+Writes train.parquet, validation.parquet (of dev; schema dialogs; dialog_id is <split>:<dialogue_id>), in the order of the files'
+       names, and cleaning.csv
+
+    python -m scripts.clean.schema_guided --source schema_guided --fetched results/fetch/schema_guided \\
+        --output results/clean/schema_guided --provenance '{"licence": "CC BY-SA 4.0"}'
+"""
+
+import argparse
+import re
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import pandas as pd
+import pyarrow as pa
+
+from scripts.clean.captions import Count, changed_spaces, cleaner_arguments, joined, shaped, write_corpus
+from scripts.clean.dailydialog import EMPTY, marked
+from scripts.clean.dialogs import speakers
+from scripts.common.program import UserError, cut, execute, log
+from scripts.common.tables import DIALOGS
+from scripts.common.texts import STRING, json_of, text_of
+
+FILES = {"train": "train_*.json", "validation": "dev_*.json"}
+
+
+class Turn(msgspec.Struct):
+    """What is used of a turn."""
+
+    speaker: Literal["USER", "SYSTEM"]
+    utterance: str
+
+
+class Dialog(msgspec.Struct):
+    """What is used of a dialog."""
+
+    dialogue_id: str
+    turns: list[Turn]
+
+
+def read(file: Path) -> list[Dialog]:
+    """The dialogs of one file. Raises UserError that names file and dialog of what cannot be read."""
+    def behind(before: str) -> str:
+        ids = re.findall(rf'"dialogue_id"\s*+:\s*+({STRING})', before)
+        return f", in or just behind dialog {cut(ids[-1][1:-1])}" if ids else ", before the first dialog's id"
+
+    values = json_of(text_of(file), str(file), behind=behind)
+    if not isinstance(values, list) or not values:
+        raise UserError(f"{file}: holds no list of dialogs; fetch it again")
+    dialogs = []
+    for place, value in enumerate(values, 1):
+        known = isinstance(value, dict) and isinstance(value.get("dialogue_id"), str)
+        dialogs.append(shaped(value, Dialog, f"{file}: dialog {cut(value['dialogue_id'])}" if known
+                              else f"{file}: the dialog at place {place}"))
+    return dialogs
+
+
+def read_split(files: list[Path]) -> tuple[pd.DataFrame, int]:
+    """A row a turn, in the order of the files (dialogue_id, speaker, raw), and the number of dialogs.
+
+    Raises UserError for a dialog whose id was there before.
+    """
+    rows, file_of = [], {}
+    for file in files:
+        for dialog in read(file):
+            if dialog.dialogue_id in file_of:
+                raise UserError(f"{file}: dialog {cut(dialog.dialogue_id)} was there before, in {file_of[dialog.dialogue_id].name}; "
+                                "remove one of the two, or fetch the files again")
+            file_of[dialog.dialogue_id] = file
+            rows += [(dialog.dialogue_id, turn.speaker, turn.utterance) for turn in dialog.turns]
+    return pd.DataFrame(rows, columns=["dialogue_id", "speaker", "raw"], dtype=object), len(file_of)
+
+
+def clean_split(files: list[Path], source: str, split: str) -> tuple[pd.DataFrame, list[Count]]:
+    """One split as a table of turns (schema dialogs, duplicate_of still missing), and what was found and done."""
+    turns, dialogs = read_split(files)
+    turns["text"] = joined(turns["raw"])
+    kept = turns[turns["text"] != ""].copy()
+    left = kept["dialogue_id"].nunique()
+    kept["dialog_id"] = split + ":" + kept["dialogue_id"]
+    kept["turn"] = kept.groupby("dialog_id").cumcount()
+    again = (kept["speaker"] == kept["speaker"].shift()) & (kept["turn"] > 0)
+    kept["speaker"] = speakers(kept)[0]
+    counts = [
+        (split, "files", "read", "", len(files)),
+        (split, "dialogs", "read", "", dialogs),
+        (split, "dialogs", "dropped", "no turn is left", dialogs - left),
+        (split, "dialogs", "kept", "", left),
+        (split, "turns", "read", "", len(turns)),
+        (split, "turns", "dropped", EMPTY, len(turns) - len(kept)),
+        (split, "turns", "kept", "", len(kept)),
+        *((split, "turns", "changed", reason, int(which.sum())) for reason, which in changed_spaces(turns["raw"]).items()),
+        (split, "turns", "noted", "the same speaker as the turn before", int(again.sum())),
+    ]
+    return kept.assign(source=source, split=split)[[name for name in DIALOGS.names if name != "duplicate_of"]], counts
+
+
+def main(given: argparse.Namespace) -> None:
+    parts, counts = [], []
+    for split, pattern in FILES.items():
+        files = sorted(given.fetched.glob(pattern))
+        if not files:
+            raise UserError(f"{given.fetched}: holds no {pattern}, so {split} would be empty; fetch the corpus again")
+        table, found = clean_split(files, given.source, split)
+        if table.empty:
+            raise UserError(f"{given.fetched}: no dialog of {pattern} has a turn; fetch the corpus again")
+        parts.append(table)
+        counts += found
+    turns = marked(pd.concat(parts, ignore_index=True))
+    repeated = turns[(turns["turn"] == 0) & (turns["duplicate_of"] != "")]
+    for split in FILES:
+        counts.append((split, "dialogs", "noted", "the same words as one before", int((repeated["split"] == split).sum())))
+    write_corpus(given, {split: pa.Table.from_pandas(turns[turns["split"] == split], preserve_index=False) for split in FILES},
+                 DIALOGS, counts)
+    log.info("%s: %s; cleaning.csv says what was changed", given.source, ", ".join(
+        f"{split} {number:,} {unit}" for split, unit, action, _, number in counts if action == "kept"))
+
+
+if __name__ == "__main__":
+    execute(main, cleaner_arguments(__doc__).parse_args())

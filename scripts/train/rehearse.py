@@ -1,0 +1,112 @@
+"""Rehearse a study: one step of learning, and one batch of scores, of each of its kinds of run, before anything is fetched.
+
+Models are of the right architecture with random weights, texts are made up and as long as the run reads them, batches are full: what
+does not fit into the memory, or does not go together, shows here and not after hours. Each kind is a job of scripts/train/run.py in a
+process of its own; those that fail are told at the end, and the exit code is then 1. The numbers themselves mean nothing.
+
+Reads  TOLD, JSON of the workflow: jobs (run, experiments, model, settings, method, splits), models, vocabulary, scored (texts of a
+       batch of scores), options (those of scripts/train/run.py); FILES, of scripts/fetch/reachable.py
+Writes to standard output a line a kind of run: parameters, peak memory, seconds a step; FOLDER is emptied at the end
+
+    snakemake rehearse --cores all --configfile presets/paper.yaml
+"""
+
+import argparse
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from scripts.common.program import UserError, cut, execute, log, parser
+from scripts.train.memory import remedies
+from scripts.train.stand_in import CANDIDATES, write_data, write_model
+
+RATE = re.compile(r"\((\d+) tokens/s\)")
+READINGS = "pseudo_log_likelihood"  # reads a text as often as it has tokens: of it one mask is enough
+
+
+def rehearsed(job: dict) -> tuple[dict, dict]:
+    """Settings and method of a run, changed to one step and one batch: one epoch, nothing held out."""
+    training = {key: value for key, value in job["settings"]["training"].items() if key != "early_stopping_patience"}
+    if job["method"]["learns"]:
+        training |= {"epochs": 1, "held_out_fraction": 0}
+    return job["settings"] | {"training": training}, job["method"] | {"held_out": None}
+
+
+def size(number: float) -> str:
+    """`1.2 GB`, `310 MB`."""
+    return f"{number / 1e9:.1f} GB" if number >= 1e9 else f"{number / 1e6:.0f} MB"
+
+
+def outcome(folder: Path, said: str, learns: bool) -> str:
+    """What a job found, in words."""
+    facts = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    cost = facts["cost"]
+    rate = RATE.findall(said)
+    step = f"{facts['tokens'] / max(int(rate[-1]), 1):.2f} s a step of {facts['tokens']:,} tokens" if learns and rate else f"{facts['seconds']} s a batch of scores"
+    parts = f", in parts of {facts['micro_batch_tokens']:,} tokens" if facts["micro_batch_tokens"] else ""
+    gpu = f"{size(cost['gpu_peak_bytes'])} of the GPU, " if cost["gpu_peak_bytes"] else ""
+    trained = f" ({facts['trained_parameters']:,} learn)" if 0 < facts["trained_parameters"] < facts["parameters"] else ""
+    return f"{facts['parameters']:,} parameters{trained}, {gpu}{size(cost['peak_bytes'])} of memory, {step}, {facts['hardware']['precision']}{parts}"
+
+
+def reason(code: int, said: str, training: dict, learns: bool) -> str:
+    """Why a job failed, in a sentence."""
+    if code < 0 or code == 137:  # the system takes the process that asks for too much
+        return f"was killed (signal {-code if code < 0 else 9}), most often since it does not fit into the memory; {remedies(training, learns)}"
+    errors = [line.removeprefix("error: ") for line in said.splitlines() if line.startswith("error: ")]
+    return errors[-1] if errors else cut((said.strip().splitlines() or ["it ended without a word"])[-1], 300)
+
+
+def rehearse(job: dict, told: dict, folder: Path) -> str:
+    """Take one step and one batch of scores; returns what that took. Raises UserError where it fails."""
+    settings, method = rehearsed(job)
+    training, splits = settings["training"], [job["splits"][0], *job["splits"][1:2]]
+    scored = CANDIDATES if method["paradigm"] == READINGS else told["scored"]
+    write_model(job["model"], told, folder / "model")
+    write_data(method, splits, training, scored, Path(told["vocabulary"]), folder / "data")
+    command = [sys.executable, "-m", "scripts.train.run", "--run", "rehearsal", "--settings", json.dumps(settings), "--method", json.dumps(method),
+               "--splits", *splits, "--data", folder / "data", "--model", folder / "model", *told["options"], "--output", folder / "run"]
+    files = [str(file.relative_to(folder / "model")) for file in sorted((folder / "model").rglob("*")) if file.is_file()]
+    done = subprocess.run([*map(str, command), "--model-files", *files], capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        raise UserError(reason(done.returncode, done.stderr, training, method["learns"]))
+    return outcome(folder / "run", done.stderr, method["learns"])
+
+
+def main(given: argparse.Namespace) -> None:
+    told, files = (json.loads(file.read_text(encoding="utf-8")) for file in (given.study, given.files))
+    told |= {"configs": files["configs"]}
+    failures = list(files["missing"])
+    for number, job in enumerate(told["jobs"], 1):
+        called = f"{', '.join(job['experiments'])}: {job['model']}, {job['settings']['method']}"
+        folder = given.folder / str(number)
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            print(f"{called}: {rehearse(job, told, folder)}", flush=True)
+        except UserError as error:
+            print(f"{called}: FAILED, {error}", flush=True)
+            failures.append(f"{called}: {error}")
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    for failure in failures:
+        log.error("%s", failure)
+    if failures:
+        given.files.unlink(missing_ok=True)  # so that the next rehearsal asks again
+        raise UserError(f"{len(failures)} of {len(told['jobs'])} kinds of run and {len(told['models'])} models and corpora failed, as said above; "
+                        "mend these, then rehearse again")
+    log.info("all %d kinds of run take a step", len(told["jobs"]))
+
+
+def arguments() -> argparse.ArgumentParser:
+    program = parser(__doc__)
+    program.add_argument("--study", type=Path, required=True, metavar="TOLD", help="the file that tells of the study")
+    program.add_argument("--files", type=Path, required=True, metavar="FILES", help="what scripts.fetch.reachable found")
+    program.add_argument("--folder", type=Path, default=Path("results/rehearse"), metavar="DIR", help="where to work; default: %(default)s")
+    return program
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())
