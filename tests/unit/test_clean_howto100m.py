@@ -451,6 +451,18 @@ def test_no_caption_is_lost_silently(corpus):
         ["video_id", "position", "text", "start_s"]), "clean captions stay as they are"
 
 
+def test_rolling_captions_are_kept_where_that_is_asked():
+    corpus = {"v": Video([0.0, 1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 4.0], ["cut the", "cut the wood", "now", "now"])}
+    batch = as_batch(list(corpus), list(corpus.values()), [0])
+    (kept, _, counted), (fewer, _, dropped) = clean_batch(batch, "s", keep_rolling=True), clean_batch(batch, "s")
+    kept, fewer = pa.concat_tables(kept), pa.concat_tables(fewer)
+    assert kept["text"].to_pylist() == ["cut the", "cut the wood", "now", "now"] and kept["position"].to_pylist() == [0, 1, 2, 3]
+    assert fewer["text"].to_pylist() == ["cut the wood", "now"]
+    reason = "the next caption repeats it or goes on from it"
+    told = {(action, count) for counts in (counted, dropped) for (_, _, action, why), count in counts.items() if why == reason and count}
+    assert told == {("noted", 2), ("dropped", 2)}
+
+
 def as_read(captions):
     """A table of captions as the reader would give it."""
     parts = list(captions.to_pandas().groupby("video_id", sort=False))

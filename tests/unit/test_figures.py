@@ -16,6 +16,7 @@ import yaml
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
+from scripts.common.handed import has_options
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import split_title
@@ -27,9 +28,11 @@ from tests.unit.publish_inputs_temporal_nli import NliStudy
 
 pytestmark = pytest.mark.slow  # many figures; left out of `make check`
 
-# Figures of runs that these studies have none of are looked at with their own inputs: test_transfer.py, test_windows.py, test_hellaswag.py.
+# Figures of runs that these studies have none of are looked at with their own inputs: test_transfer.py, test_windows.py, test_strides.py, test_spans.py,
+# test_hellaswag.py.
 FIGURES = [item for item in yaml.safe_load((ROOT / "resources/figures.yaml").read_text())
-           if item["kind"] == "figure" and "compares" not in item and "context" not in item.get("needs", {}) and item["study"] != "hellaswag"]
+           if item["kind"] == "figure" and "compares" not in item and item["study"] != "hellaswag"
+           and (item["study"] != "strided_sop" or has_options({"stride": 0}, item.get("needs", {})))]
 NOT_MODELS = ["control", "baseline", "majority", "human"]
 LONG = "A model of 7 billion parameters (4 bits)"
 MANY = 7  # models of the largest form

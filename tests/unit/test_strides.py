@@ -14,6 +14,7 @@ from scripts.common.tables import content_digest, provenance_of, read_table, wri
 from scripts.evaluate.predicted_strides import measures_of
 from scripts.evaluate.strided_sop import SCHEMA
 from scripts.evaluate.tally import values_of
+from tests.unit.figure_faults import faults_in
 from tests.unit.test_build_strided_sop import build, captions, cleaned  # noqa: F401 (a fixture)
 from tests.unit.test_configuration import plan
 from tests.unit.test_initial_configuration import SOP, configured
@@ -140,14 +141,16 @@ def test_numbers_equal_a_slow_reference(predict):
 
 
 @pytest.fixture
-def figure(program, tmp_path):
+def figure(program, tmp_path, monkeypatch):
     def call(name: str, rows: list[dict]) -> pd.DataFrame:
         write_table(pa.Table.from_pylist(rows, schema=SCHEMA), tmp_path / "metrics.parquet", SCHEMA, {})
         for kind, entries in {"sources": {"howto100m": {"title": "HowTo100M"}, "hirest": {"title": "HiREST"}}, "models": {"tiny_bert": {"title": "Tiny"}}}.items():
             (tmp_path / f"{kind}.yaml").write_text(json.dumps(entries))
-        done = program(f"scripts.publish.strided_sop.{name}", "--metrics", tmp_path / "metrics.parquet", "--sources", tmp_path / "sources.yaml",
-                       "--models", tmp_path / "models.yaml", "--output", tmp_path / name)
+        arguments = ["--metrics", tmp_path / "metrics.parquet", "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml", "--output",
+                     tmp_path / name]
+        done = program(f"scripts.publish.strided_sop.{name}", *arguments)
         assert done.returncode == 0, done.stderr
+        assert faults_in(monkeypatch, f"scripts.publish.strided_sop.{name}", *arguments) == []
         return pd.read_csv(tmp_path / f"{name}.csv", dtype={"learnt_stride": str})
 
     return call

@@ -174,3 +174,14 @@ def test_the_terminal_is_a_page(project, elsewhere, tmp_path):
     done = study.snakemake("-s", broken / "Snakefile", "--cores", "2", "--configfile", "tiny.yaml")
     told = done.stdout + done.stderr
     assert done.returncode != 0 and told.count("this went wrong, do that") == 1 and len(told.encode()) < 2000, told
+
+
+def test_a_pattern_that_stands_for_no_answers_is_refused(project, tmp_path):
+    (tmp_path / "people.yaml").write_text(yaml.safe_dump({"run": ["sample_sop"], "experiments": {"sample_sop": {"people": ["answers/*.csv"]}}}))
+    done = snakemake("-s", project / "Snakefile", "--directory", tmp_path, "--cores", "1", "-n", "--configfile", tmp_path / "people.yaml", cwd=tmp_path)
+    assert done.returncode and "experiments: sample_sop: people: there is no file answers/*.csv; put the answers there" in done.stdout + done.stderr
+    (tmp_path / "answers").mkdir()
+    (tmp_path / "answers/ann.csv").write_text("")
+    done = snakemake("results/publish/default/tables/people.csv", "-s", project / "Snakefile", "--directory", tmp_path, "--cores", "1", "-n",
+                     "--configfile", tmp_path / "people.yaml", cwd=tmp_path)
+    assert done.returncode == 0 and "Publishing people" in done.stdout + done.stderr, done.stdout + done.stderr

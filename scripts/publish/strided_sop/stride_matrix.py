@@ -102,7 +102,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
             axes = figure.add_axes([(width * place + LEFT - 0.1) / style.WIDTH, 1 - (top + TOP + own) / height, CELL * len(strides) / style.WIDTH, own / height])
             draw_matrix(axes, cells, strides, sources)
             title = "\n".join(textwrap.wrap(sources.get(source, {}).get("title", source), 26)[:2])
-            detail = "\n".join(textwrap.wrap(f"{split_title(split)}, {system}" + " (control)" * bool(cells["is_control"].any()), 34))
+            detail = "\n".join(textwrap.wrap(f"{split_title(split)}, {system}" + " (control)" * bool(cells["is_control"].any()), 34, break_on_hyphens=False))
             axes.annotate(title, (0, 1), (-60, 26), xycoords="axes fraction", textcoords="offset points", fontweight="bold")
             axes.annotate(detail, (0, 1), (-60, 5), xycoords="axes fraction", textcoords="offset points", color=style.GREY, fontsize=6.5, va="bottom")
             style.mark(axes, face_of(cells), 9)
