@@ -18,12 +18,7 @@ from scripts.common.program import UserError, log
 from scripts.common.tables import content_digest
 from scripts.train.cost import cost_of
 from scripts.train.labels import head_of
-
-
-# What can change a number. Reporting, files and the way of starting cannot.
-REPORTING = frozenset({"scripts.train.progress", "scripts.train.work", "scripts.train.checkpoint", "scripts.train.tokens",
-                       "scripts.train.stop", "scripts.train.launch", "scripts.train.memory", "scripts.train.keep", "scripts.train.kept", "scripts.train.card", "scripts.train.cost", "scripts.common.devices", "scripts.common.program",
-                       "scripts.common.owner", "scripts.common.files", "scripts.common.tables", "scripts.common.locks"})
+from scripts.train.reporting import REPORTING
 
 WEIGHTS_FOLDER = "weights"  # of the work: weights that are kept only until they are handed on
 

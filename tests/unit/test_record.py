@@ -13,7 +13,7 @@ from scripts.evaluate.mctaco import SCHEMA
 from scripts.publish.record import write_record
 from scripts.publish.record_page import index
 from scripts.publish.recorded import facts_of_runs, read_metrics, read_runs, runs_table, write_metrics
-from scripts.train.work import REPORTING
+from scripts.train.reporting import REPORTING
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import HOSTILE, Study, metric_rows
 from tests.unit.publish_inputs_mctaco import metric_rows as mctaco_rows
