@@ -97,6 +97,12 @@ PREDICTIONS = parquet(run=["r", "r"], split=["val"] * 2, selection=["held_out"] 
 BUILT = parquet(pair_id=["p0", "p1"], stride=pa.array([0, 0], pa.int32()), overlap=[0.0, 0.5], same_start=[False, True], relative_position=[0.1, 0.9],
                 sentences=pa.array([5, 9], pa.int32()), words_a=pa.array([3, 4], pa.int32()), words_b=pa.array([5, 6], pa.int32()), seconds_apart=[2.5, 7.0],
                 category=pa.array([None, "Food"], pa.string()))
+LABELLED = {
+    "q.tsv": ("sentence\tquestion\tanswer\tcategory\n" + "".join("\t".join((*row, "duration")) + "\n" for row in ASKED)).encode(),
+    "mctaco": b"sentence,question,answer,category,label\nShe ate.,How long?,2 hours,duration,likely\nShe ate.,How long?,\"2 years, I think\",duration,unlikely\n",
+    "timedial": b"instance_id,dialog,option,rule,label\n" + b"".join(
+        b'x:1,"A: How long?\nB: <MASK>.",' + row + b"\n" for row in (b"two hours,original,right", b"9 hours,numeral,wrong", b"two days,phrase,wrong")),
+}
 
 TARGETS = {
     "activitynet": cleaner("activitynet", {
@@ -145,5 +151,10 @@ TARGETS = {
         ["--questions", f"{{in}}/{name}", "--events", "{in}/events.txt", "--terms", "{in}/terms.yaml", "--candidates", "6", "--seed", "1",
          "--output", "{out}/candidates.parquet"], ("candidates.parquet",), damaged=(name, name, "events.txt"))
        for name, content in QUESTIONS.items()},
+    "mctaco_to_label": Target(
+        "scripts.build.mctaco_to_label", {"q.tsv": LABELLED["q.tsv"], "terms.yaml": TERMS},
+        ["--questions", "{in}/q.tsv", "--terms", "{in}/terms.yaml", "--candidates", "6", "--output", "{out}"], ("test.parquet", "labels.csv"), damaged=("q.tsv",)),
+    **{f"{study}_labelled": Target(f"scripts.build.{study}_labelled", {"a.csv": LABELLED[study], "b.csv": LABELLED[study]},
+                                   ["--sheets", "{in}/a.csv", "{in}/b.csv", "--output", "{out}/data"], ("data",)) for study in ("timedial", "mctaco")},
     **MADE, **MODELS,
 }

@@ -4,14 +4,14 @@ One sheet is one person's; of several the majority counts, as of the paper's fou
 found likely as unlikely, is left out and told of. Rows that people added need the question's sentence, question and category.
 
 Reads  --sheets (CSV: sentence, question, answer, category, label)
+       --answers (CSV of a page that was made from the folder --made; docs/people.md), in their place or beside them
 Writes --output (sentence, question, answer, yes or no, category; tab-separated without header), which the cleaner of MC-TACO reads
-       (scripts/clean/mctaco.py; docs/add.md has the entry)
+       (scripts/clean/mctaco.py; docs/label.md has the entry)
 
     python -m scripts.build.mctaco_labelled --sheets anna.csv ben.csv --output test_9442.tsv
 """
 
 import argparse
-from pathlib import Path
 
 import pandas as pd
 
@@ -20,16 +20,16 @@ from scripts.build.mctaco_to_label import ASKED, KNOWN
 from scripts.clean.mctaco import CATEGORIES
 from scripts.clean.mctaco import COLUMNS as RELEASED
 from scripts.common.files import whole
-from scripts.common.label_sheets import decided, read_sheets, refuse
-from scripts.common.program import execute, log, parser
+from scripts.common.label_sheets import decided, labelling_arguments, labels_given, refuse
+from scripts.common.program import execute, log
 
 LABELS = {"likely": "yes", "unlikely": "no"}
 NAMES = {name: released for released, name in CATEGORIES.items()}
 
 
-def answers_of(files: list[Path]) -> pd.DataFrame:
+def answers_of(given: argparse.Namespace) -> pd.DataFrame:
     """The answers that people decided on, a question's together: columns of the release. Raises UserError for rows that are no answers."""
-    rows = read_sheets(files, [*COLUMNS, "category", "label"], [*LABELS])
+    rows = labels_given(given, [*COLUMNS, "category", "label"], [*LABELS])
     for name in COLUMNS:
         rows[name] = rows[name].str.split().str.join(" ")
         refuse(rows, rows[name] == "", f"has no {name}; fill it in, or remove the row")
@@ -45,19 +45,12 @@ def answers_of(files: list[Path]) -> pd.DataFrame:
 
 
 def main(given: argparse.Namespace) -> None:
-    answers = answers_of(given.sheets)
+    answers = answers_of(given)
     with whole(given.output) as place:
         place.write_text("".join("\t".join(row) + "\n" for row in answers.itertuples(index=False, name=None)), encoding="utf-8")
     log.info("%s: %d answers to %d questions, %.1f %% likely", given.output, len(answers), len(answers.drop_duplicates(ASKED)),
              100 * (answers["label"] == "yes").mean())
 
 
-def arguments() -> argparse.ArgumentParser:
-    options = parser(__doc__)
-    options.add_argument("--sheets", type=Path, nargs="+", required=True, metavar="FILE", help="labelled sheets, one a person")
-    options.add_argument("--output", type=Path, required=True, metavar="FILE", help="the .tsv to write")
-    return options
-
-
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(main, labelling_arguments(__doc__).parse_args())

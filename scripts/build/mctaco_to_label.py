@@ -11,7 +11,7 @@ Writes <output>/test.parquet   schema of the datasets of MC-TACO; label is missi
 
     python -m scripts.build.mctaco_to_label --questions questions.tsv --output results/to_label/mctaco/my_questions/new
 
-scripts/build/mctaco_labelled.py makes data of the labelled sheet, and docs/add.md says how to measure on them.
+scripts/build/mctaco_labelled.py makes data of the labelled sheet, and docs/label.md says how to measure on them.
 """
 
 import argparse

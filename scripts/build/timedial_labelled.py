@@ -6,15 +6,15 @@ open-ended, which is also the rule of an option that people added without naming
 order of the sheet; an instance without one is an extra (`none`), as in the release. The others are dropped, and counted.
 
 Reads  --sheets (CSV: instance_id, dialog, option, rule, label)
+       --answers (CSV of a page that was made from the folder --made; docs/people.md), in their place or beside them
 Writes --output (test.json: a list of {id, conversation, correct1, correct2, incorrect1, incorrect1_rule, …}), which the cleaner of
-       TimeDial reads (scripts/clean/timedial.py; docs/add.md has the entry)
+       TimeDial reads (scripts/clean/timedial.py; docs/label.md has the entry)
 
     python -m scripts.build.timedial_labelled --sheets anna.csv ben.csv --output test.json
 """
 
 import argparse
 import json
-from pathlib import Path
 
 import pandas as pd
 
@@ -23,17 +23,17 @@ from scripts.build.distractors import IN_ORDER, OPEN_ENDED
 from scripts.build.timedial_to_label import ORIGINAL, SHEET
 from scripts.clean.timedial import NONE, RULES
 from scripts.common.files import whole
-from scripts.common.label_sheets import decided, read_sheets, refuse
-from scripts.common.program import UserError, execute, log, parser
+from scripts.common.label_sheets import decided, labelling_arguments, labels_given, refuse
+from scripts.common.program import UserError, execute, log
 
 LABELS = ["right", "wrong"]
 WRONG = 2  # options of an instance
 RELEASED = {rule: name for name, rule in RULES.items()}
 
 
-def options_of(files: list[Path]) -> pd.DataFrame:
+def options_of(given: argparse.Namespace) -> pd.DataFrame:
     """The options that people decided on: instance_id, dialog, option, rule, label. Raises UserError for rows that are no options."""
-    rows = read_sheets(files, SHEET, LABELS)
+    rows = labels_given(given, SHEET, LABELS)
     rows["rule"] = rows["rule"].str.lower().replace("", OPEN_ENDED)
     refuse(rows, ~rows["rule"].isin([ORIGINAL, *IN_ORDER]), f"rule is {{rule}}, not {ORIGINAL}, {' or '.join(IN_ORDER)}; correct it")
     refuse(rows, rows["instance_id"] == "", "has no instance_id; copy that of the dialog")
@@ -68,21 +68,14 @@ def chosen(options: pd.DataFrame) -> pd.DataFrame:
 
 
 def main(given: argparse.Namespace) -> None:
-    table = chosen(options_of(given.sheets))
+    table = chosen(options_of(given))
     if table.empty:
-        raise UserError(f"{', '.join(map(str, given.sheets))}: no instance has its original found right and {WRONG} options found wrong; label more")
+        raise UserError(f"{', '.join(map(str, [*given.sheets, *given.answers]))}: no instance has its original found right and {WRONG} options found wrong; label more")
     values = table.rename(columns={"instance_id": "id"}).assign(conversation=table["dialog"].str.split("\n")).drop(columns="dialog")
     with whole(given.output) as place:
         place.write_text(json.dumps(values.to_dict("records"), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     log.info("%s: %d instances, %d of them with two right options", given.output, len(table), (table["correct2"] != NONE).sum())
 
 
-def arguments() -> argparse.ArgumentParser:
-    options = parser(__doc__)
-    options.add_argument("--sheets", type=Path, nargs="+", required=True, metavar="FILE", help="labelled sheets, one a person")
-    options.add_argument("--output", type=Path, required=True, metavar="FILE", help="the test.json to write")
-    return options
-
-
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(main, labelling_arguments(__doc__).parse_args())

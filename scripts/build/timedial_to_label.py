@@ -13,7 +13,7 @@ Writes <output>/test.parquet   schema of the datasets of TimeDial; label is 1 fo
     python -m scripts.build.timedial_to_label --cleaned results/clean/my_dialogs --spans results/build/temporal_spans/my_dialogs \\
         --splits train validation --instances 100 --output results/to_label/timedial/my_dialogs/new
 
-scripts/build/timedial_labelled.py makes a challenge of the labelled sheet, and docs/add.md says how to measure on it.
+scripts/build/timedial_labelled.py makes a challenge of the labelled sheet, and docs/label.md says how to measure on it.
 """
 
 import argparse

@@ -12,6 +12,7 @@ import pytest
 
 from scripts.build.distractors import read_numerals
 from scripts.clean.mctaco import CATEGORIES
+from scripts.common.items import items_of
 from scripts.common.tables import ANSWERS, CHALLENGE, CLOZE, DIALOGS, SPANS, read_complete, read_table, write_table
 from scripts.common.program import UserError
 from tests.rows import each_row
@@ -292,3 +293,42 @@ ASKED = ("S.", "Q?", "1 day", "duration", "likely")
 def test_a_wrong_sheet_of_answers_is_refused(rows, said, program, tmp_path):
     columns = ["sentence", "question", "answer", "category", "label"]
     assert said in labelled(program, "mctaco_labelled", tmp_path / "t.tsv", sheet(tmp_path / "a.csv", rows, columns), ok=False)
+
+
+# Answers of a page
+
+
+@pytest.mark.parametrize("study", ["mctaco", "timedial"])
+def test_answers_of_a_page_are_labels(study, dialogs, program, tmp_path):
+    """A page is made of what has no labels yet; what two people answered there makes the same data as their sheets would."""
+    folder = tmp_path / study / "mine/new"
+    folder.parent.mkdir(parents=True)
+    made_of = dialogs_to_label(program, dialogs, folder) if study == "timedial" else questions_to_label(program, tmp_path, QUESTIONS).rename(folder)
+    done = program("scripts.publish.labelling.page", "--dataset", made_of, "--items", 2, "--output", tmp_path / "page.html")
+    assert done.returncode == 0, done.stderr
+    ids = read_table(folder / "test.parquet")["example_id"].to_pandas()
+    rows = pd.read_csv(folder / "labels.csv", dtype=str, keep_default_na=False)
+    both = {"mctaco": ["likely", "unlikely"], "timedial": ["right", "wrong"]}[study]
+    answers, files = [], []
+    for person, step in (("anna", 3), ("ben", 2)):
+        told = np.where((rows.index % step == 0) if study == "mctaco" else rows["rule"] == "original", *both)
+        rows.assign(label=told).to_csv(tmp_path / f"{person}.csv", index=False)
+        files.append(tmp_path / f"{person}.csv")
+        answers.append(pd.DataFrame({"study": study, "source": "mine", "dataset": "new", "split": "test", "item": [f"{item:016x}" for item in items_of(ids)],
+                                     "person": person, "answer": told, "types": ""}))
+    pd.concat(answers).sample(frac=1, random_state=1).to_csv(tmp_path / "answers.csv", index=False)
+    labelled(program, f"{study}_labelled", tmp_path / "of_sheets", *files)
+    call = ["--answers", tmp_path / "answers.csv", "--output", tmp_path / "of_page"]
+    refused = program(f"scripts.build.{study}_labelled", *call)
+    assert refused.returncode and "--answers needs --made" in refused.stderr
+    done = program(f"scripts.build.{study}_labelled", *call, "--made", folder)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "of_page").read_text() == (tmp_path / "of_sheets").read_text() and len((tmp_path / "of_page").read_text()) > 200
+    pd.concat(answers).assign(item="0" * 16).to_csv(tmp_path / "answers.csv", index=False)
+    refused = program(f"scripts.build.{study}_labelled", *call, "--made", folder)
+    assert refused.returncode and "answers.csv: row 2: item 0000000000000000 is not in" in refused.stderr
+
+
+def test_labels_from_nowhere_are_refused(program, tmp_path):
+    done = program("scripts.build.mctaco_labelled", "--output", tmp_path / "x")
+    assert done.returncode and "neither --sheets nor --answers" in done.stderr

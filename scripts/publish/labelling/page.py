@@ -46,12 +46,15 @@ def example_id_of(asked: dict) -> str:
 def sample_of(folder: Path, split: str, study: str, asked: dict, units: int, seed: int) -> pd.DataFrame:
     """The examples of so many units of a dataset's split, units in the order of the draw: unit, item, label, and the columns shown.
 
-    Raises UserError where the split has fewer.
+    Raises UserError where the split has fewer, and for options of which none is right.
     """
     name, candidate = example_id_of(asked), [CANDIDATE] if asked["choices"] == CANDIDATE else []
     columns = list(dict.fromkeys([name, asked["unit"], "label", *asked["texts"], *candidate]))
     schema = pa.schema([SCHEMAS[study].field(column) for column in columns])
-    table = read_complete(folder / f"{split}.parquet", schema).to_pandas()
+    # What people are to label has no labels yet (docs/label.md): of options only what stood there counts as right.
+    table = read_complete(folder / f"{split}.parquet", schema, ["label"]).to_pandas()
+    if candidate and (table.groupby(asked["unit"])["label"].sum() == 0).any():
+        raise UserError(f"{folder}: {split} has an instance without a right option; make it again")
     drawn = pd.Series(table[asked["unit"]].unique())
     if units > len(drawn):
         raise UserError(f"{folder}: --items {units} were asked for, but {split} has {len(drawn)}; ask for fewer")
