@@ -15,10 +15,10 @@ from scripts.common.fingerprint import fingerprint
 from scripts.common.models import MADE_MODEL
 from scripts.common.plain_json import as_json
 from scripts.common.program import UserError, log
+from scripts.common.reporting import REPORTING
 from scripts.common.tables import content_digest
 from scripts.train.cost import cost_of
 from scripts.train.labels import head_of
-from scripts.train.reporting import REPORTING
 
 WEIGHTS_FOLDER = "weights"  # of the work: weights that are kept only until they are handed on
 

@@ -4,7 +4,7 @@ import json
 
 from scripts.publish import provenance
 from scripts.train import cost, work
-from scripts.train.reporting import REPORTING
+from scripts.common.reporting import REPORTING
 from tests.rows import each_row
 
 HARDWARE = {"device": "NVIDIA H100", "processes": 2, "threads": 4, "precision": "bf16"}
