@@ -131,7 +131,7 @@ rule rehearse:
         files=f"results/rehearse/{NAME}.json",
     params:
         study=lambda wildcards, input, output, threads, resources: rehearsal_told(wildcards, output, threads, resources),
-        folder=f"results/rehearse/{NAME}",
+        folder=lambda wildcards, input: Path(input.files).with_suffix(""),
     log: f"results/logs/rehearse/{NAME}.log"
     message: "Rehearsing {params.folder}"
     threads: workflow.cores or 1

@@ -75,6 +75,13 @@ def whole_of(dataset: str, limit: int | None) -> str:
     return dataset if limit is None else dataset.removesuffix(f"-limit-{limit}")
 
 
+def refuse_answers(answers: pd.DataFrame | None, facts: dict, why: str) -> None:
+    """Raise UserError, with the reason, where anybody answered for a run's dataset, or the whole one that it was cut from."""
+    if answers is not None:
+        there = answers["dataset"].isin([facts["dataset"], whole_of(facts["dataset"], limit_of(facts))])
+        refuse(answers, (answers["source"] == facts["source"]) & there, why, "take its rows out")
+
+
 def on_split(answers: pd.DataFrame | None, facts: dict, split: str, examples: pd.DataFrame) -> pd.DataFrame | None:
     """The answers on one split of a run's dataset, with `at`, the place of each one's example; None where there are none.
 

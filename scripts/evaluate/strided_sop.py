@@ -40,7 +40,7 @@ from scripts.evaluate.bootstrap import resampling
 from scripts.evaluate.experiment import Run, label_scores, read_sources, replicates_of, runs_by_dataset, write_metrics
 from scripts.evaluate.external import Answered, external_systems, score_predictions
 from scripts.evaluate.people import System, people_rows
-from scripts.evaluate.people_answers import answers_given, on_split
+from scripts.evaluate.people_answers import answers_given, on_split, refuse_answers
 from scripts.evaluate.strided_slices import READ, parts_of, slices_of
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share, sums_by_group
 
@@ -105,12 +105,16 @@ def tallies_of(judgements: list[pd.DataFrame], metric: str, where: Path,
 def people_on(answers: pd.DataFrame | None, split: str, judgements: dict[tuple, list[pd.DataFrame]],
               systems: dict[tuple, list[Run]], resamples: int) -> list[dict]:
     """What people reached on a split, and every system on the same pairs (scripts/evaluate/people.py); judgements: of judged(), by system."""
+    facts = next(iter(systems.values()))[0].facts
+    if facts["data_options"].get("predict"):
+        refuse_answers(answers, facts, "people are asked which comes first, but in {dataset} strides are told")
+        return []
     of_split = {name: [one[(one["split"] == split) & (one["metric"] == "accuracy")] for one in ones] for name, ones in judgements.items()}
     examples = next(iter(of_split.values()))[0].assign(unit=lambda rows: rows["example_id"]).reset_index(drop=True)
     right = {name: np.stack([one.set_index("example_id")["right"].loc[examples["example_id"]].to_numpy(float) for one in ones])
              for name, ones in of_split.items()}
     found = {name: System({"accuracy": values}, replicates_of(systems[name])) for name, values in right.items()}
-    answered = on_split(answers, next(iter(systems.values()))[0].facts, split, examples)
+    answered = on_split(answers, facts, split, examples)
     return people_rows(answered, examples, lambda rows, chosen: {"accuracy": (rows["label"] == chosen).to_numpy(float)}, found,
                        len(ANSWERED.labels[0]), resamples)
 

@@ -6,7 +6,9 @@ Reads  TOLD, JSON: models, sources: the entries of resources/models.yaml and sou
        names of those that are there already
 Writes OUTPUT, JSON: missing (a sentence a file), configs ({model: {file: its content}})
 
-    snakemake rehearse --cores all --configfile presets/paper.yaml
+Started by `snakemake rehearse`; by hand
+
+    python -m scripts.fetch.reachable --study told.json --output results/rehearse/paper.json
 """
 
 import argparse

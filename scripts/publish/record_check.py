@@ -15,11 +15,11 @@ import pandas as pd
 
 from scripts.common.fingerprint import file_of, fingerprint
 from scripts.common.program import UserError, log
+from scripts.common.reporting import REPORTING
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.provenance import commit_told
 from scripts.publish.record_page import records_in
 from scripts.publish.recorded import FACTS, read_runs, write_results
-from scripts.train.work import REPORTING
 
 METADATA = re.compile(r"<metadata>.*?</metadata>", re.S)
 OF_NUMBERS = {"metrics", "runs", "controls"}  # what figures read that a record has

@@ -9,6 +9,7 @@ Reads  TOLD, JSON of the workflow: jobs (run, experiments, model, settings, meth
 Writes to standard output a line a kind of run: parameters, peak memory, seconds a step; FOLDER is emptied at the end
 
     snakemake rehearse --cores all --configfile presets/paper.yaml
+    python -m scripts.train.rehearse --study told.json --files results/rehearse/paper.json    # what that starts
 """
 
 import argparse

@@ -17,7 +17,7 @@ from scripts.common.locks import flock
 from scripts.common.program import log
 from scripts.common.tables import digest_of
 from scripts.train.batches import Examples, Ragged, joined
-from scripts.train.work import REPORTING
+from scripts.common.reporting import REPORTING
 
 
 def key_of(paradigm, job: dict, table: pa.Table) -> str:

@@ -15,15 +15,10 @@ from scripts.common.fingerprint import fingerprint
 from scripts.common.models import MADE_MODEL
 from scripts.common.plain_json import as_json
 from scripts.common.program import UserError, log
+from scripts.common.reporting import REPORTING
 from scripts.common.tables import content_digest
 from scripts.train.cost import cost_of
 from scripts.train.labels import head_of
-
-
-# What can change a number. Reporting, files and the way of starting cannot.
-REPORTING = frozenset({"scripts.train.progress", "scripts.train.work", "scripts.train.checkpoint", "scripts.train.tokens",
-                       "scripts.train.stop", "scripts.train.launch", "scripts.train.memory", "scripts.train.keep", "scripts.train.kept", "scripts.train.card", "scripts.train.cost", "scripts.common.devices", "scripts.common.program",
-                       "scripts.common.owner", "scripts.common.files", "scripts.common.tables", "scripts.common.locks"})
 
 WEIGHTS_FOLDER = "weights"  # of the work: weights that are kept only until they are handed on
 

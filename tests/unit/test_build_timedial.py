@@ -246,7 +246,7 @@ def test_the_leakage_is_published(corpus):
 
     assert publish().returncode == 0
     table = pd.read_csv(corpus.folder / "table.csv")
-    assert table["Split"].tolist() == ["train", "train", "validation", "validation"]  # full and local are one
+    assert table["Split"].tolist() == ["training", "training", "validation", "validation"]  # full and local are one
     assert table["Over the limit"].tolist()[:2] == [2, 0] and table["Kept"].tolist()[:2] == [2, 4]
     left = ["Exact sources", "Near sources", "Share words", "Occur before", "Without a time", "Over the limit", "Kept"]
     assert (table[left].sum(axis=1) == table["Dialogs"]).all() and (table["Candidates"] == 4 * table["Masks"]).all()

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from scripts.common.items import ANSWER_COLUMNS, items_of
+from scripts.common.program import UserError
 from scripts.evaluate import mctaco, temporal_nli, timedial
 from scripts.evaluate.people import alpha, coincidences_of
-from scripts.evaluate.people_answers import on_split, read_answers
+from scripts.evaluate.people_answers import on_split, read_answers, refuse_answers
 from scripts.evaluate.timedial_ranking import checked
 from scripts.publish.people import people_metrics, tabulate
 from tests.unit.test_evaluate_strided_sop import evaluate, trained  # noqa: F401 (a fixture)
@@ -147,6 +148,16 @@ def test_who_answers_an_item_twice_is_refused_across_files(program, trained):  #
     assert "two.csv: row 3: Ann has answered item" in error and "keep one of them" in error
 
 
+def test_who_was_asked_for_the_order_has_told_no_stride(tmp_path):
+    folder = tmp_path
+    sheet("Ann", [0], ["swapped"]).to_csv(folder / "ann.csv", index=False)
+    answers = read_answers([folder / "ann.csv"], "strided_sop", {("sample_howto100m", "stride-0")}, WORDS)
+    facts = {"source": "sample_howto100m", "dataset": "stride-0", "data_options": {"predict": "stride"}}
+    with pytest.raises(UserError, match="ann.csv: row 2: strides are told in stride-0; take its rows out"):
+        refuse_answers(answers, facts, "strides are told in {dataset}")
+    refuse_answers(answers, facts | {"dataset": "stride-1"}, "strides are told in {dataset}")
+
+
 def answered(study: str, examples: pd.DataFrame, labels: list[str], told: dict[str, list[int]], folder) -> pd.DataFrame:
     """Answers of people on all examples of a split, by person the numbers of labels, as an evaluation reads them."""
     tables = [pd.DataFrame({"study": study, "source": "s", "dataset": "d", "split": "test", "person": person, "types": "",
@@ -172,7 +183,7 @@ def test_a_question_is_right_where_every_candidate_is(tmp_path):
 
 
 def test_a_question_that_is_answered_in_part_is_refused(tmp_path):
-    with pytest.raises(Exception, match=r"a.csv: row 5: Ann has answered a part of what belongs to item [0-9a-f]{16}; answer the rest"):
+    with pytest.raises(UserError, match=r"a.csv: row 5: Ann has answered a part of what belongs to item [0-9a-f]{16}; answer the rest"):
         answered("mctaco", QUESTIONS.assign(unit=QUESTIONS["group_id"]), mctaco.ANSWERED.labels[0], {"Ann": [1, 0, 0, 1, -1, 0]}, tmp_path)
 
 

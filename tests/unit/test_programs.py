@@ -72,7 +72,7 @@ def test_help_teaches(helps, module):
 
 @each_row("module", PROGRAMS)
 def test_the_environment_has_what_a_program_imports(module):
-    environment = "train" if module.startswith("scripts.train") or module in ("scripts.fetch.model", "scripts.fetch.facts") else "data"
+    environment = "train" if module.startswith("scripts.train") or module in ("scripts.fetch.model", "scripts.fetch.facts", "scripts.fetch.reachable") else "data"
     pins = {pin.split("==")[0] for pin in yaml.safe_load((ROOT / f"envs/{environment}.yaml").read_text())["dependencies"][-1]["pip"]}
     needed = {DISTRIBUTION.get(name, name) for name in imported(module, set())}
     assert needed - {"urllib3"} <= pins, "urllib3 comes with requests"

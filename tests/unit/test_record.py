@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from scripts.common.fingerprint import fingerprint
+from scripts.common.reporting import REPORTING
 from scripts.evaluate.mctaco import SCHEMA
 from scripts.publish.record import write_record
 from scripts.publish.record_page import index
 from scripts.publish.recorded import facts_of_runs, read_metrics, read_runs, runs_table, write_metrics
-from scripts.train.work import REPORTING
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import HOSTILE, Study, metric_rows
 from tests.unit.publish_inputs_mctaco import metric_rows as mctaco_rows

@@ -35,6 +35,7 @@ from scripts.publish.table import percent, write
 RUN = 4  # words
 MOST, DRAW = 100_000, 31  # pairs of a split that are counted, drawn by hash
 WORDS = ["Corpus", "Dataset", "Split", "Model"]
+COLUMNS = [*WORDS, "Pairs", "All right (%)", "Repeated words (%)", "Of these right (%)", "No shared word (%)", "Of those right (%)"]
 CAPTION = (f"Words that the two texts of a pair share, and accuracy on such pairs, a mean over runs. Repeated words: a run of {RUN} words of one "
            f"stands in the other. No shared word: none at all. At most {MOST:,} pairs of the first evaluation split.")
 
@@ -80,10 +81,12 @@ def mean_on(right: np.ndarray, inside: np.ndarray) -> str:
 def tabulate(folders: list[Path], build: Path, sources: dict, models: dict, notes: dict[tuple, str]) -> pd.DataFrame:
     """A row of text for each dataset and model; notes: of notes_by_dataset()."""
     by_dataset: dict[tuple, list[Run]] = {}
-    for run in (Run(folder, facts_of(folder / "run.json")) for folder in folders):
+    runs = (Run(folder, facts_of(folder / "run.json")) for folder in folders)
+    for run in (run for run in runs if not run.facts["data_options"].get("predict")):  # those tell strides, not the order
         by_dataset.setdefault((run.facts["source"], run.facts["dataset"]), []).append(run)
-    return pd.DataFrame([row for (source, dataset), runs in sorted(by_dataset.items())
-                         for row in rows_of(runs, build, sources[source]["title"] + notes.get((source, dataset), ""), models)])
+    rows = [row for (source, dataset), runs in sorted(by_dataset.items())
+            for row in rows_of(runs, build, sources[source]["title"] + notes.get((source, dataset), ""), models)]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def main(given: argparse.Namespace) -> None:
