@@ -27,7 +27,9 @@ def above_control(row: pd.Series) -> str:
 def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
     """For each study the best value of its headline metric over whole splits, with its interval; models: those that count."""
     table = read_metrics(metrics).to_pandas()
-    table = table[table["seed"].isna() & (table["slice"] == "all") & table["model"].isin(models) & ~table["method"].str.endswith(BLIND, na=False)]
+    table = table[table["seed"].isna() & (table["slice"] == "all") & table["model"].isin(models)]
+    if "method" in table:
+        table = table[~table["method"].str.endswith(BLIND, na=False)]
     lines = []
     for name, study in studies.items():
         of_study = table[(table["study"] == name) & (table["metric"] == study["headline"])]
