@@ -73,8 +73,10 @@ def words(study: str, several: bool = True) -> list[tuple]:
     """What follows where a study is named or described otherwise; the same in every study. several: it has several models, so that
     there is a scorecard."""
     return [(study, "title", "Order", CARD | (SHOWN if several else PAGE)), (study, "paper", "Us 2026", PAGE | CARD),
-            (study, "headline", "n", {"publish_leaderboard"} | (SHOWN if several else NOTHING)),
-            (study, "controls", ["length_and_overlap" if study != "timedial" else "random"], MEASURED)]
+            (study, "short", "In short", PAGE), (study, "counted", "things that are right", PAGE),
+            (study, "headline_methods", ["control"], SHOWN if several else NOTHING),
+            (study, "headline", "n", {"publish_leaderboard"} | (SHOWN if several else PAGE)),
+            (study, "controls", ["length_and_overlap" if study != "timedial" else "random"], CONTROLLED)]
 
 
 FIELDS = {
@@ -86,7 +88,7 @@ FIELDS = {
             ("mini", "downloads.0.urls", ["https://else.where/captions.zip", "https://some.where/captions.zip"], NOTHING),
             ("mini", "downloads.0.members.train.json", {"sha256": "1" * 64, "bytes": 10}, CLEANED | {"fetch_source"}),
             ("sample_howto100m", "sampler", "mctaco", CLEANED | {"fetch_sample"}),
-            ("sample_howto100m", "sample.seed", 2, CLEANED | {"fetch_sample"}), ("sample_howto100m", "sharded", False, CLEANED),
+            ("sample_howto100m", "sample.seed", 2, CLEANED | {"fetch_sample"}), ("sample_howto100m", "sharded", False, CLEANED), ("sample_howto100m", "short", "in short", PAGE),
             ("sample_howto100m", "files", ["raw_caption.zip", "HowTo100M_v1.csv", "more.csv"], CLEANED | {"fetch_sample"}),
         ],
         "models": [
@@ -114,7 +116,7 @@ FIELDS = {
     },
     "temporal_nli": {
         "sources": [
-            ("event_templates", "title", "templates", SHOWN), ("event_templates", "kind", "nli", NOTHING),
+            ("event_templates", "title", "templates", SHOWN), ("event_templates", "short", "in short", PAGE), ("event_templates", "kind", "nli", NOTHING),
             ("event_templates", "train", "learn", CLEANED), ("event_templates", "evaluate", ["test", "more"], CLEANED),
             ("event_templates", "licence", "CC0", CLEANED), ("event_templates", "citation", "Me 2026", CLEANED),
             ("event_templates", "local", "resources/published.csv", CLEANED), ("event_templates", "expect.train.templates", 52, CLEANED),
@@ -131,7 +133,7 @@ FIELDS = {
         "figures": [
             ("temporal_nli_temp_order", "needs", {"challenge_set": "cross_unit"}, PAGE),
             ("temporal_nli_temp_order", "needs", {"challenge_set": "none"}, PAGE), ("temporal_nli_temp_order", "title", "Set one", PAGE),
-            ("temporal_nli_errors", "needs_model", False, PAGE),
+            ("temporal_nli_errors", "needs_model", False, PAGE), ("temporal_nli_errors", "show", "table", PAGE),
             ("temporal_nli_confusion", "program", "temporal_nli.accuracy", FIGURE), ("temporal_nli_confusion", "caption", "report/workflow.rst", PAGE),
             ("temporal_nli_confusion", "name", "taken", FIGURE), ("temporal_nli_confusion", "kind", "table", TABLE),
             ("temporal_nli_confusion", "study", "mctaco", PAGE), ("temporal_nli_confusion", "reads", ["metrics", "datasets"], FIGURE),
