@@ -198,6 +198,10 @@ class Study:
         for item in self.items():
             done = self.call(item)
             assert done.returncode == 0, done.stderr
+        return self.page_alone(**settings)
+
+    def page_alone(self, **settings):
+        """The page of what is there."""
         configuration = {"run": ["tried"], "experiments": {"tried": {"title": HOSTILE}}} | settings
         return self.program(
             "scripts.publish.site", "--metrics", self.metrics, "--resources", self.folder / "resources",

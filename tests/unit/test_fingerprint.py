@@ -45,7 +45,7 @@ def test_comments_docstrings_and_formatting_do_not_count(copied):
     file = copied / "scripts/build/strided_sop.py"
     edit(file, '"""Build', '"""Construct')
     edit(file, "\nimport argparse\n", "\n# a comment\n\nimport argparse\n")
-    edit(file, "SIZE, VIDEO = 2, 3", "SIZE, VIDEO = (\n    2,\n    3,\n)")
+    edit(file, "HIGHEST = np.uint64(2**64 - 1)", "HIGHEST = np.uint64(\n    2**64 - 1,\n)")
     assert fingerprint(copied) == before
 
 

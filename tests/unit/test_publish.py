@@ -271,7 +271,7 @@ def test_a_homepage_that_is_no_web_address_is_refused(study, html, homepage):
     kept = (study.folder / "resources/sources.yaml").read_text()
     study.change("sources", lambda sources: sources["activitynet"].update(homepage=homepage))
     try:
-        done = study.make_page()
+        done = study.page_alone()
     finally:
         (study.folder / "resources/sources.yaml").write_text(kept)
     assert done.returncode == 1 and "sources.yaml: activitynet: homepage" in done.stderr
@@ -395,7 +395,7 @@ def test_a_missing_caption_is_named(study, html):
     kept = place.read_text()
     place.unlink()
     try:
-        done = study.make_page()
+        done = study.page_alone()
     finally:
         place.write_text(kept)
     assert done.returncode == 1 and "strided_sop/table.rst: no such file" in done.stderr

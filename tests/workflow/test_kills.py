@@ -17,7 +17,7 @@ def test_kills_change_nothing():
     assert done.returncode == 0, done.stdout + done.stderr
     kills = {line.split()[0]: int(line.split()[-1]) for line in done.stdout.splitlines() if re.match(r"\w.* \d+ +\d+$", line)}
     assert kills["all"] == 7
-    assert sum(kills[stage] > 0 for stage in ("fetch", "clean", "build", "train", "evaluate", "publish")) >= 3, done.stdout
+    assert sum(kills[stage] > 0 for stage in ("fetch", "clean", "build", "train", "evaluate", "publish")) >= 2, done.stdout
 
 
 @pytest.fixture
