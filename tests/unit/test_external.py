@@ -12,6 +12,8 @@ from scripts.common.tables import ANSWERS, CLOZE, NLI, STRIDED_PAIRS, read_table
 from tests.unit.test_evaluate_strided_sop import told
 from tests.unit.test_timedial_metrics import cloze, write_run
 
+pytestmark = pytest.mark.slow  # left out of `make check`
+
 SETS = {"strided_sop": ("swapped", "in_order"), "temporal_nli": ("entailment", "neutral", "contradiction"),
         "mctaco": ("unlikely", "likely"), "timedial": ("wrong", "right")}
 IDS = {"strided_sop": "pair_id"}

@@ -11,6 +11,8 @@ from scripts.common.tables import read_table
 from tests.fuzz import place
 from tests.fuzz_targets import TARGETS
 
+pytestmark = pytest.mark.slow  # left out of `make check`
+
 
 @pytest.fixture
 def disk(tmp_path):

@@ -15,6 +15,8 @@ from scripts.evaluate.timedial_ranking import checked
 from scripts.publish.people import people_metrics, tabulate
 from tests.unit.test_evaluate_strided_sop import evaluate, trained  # noqa: F401 (a fixture)
 
+pytestmark = pytest.mark.slow  # left out of `make check`
+
 WORDS = ["swapped", "in_order"]
 
 

@@ -11,6 +11,8 @@ from tests.conftest import ROOT
 from tests.rows import each_row
 from tests.unit.planned_metrics import METRICS, MODELS, SOURCES, planned_metrics
 
+pytestmark = pytest.mark.slow  # left out of `make check`
+
 CLAIMS = published_claims(ROOT / "resources/published.csv")
 NO_CLEANING = pd.DataFrame(columns=["source", "split", "unit", "action", "reason", "count"])
 FACTS = ("statistics.", "plateau.", "cleaning.", "training.", "run.", "standard_error")  # not of metrics.parquet

@@ -18,6 +18,8 @@ from tests.conftest import ROOT
 from tests.rows import each_row
 from tests.unit.publish_inputs import HOSTILE, Study
 
+pytestmark = pytest.mark.slow  # left out of `make check`
+
 SCHEMA = pa.unify_schemas([study.SCHEMA for study in (strided_sop, temporal_nli, mctaco, timedial)])
 STUDIES = yaml.safe_load((ROOT / "resources/studies.yaml").read_text())
 SOURCES = {"activitynet": {"title": "ActivityNet Captions", "evaluate": ["val_1", "val_2"]}, "mctaco": {"title": "MC-TACO", "evaluate": ["test"]},

@@ -17,6 +17,8 @@ from scripts.common.tables import ANSWERS, CHALLENGE, CLOZE, DIALOGS, SPANS, rea
 from scripts.common.program import UserError
 from tests.rows import each_row
 
+pytestmark = pytest.mark.slow  # left out of `make check`
+
 TALKS = {
     "d0": ["Shall we meet at 5:30 pm on March 14th ?", "No , at 7 pm . I have two hours then .", "Two hours is 120 minutes . See you tomorrow ."],
     "d1": ["He was born in 1987 .", "And she in 1990 , two years later .", "One year I waited for five weeks .", "Ten days are enough ."],
