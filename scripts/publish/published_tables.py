@@ -24,7 +24,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import (COLUMNS, DIFFERENCE, ELSEWHERE, SETTING, Facts, found_of, paper_of, published_claims,
                                         settings_of)
 from scripts.publish.names import load
-from scripts.publish.selection import as_published
+from scripts.publish.selection import altered_experiments, as_published
 from scripts.publish.table import write
 
 CAPTION = ("What the paper prints, row by row, and what was found here. Differences are in points, ours less the paper's, which is "
@@ -94,7 +94,7 @@ def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
 def read_facts(given: argparse.Namespace, study: str) -> Facts:
     """What a study left, as the arguments name it: its metrics over all seeds with their draws, its runs, what cleaning counted."""
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
-    metrics = as_published(metrics[(metrics["study"] == study) & metrics["seed"].isna()])
+    metrics = as_published(metrics[(metrics["study"] == study) & metrics["seed"].isna()], altered_experiments(given.sources))
     files = [given.cleaned / source / "cleaning.csv" for source in sorted(metrics["source"].unique())]
     cleaning = [pd.read_csv(file, keep_default_na=False) for file in files if file.exists()]
     columns = ["source", "split", "unit", "action", "reason", "count"]
