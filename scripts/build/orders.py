@@ -1,7 +1,7 @@
 """The orders of the units of a span, as candidates of which one is right (the option order_by: permutations of strided sentence order).
 
 Not a program. A row is one order: `units` has them in it, one a line, for models that read all at once; label 1 says that it is that of the
-video. To learn from there are the right order and a few others, drawn by hash; to measure on all k! of them. text_a and text_b
+video. To learn from there are the right order and some others (the option wrong_orders), drawn by hash; to measure on all k! of them. text_a and text_b
 are for the controls: with each unit as often in the one as others follow it, and in the other as often as others stand before it, so that
 what a bag of words tells of the order is the sum of what it tells of all pairs, as it is where spans are put in order by their pairs.
 Other columns are those of the pair of the first and the last unit.
@@ -23,8 +23,7 @@ from scripts.common.tables import STRIDED_PAIRS
 
 CANDIDATES = STRIDED_PAIRS.append(pa.field("units", pa.string()))
 MOST_UNITS = 4  # 24 orders of them; of five there are 120, which are too many to read for each span
-WRONG = 3  # orders to learn from beside the right one
-DRAW = 8  # of these, apart from the other draws from the same key
+DRAW = 8  # of wrong orders, apart from the other draws from the same key
 
 
 def check_length(length: int) -> None:

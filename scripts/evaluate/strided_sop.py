@@ -52,7 +52,7 @@ SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("dataset", pa.string()), ("method", pa.string()), ("stride", pa.int32()), ("size_matched", pa.int32()),
     ("same_videos", pa.int32()), ("hard", pa.bool_()), ("context", pa.string()), ("seconds_apart", pa.float64()), ("train_stride", pa.string()),
-    ("learn_from", pa.string()), ("predict", pa.string()), ("span", pa.int32()), ("order_by", pa.string()), ("objectives", pa.string()), ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()),
+    ("learn_from", pa.string()), ("predict", pa.string()), ("span", pa.int32()), ("order_by", pa.string()), ("train_labels", pa.string()), ("objectives", pa.string()), ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()),
     ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
 ])
 
@@ -209,7 +209,8 @@ def options_told(options: dict) -> dict:
     return {name: options[name] for name in VARIANTS} | {
         "stride": stride if isinstance(stride, int) else None, "context": context_of(options), "limit": options.get("limit"),
         "train_stride": str(stride if trained is None else trained) if trained is not None or isinstance(stride, str) else None,
-        "learn_from": options.get("learn_from"), "predict": options.get("predict"), "span": options.get("span"), "order_by": order_by(options)}
+        "learn_from": options.get("learn_from"), "predict": options.get("predict"), "span": options.get("span"), "order_by": order_by(options),
+        "train_labels": options.get("train_labels")}
 
 
 def seconds_by_split(folder: Path, evaluation: list[str]) -> dict[str, float]:

@@ -11,7 +11,7 @@ from scripts.publish.names import experiment_if_needed, method_title, model_titl
 
 
 PLAIN = ["train", "control", "human"]  # methods that need not be told beside the model
-VARIANT = ["size_matched", "same_videos", "hard", "context", "train_stride", "learn_from", "objectives", "method"]  # what sets series of one model apart
+VARIANT = ["size_matched", "same_videos", "hard", "context", "train_stride", "learn_from", "train_labels", "objectives", "method"]  # what sets series of one model apart
 
 
 def strides_told(stride: str) -> str:
@@ -50,7 +50,7 @@ def variant_title(facts: dict | pd.Series) -> str:
             + ", size-matched" * pd.notna(facts["size_matched"])
             + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"]))
             + (f", windows of {facts['context']}" if pd.notna(facts.get("context")) else "")
-            + learnt_title(facts) + objectives_title(facts))
+            + learnt_title(facts) + ", learnt from coins" * pd.notna(facts.get("train_labels")) + objectives_title(facts))
 
 
 def strided_metrics(path: Path, models: dict, slices: bool = False, crossed: bool = False) -> pd.DataFrame:
