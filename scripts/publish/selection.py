@@ -1,6 +1,6 @@
 """Rows of metrics picked by their settings, once a system, and paired with others: what tables and claims of a paper are told by."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -26,10 +26,13 @@ def altered_experiments(sources: Path) -> list[str]:
     return read_yaml(file) if file.exists() else []
 
 
-def as_published(rows: pd.DataFrame, altered: list[str]) -> pd.DataFrame:
+def as_published(rows: pd.DataFrame, altered: list[str], named: Collection[str] = ()) -> pd.DataFrame:
     """The rows of what a paper may have measured: none of extensions that no paper has (docs/extensions.md, docs/transfer.md), and of altered
-    experiments only those of controls, which are as everywhere."""
-    plain = rows.reindex(columns=EXTENSIONS).isna().all(axis=1)
+    experiments only those of controls, which are as everywhere. named: columns whose values are asked for besides, of an extension that a
+    paper proposes."""
+    plain = rows.reindex(columns=[name for name in EXTENSIONS if name not in named]).isna().all(axis=1)
+    if "objectives" in named:  # which is what alters them
+        return rows[plain]
     return rows[plain & (~rows["experiment"].isin(altered) | rows["method"].isin(CONTROL_METHODS))]
 
 
