@@ -53,6 +53,13 @@ def test_a_limit_and_a_size_keep_whole_spans(program, cleaned):  # noqa: F811
     assert measured.equals(read_table(cleaned / "parts/val.parquet")) and learnt.equals(read_table(cleaned / "parts/train.parquet"))
 
 
+def test_nobody_is_asked_for_whole_orders(program, cleaned, tmp_path):  # noqa: F811
+    place = tmp_path / "strided_sop/captions/orders"
+    build(program, cleaned / "whole", place, span=3, **TOLD)
+    done = program("scripts.publish.labelling.page", "--dataset", place, "--split", "val", "--output", tmp_path / "page.html")
+    assert done.returncode != 0 and "is no dataset of pairs to be put in order" in done.stderr and not (tmp_path / "page.html").exists()
+
+
 @pytest.mark.parametrize(("changed", "says"), [({"span": 5}, "5 units have 120 orders"), ({}, "set span, and leave train_stride out"),
                                                ({"span": 3, "train_stride": 1}, "set span, and leave train_stride out")])
 def test_what_is_too_much_to_score_is_refused(program, cleaned, changed, says):  # noqa: F811
