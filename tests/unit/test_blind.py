@@ -21,12 +21,13 @@ from tests.unit.test_publish_scorecard import ROWS, Card, measured
 
 STUDIES = read_yaml(ROOT / "resources/studies.yaml")
 ASKED = [(study, name) for study, entry in STUDIES.items() for name in entry["methods"] if name.endswith("_blind")]
+OF_CANDIDATES = ("timedial", "hellaswag")
 SENTENCES = ["the cat sat on the mat .", "see you at five o'clock then !", "ten days ago ; yes .", "how long is it ?"]
 
 
 def job_of(study: str, method: str, prompt: dict) -> dict:
     inputs = STUDIES[study]["methods"][method]["inputs"]
-    return cloze_job(prompt) | {"inputs": inputs} if study == "timedial" else job(prompt, inputs, STUDIES[study]["labels"])
+    return cloze_job(prompt) | {"inputs": inputs} if study in OF_CANDIDATES else job(prompt, inputs, STUDIES[study]["labels"])
 
 
 # ---- against one text at a time
@@ -57,6 +58,10 @@ def told_by_context(study: str) -> pa.Table:
             {"example_id": f"{place}:{number}", "group_id": f"dialog {place}", "choice": place, "candidate": option, "label": int(number in right),
              "context": f"A: see you on day {place} ?\nB: about <MASK> , i think ."}
             for place, right in enumerate(combinations(range(4), 2)) for number, option in enumerate(options)])
+    if study == "hellaswag":  # each ending is right of one context
+        return pa.Table.from_pylist([
+            {"example_id": f"{place}:{number}", "group_id": f"video {place}", "choice": place, "candidate": ending, "label": int(number == place),
+             "context": f"it is day {place} . <MASK>"} for place in range(len(SENTENCES)) for number, ending in enumerate(SENTENCES)])
     if study == "strided_sop":  # a circle: each sentence comes before the next one, and after the one before it
         texts = [pair for first, second in zip(SENTENCES, SENTENCES[1:3] + SENTENCES[:1]) for pair in ((first, second, 1), (second, first, 0))]
     else:
@@ -75,9 +80,9 @@ def right_texts(study: str, method: str, prompt: dict, table: pa.Table) -> set[s
 
 
 def share_right(study: str, found: np.ndarray, table: pa.Table) -> float:
-    """The share of examples that are told right; of TimeDial's instances those with both right ones above both wrong ones."""
+    """The share of examples that are told right; of instances those with all right candidates above all wrong ones."""
     rows = pd.DataFrame({name: table[name].to_numpy() for name in ({"choice", "label"} & set(table.column_names))})
-    if study != "timedial":
+    if study not in OF_CANDIDATES:
         return float((found.argmax(1) == rows["label"]).mean())
     rows["score"] = found[:, 0]
     worst = rows[rows["label"] == 1].groupby("choice")["score"].min()
@@ -88,7 +93,7 @@ def share_right(study: str, found: np.ndarray, table: pa.Table) -> float:
 @pytest.mark.parametrize("study, method", ASKED)
 def test_who_knows_all_by_its_context_is_at_chance_without(models, monkeypatch, study, method):  # noqa: F811
     table = told_by_context(study)
-    chance = {"timedial": 1 / 6, "temporal_nli": 1 / 3, "mctaco": 1 / 2}
+    chance = {"timedial": 1 / 6, "hellaswag": 1 / 4, "temporal_nli": 1 / 3, "mctaco": 1 / 2}
     plain = causal.scored_likelihoods
 
     for wording, blind in prompts_of(study, STUDIES[study], method).items():
