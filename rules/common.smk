@@ -25,7 +25,7 @@ os.environ.update({
 })
 
 from scripts.common.comparable import altered, objectives, transfers
-from scripts.common.configuration import control_sets, resolve
+from scripts.common.configuration import resolve
 from scripts.common.devices import visible_gpus
 from scripts.common.files import sha256_of
 from scripts.common.fingerprint import fingerprint, remember_in
@@ -36,6 +36,7 @@ from scripts.common.model_facts import facts_reader, kept_facts
 from scripts.common.models import MADE_MODEL, STAGES, stage_of
 from scripts.common.own import from_command_line, own_entries, probed_models
 from scripts.common.plain_json import as_json
+from scripts.common.plan import control_sets
 from scripts.common.program import UserError
 from scripts.common.prompts import prompts_of
 from scripts.common.schemas import check, schema, sound, sound_figures
