@@ -29,8 +29,9 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of, replicate_name
+from scripts.publish.mctaco.looks import looks
 from scripts.publish.mctaco.metrics import (
-    BASELINES, POINTS, claims_of, load_systems, looks, mctaco_metrics, title_of, with_best_control)
+    BASELINES, POINTS, claims_of, load_systems, mctaco_metrics, title_of, with_best_control)
 from scripts.publish.names import load, split_title
 from scripts.publish.table import write_points
 
