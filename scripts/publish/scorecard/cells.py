@@ -45,7 +45,8 @@ def read_scores(file: Path) -> pd.DataFrame:
     metrics = read_metrics(file).to_pandas()
     metrics = metrics[metrics["slice"] == "all"]
     wanted = [*SYSTEM, *PROBES.values(), *PLAIN, *PREFERRED, "measured_on", "train_questions", "draw"]
-    return metrics.reindex(columns=list(dict.fromkeys([*metrics, *wanted])))
+    texts = {name: object for name in (*SYSTEM, "measured_on")}  # a column that no study of this table has would be of numbers
+    return metrics.reindex(columns=list(dict.fromkeys([*metrics, *wanted]))).astype(texts)
 
 
 def networks_of(files: list[Path]) -> dict[str, tuple[str, float]]:
