@@ -9,6 +9,9 @@ Writes results/publish/<name>/figures/<item>.{svg,dark.svg,png,pdf,csv}
        docs/record/<name>/                                     when `record` is asked for: what is kept with the project
 """
 
+include: "arguments/publish.smk"
+include: "arguments/page.smk"
+
 
 rule publish:
     """All figures and tables, the page, and the list of studies."""
