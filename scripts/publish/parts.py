@@ -4,6 +4,7 @@ import base64
 import re
 
 SHOWN = 45  # words of a caption that are not folded away
+LONG = 200  # words from which on a table is folded away
 
 
 def data_url(svg: bytes) -> str:
@@ -26,3 +27,8 @@ def told_and_folded(texts: list[str]) -> dict[str, list[str]]:
     if len(" ".join([rest, *texts[1:]]).split()) <= SHOWN // 3:  # too little to fold
         return {"told": texts, "folded": []}
     return {"told": [" ".join(sentences[:number])], "folded": [*([rest] if rest else []), *texts[1:]]}
+
+
+def is_long(markup: str) -> bool:
+    """Whether a part of the page has so many words that it is folded away."""
+    return len(re.sub(r"<[^>]*>", " ", markup).split()) >= LONG

@@ -39,7 +39,7 @@ from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.machines import machine_of, mixture
 from scripts.publish.marks import with_replicates
 from scripts.publish.names import OF_PEOPLE, load, method_title, model_title
-from scripts.publish.parts import data_url, size_of, told_and_folded
+from scripts.publish.parts import data_url, is_long, size_of, told_and_folded
 from scripts.publish.policy import policy_hash
 from scripts.publish.provenance import provenance_of
 from scripts.publish.reading import cards_of
@@ -48,6 +48,7 @@ from scripts.publish.scorecard.layout import read_left_out
 
 ALL = "all"  # the study of what is about all of them
 TEMPLATES = Path(__file__).parent / "templates"
+WIDE = 14  # characters from which on a column of a table is not squeezed to the width of its longest word
 OTHERS = {"figure": ["pdf", "png", "svg", "csv"], "table": ["csv", "md", "tex"]}
 FOLDERS = {"figure": "figures", "table": "tables"}
 
@@ -68,7 +69,7 @@ def over_replicates(texts: list[str], runs: list[dict]) -> list[str]:
 
 
 def readable_table(file: Path, heads: list[str] | None) -> dict:
-    """A CSV of text cells: which columns are numbers, and the rows in groups by `heads`.
+    """A CSV of text cells: the look of each column (a CSS class: n of numbers, wide of long texts), and the rows in groups by `heads`.
 
     heads is the columns that head the groups; None for the words before the first number.
     """
@@ -81,7 +82,7 @@ def readable_table(file: Path, heads: list[str] | None) -> dict:
     groups: dict[tuple, list] = {}
     for head, row in zip(table[heads].to_numpy().tolist(), table[rest].to_numpy().tolist()):
         groups.setdefault(tuple(head), []).append(row)
-    return {"header": rest, "number": [number[name] for name in rest],
+    return {"header": rest, "looks": ["n" if number[name] else "wide" if table[name].str.len().max() > WIDE else "" for name in rest],
             "groups": [{"title": " · ".join(filter(None, head)), "rows": rows} for head, rows in groups.items()]}
 
 
@@ -195,6 +196,7 @@ def templates() -> jinja2.Environment:
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
                                      keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
     environment.filters["sha256"] = policy_hash
+    environment.tests["long"] = is_long
     return environment
 
 
