@@ -6,7 +6,7 @@ follows resources/figures.yaml, study by study; every text from a corpus, a reso
 Reads  metrics.parquet, resources/{figures,studies,sources,models}.yaml, resources/published.csv, the captions that
        figures.yaml names (beside resources/), resources/left_out.yaml where anything was left out, <publish>/figures/<name>.svg, <publish>/tables/<name>.csv,
        cleaning.csv of each source, run.json of each run
-Writes the page
+Writes the page, and findings.json beside it: what its first screen says, for the list of studies (scripts/publish/index.py)
 
     python -m scripts.publish.site --metrics results/evaluate/default/metrics.parquet --resources resources \\
         --publish results/publish --cleaning results/clean/*/cleaning.csv --runs results/train/*/*/run.json \\
@@ -19,9 +19,9 @@ import argparse
 import json
 import os
 import re
+from dataclasses import asdict
 from pathlib import Path
 
-import jinja2
 import pandas as pd
 import yaml
 
@@ -39,15 +39,13 @@ from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.machines import machine_of, mixture
 from scripts.publish.marks import with_replicates
 from scripts.publish.names import OF_PEOPLE, load, method_title, model_title
-from scripts.publish.parts import data_url, is_long, size_of, told_and_folded
-from scripts.publish.policy import policy_hash
+from scripts.publish.parts import data_url, size_of, templates, told_and_folded
 from scripts.publish.provenance import provenance_of
 from scripts.publish.reading import cards_of
 from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.layout import read_left_out
 
 ALL = "all"  # the study of what is about all of them
-TEMPLATES = Path(__file__).parent / "templates"
 WIDE = 14  # characters from which on a column of a table is not squeezed to the width of its longest word
 OTHERS = {"figure": ["pdf", "png", "svg", "csv"], "table": ["csv", "md", "tex"]}
 FOLDERS = {"figure": "figures", "table": "tables"}
@@ -191,15 +189,6 @@ def run_title(fact: dict, models: dict) -> str:
             + ("" if wording is None else f", wording {wording}"))
 
 
-def templates() -> jinja2.Environment:
-    """The parts of the page; what they are given is escaped, and its policy names the hashes of its styles and its script."""
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
-                                     keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
-    environment.filters["sha256"] = policy_hash
-    environment.tests["long"] = is_long
-    return environment
-
-
 def main(given: argparse.Namespace) -> None:
     resources, root = given.resources, given.resources.resolve().parent
     sources, models, studies = (load(resources / f"{name}.yaml") for name in ("sources", "models", "studies"))
@@ -243,8 +232,9 @@ def main(given: argparse.Namespace) -> None:
         "metrics_sha256": sha256_of(given.metrics), "made_by": provenance_of(runs),
         "configuration": yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True),
     })
-    with whole(given.output) as beside_it:
-        beside_it.write_text(html, encoding="utf-8")
+    with whole(given.output) as place, whole(given.output.with_name("findings.json")) as beside_it:
+        place.write_text(html, encoding="utf-8")
+        beside_it.write_text(json.dumps({"findings": [asdict(one) for one in found], "shared_caveats": shared_caveats(found)}, indent=1), encoding="utf-8")
     log.info("%s: %d studies, %d figures and tables, %d KB", given.output, len(sections),
              sum(len(section["items"]) for section in sections), len(html.encode()) // 1024)
 
