@@ -171,7 +171,7 @@ def test_marks_and_one_model(tmp_path, program):
     drawn = (tmp_path / "figure.svg").read_text()
     assert "SAMPLE DATA" in drawn and "AT MOST 50 ITEMS" in drawn and "parameters" not in drawn.replace("parameters of", "")
     table = pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False)
-    assert list(table)[-1] == "MC-TACO, exact match [sample data] [at most 50 items]"
+    assert list(table)[-1] == "Common sense, exact match [sample data] [at most 50 items]"
     assert "human" not in set(table["Model"]), "the paper's numbers stand beside no sample"
 
 
