@@ -69,13 +69,15 @@ def over_replicates(texts: list[str], runs: list[dict]) -> list[str]:
 def readable_table(file: Path, heads: list[str] | None) -> dict:
     """A CSV of text cells: the look of each column (a CSS class: n of numbers, wide of long texts), and the rows in groups by `heads`.
 
-    heads is the columns that head the groups; None for the words before the first number.
+    heads is the columns that head the groups; None for the words before the first number, as many of them as make groups of several rows.
     """
     table = read_csv(file)
     number = dict(zip(table, table.apply(lambda column: column.str.fullmatch(r"[-−]?[\d,.–e]*( ± [\d.]+)?").all())))
     if heads is None:
         numbers = [name for name in table if number[name]]
         heads = list(table)[: list(table).index(numbers[0])] if numbers else []
+        while len(heads) > 1 and 2 * len(table[heads].drop_duplicates()) > len(table):
+            heads = heads[:-1]
     rest = [name for name in table if name not in heads]
     groups: dict[tuple, list] = {}
     for head, row in zip(table[heads].to_numpy().tolist(), table[rest].to_numpy().tolist()):
