@@ -6,6 +6,7 @@ challenge_set and returns its faults, one row a fault: row (of the table's index
 released files as well.
 
     faults = check(table); print(faults["fault"].value_counts())
+    python tests/temporal_nli_reader.py results/clean/temporal_nli_release/train.parquet   # the faults of each set, with an example
 
 Faults of a sentence
   unreadable            it has not the grammar of its set
@@ -28,6 +29,7 @@ Faults of a table
 """
 
 import re
+import sys
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf
@@ -331,3 +333,13 @@ def check(rows: pd.DataFrame) -> pd.DataFrame:
                 faults.append(("different_events", f"{said}; elsewhere: {durations[clauses]}"))
         found += [(row, code, detail) for code, detail in dict(reversed(faults)).items()]
     return pd.DataFrame(found, columns=["row", "fault", "detail"])
+
+
+if __name__ == "__main__":
+    pairs = pd.read_parquet(sys.argv[1])
+    pairs["label"] = [LABELS[label] for label in pairs["label"]]
+    found = check(pairs).assign(challenge_set=lambda faults: pairs.loc[faults["row"], "challenge_set"].to_numpy())
+    for (challenge_set, fault), rows in found.groupby(["challenge_set", "fault"]):
+        first = pairs.loc[rows["row"].iloc[0]]
+        print(f"{challenge_set:15}{fault:22}{rows['row'].nunique():6,} of {pairs['challenge_set'].eq(challenge_set).sum():,} pairs, as: "
+              f"{first['text_a']} / {first['text_b']} ({first['label']})")
