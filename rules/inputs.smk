@@ -69,6 +69,12 @@ def studies_there():
     return sorted(there | {NAME})
 
 
+def findings_there():
+    """The findings of the studies that have a page, this one included; a page of an earlier version has none beside it."""
+    files = [f"results/publish/{name}/findings.json" for name in studies_there()]
+    return [file for file in files if file.startswith(f"{PAGES}/") or Path(file).exists()]
+
+
 def built_studies():
     """The studies that this configuration builds datasets of."""
     return sorted({dataset.study for dataset in PLAN.datasets.values()})
