@@ -25,6 +25,8 @@ def shown_by_item(wildcards):
     studies = {run.study for run in measured_runs(study)}
     shown = {"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
              "published.csv": rows_of(PAPERS, "study", studies)}
+    if PUBLISHED[wildcards.item].get("show") in ("verdicts", "published") and study in ALTERED:
+        shown["altered.yaml"] = json.dumps(ALTERED[study])
     if "claims" in PUBLISHED[wildcards.item]["reads"]:
         shown["claims.yaml"] = claims_of(study)
     if study == "all":

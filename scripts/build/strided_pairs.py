@@ -13,7 +13,7 @@ from scripts.common.keyed import keyed_hash
 from scripts.common.sorted_ids import SortedIds, hashes_of
 
 FEWEST_SENTENCES = 5  # section 2: "We discard any videos with fewer than five sentences"
-LABEL = 1  # the draw of the coin, apart from the other draws from the same key
+LABEL, COIN = 1, 9  # the draws of the coin that swaps a pair, and of one that is learnt in its place, apart from the other draws from the same key
 
 
 def fewest_sentences(stride: int) -> int:
@@ -126,3 +126,9 @@ def labelled(pairs: pa.Table, predict: str | None) -> pa.Table:
     stride = pairs["stride"]
     label = stride if predict == "stride" else pc.add(pc.multiply(stride, 2), pairs["label"].cast(pa.int32()))
     return pairs.set_column(pairs.column_names.index("label"), "label", label.cast(pa.int8()))
+
+
+def with_coins(pairs: pa.Table, label_seed: int) -> pa.Table:
+    """Pairs with a coin by hash as their label, of which nothing in their texts tells."""
+    coin = keyed_hash(pairs["pair_id"].to_pandas(), label_seed, COIN) >> np.uint64(63)
+    return pairs.set_column(pairs.column_names.index("label"), "label", pa.array(coin.astype(np.int8)))

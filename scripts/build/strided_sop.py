@@ -22,7 +22,9 @@ stride up_to_n mixes strides 0 to n: of each as many pairs as n has, those with 
 of the split to learn from, where it is not that of those to measure on; --learn-from: another corpus for that split. predict: the label
 is then not the order but the stride, or 2 · stride + order.
 span: k measures on all pairs of k units, `stride` sentences skipped between neighbours (scripts/evaluate/spans.py puts them in order), of the videos
-that have so many, and learns from pairs of all their strides, as many of each; limit then keeps spans, by hash of their place.
+that have so many, and learns from pairs of all their strides, as many of each; limit then keeps spans, by hash of their place. order_by: permutations
+makes a row of each order of the k units instead (scripts/build/orders.py); size_matched then cuts spans. train_labels: coin gives the pairs to
+learn from a coin as their label, for a control that reads as much and learns nothing of their order.
 Beside each pair stands what it can be told apart by (scripts/build/strided_pairs.py).
 """
 
@@ -35,9 +37,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from scripts.build import orders
 from scripts.build.limit import limit_hashes, told
 from scripts.build.options import options_of
-from scripts.build.strided_pairs import fewest_sentences, labelled, pair_ids, spans
+from scripts.build.strided_pairs import fewest_sentences, labelled, pair_ids, spans, with_coins
 from scripts.build.strided_parts import Part, pairs_of, shards, units_of
 from scripts.common.files import whole_set
 from scripts.common.keyed import highest_kept, keyed_hash
@@ -48,6 +51,8 @@ from scripts.common.tables import STRIDED_PAIRS, provenance_of, table_writer
 SIZE = 2  # the draw of pairs, apart from the other draws from the same key
 HIGHEST = np.uint64(2**64 - 1)
 BITS = 16  # of a hash, by which pairs are counted
+PERMUTATIONS = "permutations"  # of the option order_by
+LATER = {"order_by": "pairs", "wrong_orders": 1, "train_labels": "order"}  # options of which files do not tell at their defaults, as those before them
 
 
 def size_hashes(ids: pa.Array | pa.ChunkedArray) -> np.ndarray:
@@ -140,17 +145,23 @@ def none_left(part: Part, options: dict, all_pairs: int) -> UserError:
                      f"{', shorter windows' * bool(options['context'])} or another source")
 
 
-def build_split(part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray], cut: dict, output: Path) -> dict:
-    """Write the pairs of one split that are to be kept, shard by shard; returns its counts. Raises UserError for none.
+def build_split(part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray], cut: dict, output: Path, learnt: bool) -> dict:
+    """Write the pairs of one split that are to be kept, or the orders of the spans that are, shard by shard; returns its counts. Raises
+    UserError for none.
 
-    cut: what the provenance says besides.
+    cut: what the provenance says besides. learnt: whether it is the split to learn from.
     """
-    counts, all_pairs = {"videos": 0, "pairs": 0, "in_order": 0}, 0
-    provenance = provenance_of(shards(part.cleaned, part.split)[0]) | {"split": output.stem, "options": options} | cut
-    with table_writer(output, STRIDED_PAIRS, provenance) as writer:
-        for pairs in pairs_of(part, options):
+    counts, all_pairs, schema, tables = {"videos": 0, "pairs": 0, "in_order": 0}, 0, STRIDED_PAIRS, pairs_of(part, options)
+    if options["order_by"] == PERMUTATIONS:
+        tables, keep, schema = orders.orders_of(part, options, keep, options["wrong_orders"] if learnt else None), all_of, orders.CANDIDATES
+    asked = {name: value for name, value in options.items() if LATER.get(name) != value}
+    provenance = provenance_of(shards(part.cleaned, part.split)[0]) | {"split": output.stem, "options": asked} | cut
+    with table_writer(output, schema, provenance) as writer:
+        for pairs in tables:
             all_pairs += len(pairs)
             pairs = pairs.filter(pa.array(keep(pairs)))
+            if learnt and options["train_labels"] == "coin":
+                pairs = with_coins(pairs, options["label_seed"])
             counts["videos"] += pc.count_distinct(pairs["video_id"]).as_py()
             counts["pairs"] += len(pairs)
             counts["in_order"] += pc.sum(pairs["label"]).as_py() or 0
@@ -200,6 +211,13 @@ def strides_asked(options: dict) -> tuple[list[int], list[int]]:
     measured = strides_of(options["stride"])
     if options["span"] is not None:
         measured = [apart * (options["stride"] + 1) - 1 for apart in range(1, options["span"])]
+    if options["order_by"] == PERMUTATIONS:
+        if options["span"] is None or options["train_stride"] is not None:
+            raise UserError("order_by: permutations puts whole spans in order, from what whole spans tell; set span, and leave train_stride out")
+        orders.check_length(options["span"])
+        measured = measured[-1:]  # a span is told by the pair of its first and last unit
+    if options["train_labels"] == "coin" and (options["predict"] or options["order_by"] == PERMUTATIONS):
+        raise UserError("train_labels: coin stands for the order of pairs; leave predict and order_by out")
     learnt = measured if options["train_stride"] is None else strides_of(options["train_stride"])
     if options["same_videos"] is not None and options["same_videos"] < (largest := max(*measured, *learnt)):
         raise UserError(f"same_videos is {options['same_videos']}, but videos that reach it may have no pair of stride "
@@ -223,9 +241,9 @@ def main(given: argparse.Namespace) -> None:
                 keep, cut = limited_spans(part, options, given.output)
             else:
                 keep, cut = within_limit(part, options, both(cut_to_size(part, None, options), hard), given.output)
-            counts = build_split(part, options, keep, cut, folder / f"{name}.parquet")
-            log.info("%s %s: %d pairs of %d videos, %d in order", given.output, name,
-                     counts["pairs"], counts["videos"], counts["in_order"])
+            counts = build_split(part, options, keep, cut, folder / f"{name}.parquet", part is learn)
+            log.info("%s %s: %d %s of %d videos, %d in order", given.output, name, counts["pairs"],
+                     "orders" if options["order_by"] == PERMUTATIONS else "pairs", counts["videos"], counts["in_order"])
 
 
 def arguments() -> argparse.ArgumentParser:

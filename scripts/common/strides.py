@@ -14,6 +14,11 @@ def strides_of(stride: int | str) -> list[int]:
     return [stride] if isinstance(stride, int) else list(range(int(stride.removeprefix(UP_TO)) + 1))
 
 
+def tells_of_pairs(options: dict) -> bool:
+    """Whether what is told on a dataset is the order of its pairs; not where it is the stride, or whole orders of more units."""
+    return not options.get("predict") and options.get("order_by") != "permutations"
+
+
 def labels_of(labels: list[str], options: dict) -> list[str]:
     """The labels of a dataset, in the order of their numbers; labels: those of the order, which are told where nothing else is.
 

@@ -16,7 +16,7 @@ import pandas as pd
 from scripts.evaluate.tally import Tally, share, sums_by_group
 
 PART = 20_000  # spans whose orders are scored at a time
-TIE = 1e-9  # sums of log-odds that differ by less tie
+TIE = 1e-9  # scores of orders that differ by less tie
 
 
 def spans_of(pairs: pd.DataFrame, length: int, step: int) -> tuple[np.ndarray, np.ndarray]:
@@ -39,17 +39,21 @@ def orders(length: int) -> np.ndarray:
     return np.stack([places[:, first] < places[:, last] for first, last in combinations(range(length), 2)], axis=1)
 
 
-def told_orders(odds: np.ndarray, length: int) -> np.ndarray:
+def told_by(scores: np.ndarray, length: int) -> np.ndarray:
     """(n, 1 + k(k-1)/2) whether the order that is told is the right one, and of each pair whether it stands right there; of orders that tie the
-    mean. odds: (n, k(k-1)/2) log-odds that the first unit of a pair comes before the second."""
+    mean. scores: (n, k!), in the order of orders()."""
     has = orders(length)
     values = np.column_stack([np.arange(len(has)) == 0, has]).astype(float)
-    told = np.empty((len(odds), values.shape[1]))
-    for start in range(0, len(odds), PART):
-        sums = odds[start : start + PART] @ np.where(has, 1.0, -1.0).T
-        best = sums >= sums.max(1, keepdims=True) - TIE
-        told[start : start + PART] = best @ values / best.sum(1, keepdims=True)
-    return told
+    best = scores >= scores.max(1, keepdims=True) - TIE
+    return best @ values / best.sum(1, keepdims=True)
+
+
+def told_orders(odds: np.ndarray, length: int) -> np.ndarray:
+    """What told_by() tells of orders that are scored by their pairs. odds: (n, k(k-1)/2) log-odds that the first unit of a pair comes before the
+    second."""
+    signs = np.where(orders(length), 1.0, -1.0).T
+    parts = [told_by(odds[start : start + PART] @ signs, length) for start in range(0, len(odds), PART)]
+    return np.concatenate(parts) if parts else np.empty((0, 1 + len(signs)))
 
 
 def log_odds(judged: pd.DataFrame) -> np.ndarray:
@@ -59,20 +63,29 @@ def log_odds(judged: pd.DataFrame) -> np.ndarray:
     return np.where(judged["label"] == 1, 1, -1) * (scores[:, 1] - scores[:, 0])
 
 
+def tally_of(name: str, values: list[np.ndarray], where: str, video: np.ndarray, videos: int) -> Tally:
+    """The tally of a metric: a share, of all columns of (n, columns) values; video: of each span its number, below `videos`."""
+    return Tally(where, {name: share}, sums_by_group([one.sum(1) for one in values], video, videos), np.bincount(video, minlength=videos) * values[0].shape[1])
+
+
+def by_distance(name: str, values: list[np.ndarray], length: int, video: np.ndarray, videos: int) -> list[Tally]:
+    """The tallies of a metric of the pairs of spans, (n, k(k-1)/2) values: of all, and by how far apart the units of a pair stand."""
+    distance = np.array([last - first for first, last in combinations(range(length), 2)])
+    slices = {"all": distance > 0} | {f"distance={apart}": distance == apart for apart in range(1, length)}
+    return [tally_of(name, [one[:, inside] for one in values], where, video, videos) for where, inside in slices.items()]
+
+
+def whole_spans(told: list[np.ndarray], length: int, video: np.ndarray, videos: int) -> list[Tally]:
+    """The tallies of the orders that were told, of each replicate those of told_by()."""
+    return [tally_of("exact_order", [one[:, :1] for one in told], "all", video, videos),
+            *by_distance("concordance", [one[:, 1:] for one in told], length, video, videos)]
+
+
 def measures_of(judgements: list[pd.DataFrame], pairs: pd.DataFrame, length: int, step: int) -> tuple[list[Tally], pd.Index]:
     """The tallies of one system, and the videos; judgements: of each replicate label and scores of the pairs, in the order of `pairs`."""
     rows, starts = spans_of(pairs, length, step)
     video, videos = pd.factorize(pairs["video_id"].iloc[starts])
     odds = [log_odds(judgement)[rows] for judgement in judgements]
-    told = [told_orders(one, length) for one in odds]
     alone = [(one > 0) + (one == 0) / 2 for one in odds]
-    spans, distance = np.bincount(video, minlength=len(videos)), np.array([last - first for first, last in combinations(range(length), 2)])
-
-    def tally(name: str, values: list[np.ndarray], where: str) -> Tally:
-        return Tally(where, {name: share}, sums_by_group([one.sum(1) for one in values], video, len(videos)), spans * values[0].shape[1])
-
-    found = [tally("exact_order", [one[:, :1] for one in told], "all")]
-    for name, values in (("concordance", [one[:, 1:] for one in told]), ("pair_accuracy", alone)):
-        found.append(tally(name, values, "all"))
-        found += [tally(name, [one[:, distance == apart] for one in values], f"distance={apart}") for apart in range(1, length)]
-    return found, videos
+    told = [told_orders(one, length) for one in odds]
+    return [*whole_spans(told, length, video, len(videos)), *by_distance("pair_accuracy", alone, length, video, len(videos))], videos

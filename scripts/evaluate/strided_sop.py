@@ -4,7 +4,8 @@ Metrics, as shares from 0 to 1, on each evaluation split:
   accuracy       at the epoch with the lowest loss on the held-out training videos
   peak_accuracy  at the epoch that was best on this very split: what the paper reports
   human_accuracy of people's answers (--people), where there are any, and more beside it: scripts/evaluate/people.py
-Where the stride is told (the option predict): scripts/evaluate/predicted_strides.py. Where spans are put in order: scripts/evaluate/spans.py.
+Where the stride is told (the option predict): scripts/evaluate/predicted_strides.py. Where spans are put in order: scripts/evaluate/spans.py, by scores
+of pairs, and orders.py, by scores of orders.
 The accuracy stands on all pairs (slice all) and on slices of them (overlap=none, position=first_third, …:
 scripts/evaluate/strided_slices.py says which); the n of each partition's slices add up to that of all. Intervals are 95 %
 intervals over videos. A row without seed is the mean over the replicates (seeds, or wordings of what a model is asked); its sd is
@@ -34,7 +35,7 @@ from scripts.common.program import UserError, execute, shown
 from scripts.common.runs import read_predictions
 from scripts.common.strides import strides_of
 from scripts.common.tables import STRIDED_PAIRS, read_complete
-from scripts.evaluate import predicted_strides, spans
+from scripts.evaluate import orders, predicted_strides, spans
 from scripts.evaluate.arguments import evaluation_arguments, evaluation_given
 from scripts.evaluate.bootstrap import resampling
 from scripts.evaluate.experiment import Run, label_scores, replicates_of
@@ -52,7 +53,7 @@ SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("dataset", pa.string()), ("method", pa.string()), ("stride", pa.int32()), ("size_matched", pa.int32()),
     ("same_videos", pa.int32()), ("hard", pa.bool_()), ("context", pa.string()), ("seconds_apart", pa.float64()), ("train_stride", pa.string()),
-    ("learn_from", pa.string()), ("predict", pa.string()), ("span", pa.int32()), ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()),
+    ("learn_from", pa.string()), ("predict", pa.string()), ("span", pa.int32()), ("order_by", pa.string()), ("train_labels", pa.string()), ("objectives", pa.string()), ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()),
     ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
 ])
 
@@ -110,6 +111,9 @@ def people_on(answers: pd.DataFrame | None, split: str, judgements: dict[tuple, 
     if facts["data_options"].get("predict"):
         refuse_answers(answers, facts, "people are asked which comes first, but in {dataset} strides are told")
         return []
+    if order_by(facts["data_options"]) == "permutations":
+        refuse_answers(answers, facts, "people are asked which of two comes first, but in {dataset} whole orders are told")
+        return []
     of_split = {name: [one[(one["split"] == split) & (one["metric"] == "accuracy")] for one in ones] for name, ones in judgements.items()}
     examples = next(iter(of_split.values()))[0].assign(unit=lambda rows: rows["example_id"]).reset_index(drop=True)
     right = {name: np.stack([one.set_index("example_id")["right"].loc[examples["example_id"]].to_numpy(float) for one in ones])
@@ -156,19 +160,38 @@ def of_predictor(runs: list[Run], judgements: list[pd.DataFrame], resamples: int
 
 
 def of_orderer(runs: list[Run], judgements: list[pd.DataFrame], folder: Path, resamples: int) -> list[dict]:
-    """The rows of one model whose scores put spans in order (scripts/evaluate/spans.py), by split; folder: of the dataset."""
+    """The rows of one model whose scores put spans in order (scripts/evaluate/spans.py, orders.py), by split; folder: of the dataset."""
     rows, options = [], runs[0].facts["data_options"]
     schema = pa.schema([STRIDED_PAIRS.field(name) for name in ("pair_id", "video_id", "first_position", "stride")])
     for split in judgements[0]["split"].unique():
-        pairs = read_complete(folder / f"{split}.parquet", schema).to_pandas()
-        tallies, videos = spans.measures_of(on_same_pairs(runs, judgements, split, pairs["pair_id"]), pairs, options["span"], options["stride"] + 1)
+        file = folder / f"{split}.parquet"
+        pairs = read_complete(file, schema).to_pandas()
+        on_pairs = on_same_pairs(runs, judgements, split, pairs["pair_id"])
+        if order_by(options) == "permutations":
+            tallies, videos = orders.measures_of(on_pairs, pairs, options["span"], file)
+        else:
+            tallies, videos = spans.measures_of(on_pairs, pairs, options["span"], options["stride"] + 1)
         rows += [{"split": split} | row for row in metric_rows(tallies, replicates_of(runs), resampling(videos, resamples))]
     return rows
+
+
+def order_by(options: dict) -> str | None:
+    """What puts the units of a dataset's spans in order: scores of their pairs, or of their permutations; None where it has no spans."""
+    return options.get("order_by", "pairs") if options.get("span") else None
 
 
 def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
     """The rows of a run on one split of its dataset (file)."""
     return of_system([run], [judged(run, [split])], parts_by_split(file.parent, [split]), resamples)
+
+
+def objectives_of(training: dict) -> str | None:
+    """`sop 1, mlm 0.5`: the objectives of a run and their weights; None where it learns its own alone."""
+    weights = training.get("objectives")
+    try:
+        return ", ".join(f"{name} {weights[name]:g}" for name in sorted(weights, key="mlm".__eq__)) if weights else None
+    except (TypeError, ValueError):
+        raise UserError(f"a run.json has the objectives {shown(weights)}, which are none; run it again") from None
 
 
 def context_of(options: dict) -> str | None:
@@ -187,7 +210,8 @@ def options_told(options: dict) -> dict:
     return {name: options[name] for name in VARIANTS} | {
         "stride": stride if isinstance(stride, int) else None, "context": context_of(options), "limit": options.get("limit"),
         "train_stride": str(stride if trained is None else trained) if trained is not None or isinstance(stride, str) else None,
-        "learn_from": options.get("learn_from"), "predict": options.get("predict"), "span": options.get("span")}
+        "learn_from": options.get("learn_from"), "predict": options.get("predict"), "span": options.get("span"), "order_by": order_by(options),
+        "train_labels": options.get("train_labels")}
 
 
 def seconds_by_split(folder: Path, evaluation: list[str]) -> dict[str, float]:
@@ -213,7 +237,8 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
             measured = partial(of_orderer, folder=build / source / dataset, resamples=resamples)
         judgements = {name: [judged(run, evaluation) for run in runs] for name, runs in systems.items()}
         for (model, method), runs in systems.items():
-            rows += [same | {"model": model, "method": method} | row for row in measured(runs, judgements[model, method])]
+            told = same | {"model": model, "method": method, "objectives": objectives_of(runs[0].facts["training"])}
+            rows += [told | row for row in measured(runs, judgements[model, method])]
         for split in evaluation:
             elsewhere = external.get((source, dataset, split), {})
             of_elsewhere = {name: [judged(run, [split])] for name, [run] in elsewhere.items()}

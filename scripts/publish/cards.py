@@ -1,4 +1,4 @@
-"""Items to read as cards: which are chosen, and the table that holds them. Shared by the programs of the four studies.
+"""Items to read as cards: which are chosen, and the table that holds them. Shared by the programs of the studies.
 
 Not a program. resources/columns.yaml says what the columns are; all is text, a row for each option of an item, or for the item where it
 has none. `contradiction 0.87 ×` is an answer, the score that was given to it, and × where it is wrong.
@@ -101,6 +101,17 @@ def labelled(facts: Mapping, models: dict, scores: np.ndarray, names: list[str],
     predicted, highest = scores.argmax(1), scores.max(1)
     wrong = (predicted != gold) | ((scores == highest[:, None]).sum(1) > 1)
     return System(system_name(facts, models), kind_of(facts), np.array(names, dtype=object)[predicted], np.exp(highest), wrong)
+
+
+def ranked(facts: dict, models: dict, options: pd.DataFrame, score: np.ndarray) -> System:
+    """A system that scores options; a tie counts against it."""
+    table = options[["instance", "label"]].assign(score=score).reset_index(drop=True)
+    order = table.sort_values(["score", "label"], ascending=[False, True], kind="stable")
+    rank = (order.groupby("instance").cumcount() + 1).sort_index()
+    right = table.groupby("instance")["label"].transform("sum")
+    wrong = ((rank <= right) != (table["label"] == 1)).to_numpy()
+    answer = ("#" + rank.astype(str)).to_numpy(dtype=object)
+    return System(system_name(facts, models), kind_of(facts), answer, score, wrong)
 
 
 def right_by_item(system: System, item: np.ndarray) -> np.ndarray:

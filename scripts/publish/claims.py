@@ -24,7 +24,7 @@ from scripts.common.tables import read_metrics
 from scripts.common.yaml_files import read_yaml
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
-from scripts.publish.selection import as_published
+from scripts.publish.selection import altered_experiments, as_published
 from scripts.publish.table import write
 from scripts.publish.verdicts import VERDICTS, verdict
 
@@ -72,7 +72,8 @@ def main(given: argparse.Namespace) -> None:
     study = given.output.name.removesuffix("_verdicts")
     classes, claims = read_claims(given.sources.with_name("claims.yaml"), study)
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
-    table = tabulate(claims, as_published(metrics[(metrics["study"] == study) & metrics["seed"].isna()]), classes, load(given.models))
+    rows = metrics[(metrics["study"] == study) & metrics["seed"].isna()]
+    table = tabulate(claims, as_published(rows, altered_experiments(given.sources)), classes, load(given.models))
     write(table, CAPTION, [], given.output)
     told = table["Verdict"].value_counts()
     log.info("%s: %s", given.output, ", ".join(f"{told[name]} {name}" for name in VERDICTS if name in told) or "no claim")

@@ -21,7 +21,7 @@ A row of published.csv is one number of a paper:
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pandas as pd
@@ -35,7 +35,8 @@ from scripts.publish.selection import as_text, has_draws, once, pairs_of, select
 DIFFERENCE = "points over "
 COLUMNS = ["Table", "Row", "Measure", "Published", "Here", "Difference", "Caveat", "Note"]
 SETTING = "setting: "  # how the measure of a setting of training begins
-ELSEWHERE = {"statistics": "counted in a table of its own on this page", "plateau": "drawn in a figure of its own on this page",
+ELSEWHERE = {"statistics": "counted in a table of its own on this page", "transfer": "drawn in a figure of its own, where it is run (docs/transfer.md)",
+             "shared_words": "counted in a table of its own on this page", "people": "told by people, where they answer (docs/people.md)", "plateau": "drawn in a figure of its own on this page",
              "standard_error": "see the sd over seeds in the table of every number"}
 
 
@@ -48,6 +49,7 @@ class Facts:
     cleaning: pd.DataFrame
     sources: dict
     models: dict
+    altered: list[str] = field(default_factory=list)  # experiments whose models are not as they came
 
 
 @dataclass

@@ -42,7 +42,7 @@ def draw_panel(axes: Axes, panel: Panel, looks: dict[str, tuple[str, str]], line
     style.mark(axes, panel.face, min(17, 5 * len(rows)))
 
 
-def figure_of(panels: list[Panel], xlabel: str, line: float, line_label: str) -> Figure:
+def figure_of(panels: list[Panel], xlabel: str, line: float, line_label: str, controls_label: str = style.CONTROLS) -> Figure:
     """The figure of panels, with one legend; line: the share at which a line stands."""
     counts = [panel.points["row"].nunique() for panel in panels]
     series = list(dict.fromkeys(name for panel in panels for name in panel.points.loc[~panel.points["is_control"], "series"]))
@@ -50,7 +50,7 @@ def figure_of(panels: list[Panel], xlabel: str, line: float, line_label: str) ->
     handles = [Line2D([], [], color=colour, marker=marker, markersize=4.5, linestyle="", label=name) for name, (colour, marker) in looks.items()]
     handles = [] if series == [""] else handles
     controls = any(panel.points["is_control"].any() for panel in panels)
-    handles += [Line2D([], [], color=style.CONTROL, marker="x", markersize=4.5, linestyle="", label=style.CONTROLS)] if controls else []
+    handles += [Line2D([], [], color=style.CONTROL, marker="x", markersize=4.5, linestyle="", label=controls_label)] if controls else []
     handles.append(Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, label=line_label))
     foot = 0.55 + style.legends_height([("", handles)])
     heights = [max(0.5, ROW * count) for count in counts]

@@ -14,6 +14,7 @@ Writes <output>.csv, .md, .tex
 """
 
 import argparse
+from dataclasses import replace
 
 import pandas as pd
 
@@ -24,7 +25,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import (COLUMNS, DIFFERENCE, ELSEWHERE, SETTING, Facts, found_of, paper_of, published_claims,
                                         settings_of)
 from scripts.publish.names import load
-from scripts.publish.selection import as_published
+from scripts.publish.selection import altered_experiments, as_published
 from scripts.publish.table import write
 
 CAPTION = ("What the paper prints, row by row, and what was found here. Differences are in points, ours less the paper's, which is "
@@ -66,7 +67,8 @@ def rows_of_claim(claim: pd.Series, facts: Facts, of_table: set[str], missing: s
     """The rows of the table about one number of the paper: one for each system that stands beside it, or one without any."""
     same = {"Table": claim["table"], "Row": claim["row"], "Measure": measure_of(claim), "Published": printed_value(claim["value"]),
             "Note": claim["note"]}
-    found = found_of(claim, facts, of_table)
+    of_claim = replace(facts, metrics=as_published(facts.metrics, facts.altered, settings_of(claim["setting"])))
+    found = found_of(claim, of_claim, of_table)
     if not found:
         reason = ELSEWHERE.get(claim["metric"].partition(".")[0], missing)
         return [same | {"Here": "", "Difference": "", "Caveat": reason}]
@@ -81,7 +83,7 @@ def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
     sampled = bool(len(facts.metrics)) and bool(facts.metrics["sample"].all())
     real = facts.metrics[~facts.metrics["sample"].astype(bool)]
     runs = [run for run in facts.runs if "sample" not in facts.sources.get(run["source"], {})]
-    facts = Facts(real, runs, facts.cleaning, facts.sources, facts.models)
+    facts = replace(facts, metrics=real, runs=runs)
     missing = "sample data only" if sampled else NONE
     rows = []
     for _, of_table in claims.groupby("table", sort=False):
@@ -94,13 +96,13 @@ def tabulate(claims: pd.DataFrame, facts: Facts) -> pd.DataFrame:
 def read_facts(given: argparse.Namespace, study: str) -> Facts:
     """What a study left, as the arguments name it: its metrics over all seeds with their draws, its runs, what cleaning counted."""
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
-    metrics = as_published(metrics[(metrics["study"] == study) & metrics["seed"].isna()])
+    metrics = metrics[(metrics["study"] == study) & metrics["seed"].isna()]
     files = [given.cleaned / source / "cleaning.csv" for source in sorted(metrics["source"].unique())]
     cleaning = [pd.read_csv(file, keep_default_na=False) for file in files if file.exists()]
     columns = ["source", "split", "unit", "action", "reason", "count"]
     return Facts(metrics, [facts_of(given.train / name / "run.json") for name in given.runs],
                  pd.concat(cleaning, ignore_index=True) if cleaning else pd.DataFrame(columns=columns),
-                 load(given.sources), load(given.models))
+                 load(given.sources), load(given.models), altered_experiments(given.sources))
 
 
 def main(given: argparse.Namespace) -> None:

@@ -23,6 +23,7 @@ import pandas as pd
 
 from scripts.common.program import execute, log
 from scripts.common.runs import facts_of
+from scripts.common.strides import tells_of_pairs
 from scripts.common.tables import read_metrics, read_sample
 from scripts.evaluate.timedial_ranking import outranked_by_chance
 from scripts.publish.arguments import publisher_arguments
@@ -112,7 +113,7 @@ def audit(study: str, train: pd.DataFrame, evaluated: pd.DataFrame) -> pd.DataFr
 def tabulate(study: str, names: list[str], train: Path, build: Path, sources: dict, notes: dict[tuple, str]) -> pd.DataFrame:
     """A row of text for each dataset and cue; notes: of notes_by_dataset()."""
     facts = {(fact["source"], fact["dataset"]): fact for fact in (facts_of(train / name / "run.json") for name in names)
-             if not fact["data_options"].get("predict")}  # whose labels are no order
+             if tells_of_pairs(fact["data_options"])}
     rows = []
     for (source, dataset), fact in sorted(facts.items()):
         first, second = fact["splits"][:2]

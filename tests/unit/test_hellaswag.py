@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from scripts.common.tables import CAPTIONS, CHOICES, PREDICTIONS, read_table, write_table
+from tests.conftest import ROOT
 from tests.unit.figure_faults import faults_in
 
 VIDEOS = {"train": ["t1", "t2"], "val_1": ["v1", "v2"], "val_2": ["v1", "v2"]}
@@ -182,3 +183,25 @@ def test_its_figures_and_tables(measured, program, tmp_path, monkeypatch):
     assert set(points["slice"]) == {"domain=activitynet", "domain=wikihow"} and np.isclose(points.loc[points["model"] == "random", "value"], 0.25).all()
     assert (tmp_path / "accuracy.svg").exists() and "| 100.0 |" in (tmp_path / "table.md").read_text()
     assert "letter" not in (tmp_path / "leakage.md").read_text() and "not measured on here" in (tmp_path / "leakage.md").read_text()
+
+
+def test_items_to_read_and_what_the_paper_says(measured, program, tmp_path):
+    """The best model's mistakes, and a number here beside BERT-base's: of sample size, on other items, which the note says."""
+    (tmp_path / "models.yaml").write_text(json.dumps({"bert_base": {"title": "BERT"}}))
+    rows = pd.read_csv(ROOT / "resources/published.csv", dtype=str, keep_default_na=False).query("study == 'hellaswag'")
+    rows.to_csv(tmp_path / "published.csv", index=False)
+    (tmp_path / "claims.yaml").write_text((ROOT / "resources/claims.yaml").read_text())
+    given = ["--metrics", tmp_path / "metrics.parquet", "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml"]
+    runs = ["--train", tmp_path / "runs", "--runs", "videos", "chance"]
+    for item, more in {"hellaswag.examples": [*runs, "--build", tmp_path / "all"], "published_tables": [*runs, "--cleaned", tmp_path], "claims": []}.items():
+        name = {"hellaswag.examples": "hellaswag_examples", "published_tables": "hellaswag_published", "claims": "hellaswag_verdicts"}[item]
+        done = program(f"scripts.publish.{item}", *given, *more, "--output", tmp_path / name)
+        assert done.returncode == 0, done.stderr
+    cards = pd.read_csv(tmp_path / "hellaswag_examples.csv", dtype=str, keep_default_na=False)
+    of_video, of_article = (cards[cards["slice: domain"] == domain] for domain in ("activitynet", "wikihow"))
+    told = next(column for column in cards if column.startswith("model: BERT"))
+    assert set(of_video["Model right"]) == {"yes"} and set(of_article["Model right"]) == {"no"} and cards.groupby("Item").size().eq(4).all()
+    assert not of_video[told].str.contains("×").any() and of_article.groupby("Item")[told].agg(lambda cells: cells.str.contains("×").any()).all()
+    beside = pd.read_csv(tmp_path / "hellaswag_published.csv", dtype=str, keep_default_na=False).set_index("Row")
+    assert beside.loc["BERT-Base", "Here"].startswith("57.1") and beside.loc["ESIM + ELMo", "Here"] == "" and beside.loc["Human", "Here"] == ""
+    assert len(pd.read_csv(tmp_path / "hellaswag_verdicts.csv")) == 2

@@ -66,15 +66,18 @@ def test_a_transfer_is_a_paired_difference(given, program, tmp_path, monkeypatch
     draws = np.random.default_rng(1).normal(0.5, 0.04, 500)
     told = {"source": "sample_mctaco", "dataset": "default", "split": "test"}
     rows = [rows_of(MCTACO_METRICS, "mctaco", "exact_match", name, value, draws + shift, **told)
-            for name, value, shift in (("plain", 0.5, 0.0), ("after", 0.56, 0.06), ("else", 0.9, 0.4))]
+            for name, value, shift in (("plain", 0.5, 0.0), ("after", 0.56, 0.06), ("coins", 0.52, 0.02), ("else", 0.9, 0.4))]
     compared = [{"study": "mctaco", "source": "sample_mctaco", "dataset": "default", "model": "tiny_bert", "method": "train", "experiment": "after",
                  "without": "plain", "begun_with": {"study": "strided_sop", "source": "sample_activitynet", "data": {"stride": 3}, "method": "train"}}]
+    begun = compared[0]["begun_with"] | {"data": {"stride": 3, "train_labels": "coin"}}
+    compared.append(compared[0] | {"experiment": "coins", "begun_with": begun})
     arguments = given(rows, MCTACO_METRICS, compared)
     for item in ("figure", "table"):
         done = program(f"scripts.publish.transfer.{item}", *arguments, "--output", tmp_path / item)
         assert done.returncode == 0, done.stderr
     assert faults_in(monkeypatch, "scripts.publish.transfer.figure", *arguments, "--output", tmp_path / "figure") == []
-    [point] = pd.read_csv(tmp_path / "figure.csv").to_dict("records")
+    point, control = pd.read_csv(tmp_path / "figure.csv").to_dict("records")
+    assert control["is_control"] and control["value"] == pytest.approx(0.02) and not point["is_control"]
     assert point["value"] == pytest.approx(0.06) and point["begun"] == "after sentence order, stride 3, Captions"
     # The draws differ by the same everywhere: only seeds are left, of two each with an sd of 1 point.
     error = np.sqrt(2 * 0.01**2 / 2)

@@ -26,7 +26,8 @@ from scripts.common.files import whole
 from scripts.common.items import ANSWER_COLUMNS, items_of
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
-from scripts.common.tables import ANSWERS, CHOICES, CLOZE, NLI, STRIDED_PAIRS, read_complete
+from scripts.common.strides import tells_of_pairs
+from scripts.common.tables import ANSWERS, CHOICES, CLOZE, NLI, STRIDED_PAIRS, provenance_of, read_complete
 from scripts.common.yaml_files import entries_of
 from scripts.publish.policy import policy_hash
 
@@ -51,6 +52,9 @@ def sample_of(folder: Path, split: str, study: str, asked: dict, units: int, see
     name, candidate = example_id_of(asked), [CANDIDATE] if asked["choices"] == CANDIDATE else []
     columns = list(dict.fromkeys([name, asked["unit"], "label", *asked["texts"], *candidate]))
     schema = pa.schema([SCHEMAS[study].field(column) for column in columns])
+    options = provenance_of(folder / f"{split}.parquet").get("options", {})
+    if study == "strided_sop" and not tells_of_pairs(options):
+        raise UserError(f"{folder}: is no dataset of pairs to be put in order, which people are asked; name one without predict and order_by")
     # What people are to label has no labels yet (docs/label.md): of options only what stood there counts as right.
     table = read_complete(folder / f"{split}.parquet", schema, ["label"]).to_pandas()
     if candidate and (table.groupby(asked["unit"])["label"].sum() == 0).any():

@@ -11,7 +11,7 @@ from scripts.publish.names import experiment_if_needed, method_title, model_titl
 
 
 PLAIN = ["train", "control", "human"]  # methods that need not be told beside the model
-VARIANT = ["size_matched", "same_videos", "hard", "context", "train_stride", "learn_from", "method"]  # what sets series of one model apart
+VARIANT = ["size_matched", "same_videos", "hard", "context", "train_stride", "learn_from", "train_labels", "objectives", "method"]  # what sets series of one model apart
 
 
 def strides_told(stride: str) -> str:
@@ -23,6 +23,12 @@ def learnt_title(facts: dict | pd.Series) -> str:
     """`, learnt from stride 2, learnt from hirest`: what was learnt from, where that is not what is measured."""
     stride, corpus = facts.get("train_stride"), facts.get("learn_from")
     return (f", learnt from {strides_told(stride)}" if pd.notna(stride) else "") + (f", learnt from {corpus.replace('_', ' ')}" if pd.notna(corpus) else "")
+
+
+def objectives_title(facts: dict | pd.Series) -> str:
+    """`, beside masked words (weight 0.5)`: the second objective of a run; nothing where it learnt its own alone."""
+    told = facts.get("objectives")
+    return f", beside masked words (weight {told.rpartition(' ')[2]})" if pd.notna(told) else ""
 
 
 def of_one_stride(metrics: pd.DataFrame, crossed: bool) -> pd.DataFrame:
@@ -44,7 +50,7 @@ def variant_title(facts: dict | pd.Series) -> str:
             + ", size-matched" * pd.notna(facts["size_matched"])
             + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"]))
             + (f", windows of {facts['context']}" if pd.notna(facts.get("context")) else "")
-            + learnt_title(facts))
+            + learnt_title(facts) + ", learnt from coins" * pd.notna(facts.get("train_labels")) + objectives_title(facts))
 
 
 def strided_metrics(path: Path, models: dict, slices: bool = False, crossed: bool = False) -> pd.DataFrame:

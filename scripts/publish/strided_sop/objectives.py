@@ -39,7 +39,7 @@ def weighed(metrics: pd.DataFrame, compared: list[dict], models: dict) -> pd.Dat
     told = pd.DataFrame(compared)[["experiment", *ROW, "weight"]]
     rows = metrics[(metrics["study"] == "strided_sop") & (metrics["slice"] == "all") & (metrics["metric"] == "accuracy") & metrics["seed"].isna()]
     rows = rows.merge(told, on=["experiment", *ROW])
-    variant = [model_title(row["model"], models) + variant_title(row) for row in rows.to_dict("records")]
+    variant = [model_title(row["model"], models) + variant_title(row | {"objectives": None}) for row in rows.to_dict("records")]
     return rows.assign(variant=variant).drop_duplicates(["source", "dataset", "split", "model", "method", "weight"])
 
 

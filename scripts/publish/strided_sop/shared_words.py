@@ -24,6 +24,7 @@ from scripts.build.word_overlap import runs_of
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import execute, log
 from scripts.common.runs import facts_of
+from scripts.common.strides import tells_of_pairs
 from scripts.common.tables import read_metrics, read_table
 from scripts.evaluate.experiment import Run, read_scores
 from scripts.publish.arguments import publisher_arguments
@@ -82,7 +83,7 @@ def tabulate(folders: list[Path], build: Path, sources: dict, models: dict, note
     """A row of text for each dataset and model; notes: of notes_by_dataset()."""
     by_dataset: dict[tuple, list[Run]] = {}
     runs = (Run(folder, facts_of(folder / "run.json")) for folder in folders)
-    for run in (run for run in runs if not run.facts["data_options"].get("predict")):  # those tell strides, not the order
+    for run in (run for run in runs if tells_of_pairs(run.facts["data_options"])):
         by_dataset.setdefault((run.facts["source"], run.facts["dataset"]), []).append(run)
     rows = [row for (source, dataset), runs in sorted(by_dataset.items())
             for row in rows_of(runs, build, sources[source]["title"] + notes.get((source, dataset), ""), models)]

@@ -1,7 +1,8 @@
 """Draw how well k units are put in order against k: the whole order, Kendall's tau, and pairs by how far apart they stand.
 
-A row for each corpus, evaluation split and stride between neighbours. Means over the seeds with 95 % intervals over videos and seeds; grey: the best control
-of each k, and chance (dotted).
+A row for each corpus, evaluation split and stride between neighbours. Spans are put in order by scores of all their pairs, or of all their orders (the
+method packed), by the same bags of words as well. Means over the seeds with 95 % intervals over videos and seeds; grey: the best control of each k, of
+both ways, and chance (dotted).
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1 (concordance c is tau = 2 c - 1)
@@ -30,7 +31,7 @@ from scripts.publish.table import write_points
 
 METRICS = ["exact_order", "concordance", "pair_accuracy"]
 PLACE = ["source", "split", "stride"]
-COLUMNS = [*PLACE, "system", "model", "method", "experiment", "span", "metric", "slice", "value", "sd", "ci_low", "ci_high", "n", "groups", "sample", "limit"]
+COLUMNS = [*PLACE, "system", "model", "method", "experiment", "span", "order_by", "metric", "slice", "value", "sd", "ci_low", "ci_high", "n", "groups", "sample", "limit"]
 DODGE = 0.07  # between two systems at one k
 
 
@@ -38,9 +39,9 @@ def ordered(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
     """The rows of spans over all seeds, with `system`; of controls those of the best at each k by the whole order."""
     rows = metrics[metrics["span"].notna() & metrics["seed"].isna() & metrics["metric"].isin(METRICS)]
     rows = rows.assign(system=[model_title(row["model"], models) + variant_title(row) for row in rows.to_dict("records")], is_control=rows["method"] == "control")
-    rows = rows.drop_duplicates([*PLACE, "system", "span", "metric", "slice"])
+    rows = rows.drop_duplicates([*PLACE, "system", "span", "order_by", "metric", "slice"])
     exact = rows[rows["is_control"] & (rows["metric"] == "exact_order")]
-    best = exact.loc[exact.groupby([*PLACE, "span"])["value"].idxmax(), [*PLACE, "span", "system"]]
+    best = exact.loc[exact.groupby([*PLACE, "span"])["value"].idxmax(), [*PLACE, "span", "order_by", "system"]]
     kept = pd.concat([rows[~rows["is_control"]], rows[rows["is_control"]].merge(best)])
     return kept.sort_values([*PLACE, "is_control", "system", "span", "metric", "slice"], kind="stable", ignore_index=True)
 
@@ -65,10 +66,11 @@ def draw_row(panels: list[Axes], points: pd.DataFrame, looks: dict[str, tuple[st
     draw_lines(panels[1], whole[whole["metric"] == "concordance"], "span", looks, scale=2, shift=-1)
     panels[1].axhline(0, color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, zorder=1)
     panels[1].set_ylabel("Kendall's τ")
-    largest = points[(points["span"] == sizes[-1]) & (points["metric"] == "concordance") & (points["slice"] != "all")]
+    most = points[~points["is_control"]].groupby("system")["span"].max().min() if looks else sizes[-1]  # of which every model has a line
+    largest = points[(points["span"] == most) & (points["metric"] == "concordance") & (points["slice"] != "all")]
     draw_lines(panels[2], largest.assign(apart=largest["slice"].str.removeprefix("distance=").astype(int)), "apart", looks)
     panels[2].axhline(50, color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, zorder=1)
-    panels[2].set_ylabel(f"pairs in order (%), k = {int(sizes[-1])}")
+    panels[2].set_ylabel(f"pairs in order (%), k = {int(most)}")
     for axes, name in zip(panels, ("units (k)", "units (k)", "places apart")):
         axes.set_xlabel(name)
         axes.xaxis.get_major_locator().set_params(integer=True)

@@ -24,7 +24,7 @@ from scripts.evaluate.experiment import Run
 from scripts.evaluate.timedial import scores_of
 from scripts.evaluate.timedial_ranking import checked, slices
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.cards import Place, Resources, System, about_of, kind_of, most_right, resources_of, runs_by_place, system_name, write_cards
+from scripts.publish.cards import Place, Resources, System, about_of, most_right, ranked, resources_of, runs_by_place, write_cards
 from scripts.publish.timedial.metrics import RULES, SCOPES
 
 CAPTION = ("Dialogs with every option for what is left out (____), whether it is right (gold), and the rule that made a wrong one. Before a "
@@ -36,17 +36,6 @@ CAPTION = ("Dialogs with every option for what is left out (____), whether it is
 def place_of(facts: dict) -> tuple:
     """The corpus learnt from, and the context."""
     return facts["source"], -SCOPES.index(facts["data_options"]["context_scope"])
-
-
-def ranked(facts: dict, models: dict, options: pd.DataFrame, score: np.ndarray) -> System:
-    """A system that scores options; a tie counts against it."""
-    table = options[["instance", "label"]].assign(score=score).reset_index(drop=True)
-    order = table.sort_values(["score", "label"], ascending=[False, True], kind="stable")
-    rank = (order.groupby("instance").cumcount() + 1).sort_index()
-    right = table.groupby("instance")["label"].transform("sum")
-    wrong = ((rank <= right) != (table["label"] == 1)).to_numpy()
-    answer = ("#" + rank.astype(str)).to_numpy(dtype=object)
-    return System(system_name(facts, models), kind_of(facts), answer, score, wrong)
 
 
 def misled_by(options: pd.DataFrame, systems: list[System]) -> dict[str, np.ndarray]:

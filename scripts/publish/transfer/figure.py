@@ -2,7 +2,8 @@
 
 In each row a system on a corpus: how many points it gains by beginning with weights that were trained on something else before, less what the
 same model reaches without, by the probe's headline, on the same items with the same seeds. Marks are means over the seeds, lines 95 %
-intervals over groups (videos, questions, templates, instances), which are paired, and seeds. Right of the line it helps.
+intervals over groups (videos, questions, templates, instances), which are paired, and seeds. Right of the line it helps. Grey: the same after as much
+training on the same texts with coins for labels, what any further training gives.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, studies.yaml and compared.yaml beside them
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
@@ -21,6 +22,8 @@ from scripts.publish.marks import face_of
 from scripts.publish.table import write_points
 from scripts.publish.transfer.metrics import transfers
 
+CONTROL = "control: after as much training on the same pairs, with coins for labels"
+
 
 def main(given: argparse.Namespace) -> None:
     found = transfers(given.metrics, given.sources, given.models)
@@ -29,9 +32,9 @@ def main(given: argparse.Namespace) -> None:
         of_dataset = points["dataset"].where(points.groupby("source")["dataset"].transform("nunique") > 1, "").map(lambda name: name and f", {name}")
         of_split = points["split"].where(points.groupby("source")["split"].transform("nunique") > 1, "").map(lambda name: name and f", {name}")
         detail = f"{', '.join(dict.fromkeys(points['corpus']))}; {points['metric'].iloc[0].replace('_', ' ')}"
-        panels.append(Panel(probe, detail, points.assign(row=points["system"] + of_dataset + of_split, series=points["begun"], is_control=False),
+        panels.append(Panel(probe, detail, points.assign(row=points["system"] + of_dataset + of_split, series=points["begun"]),
                             face_of(points)))
-    style.save(lambda: figure_of(panels, "points above the same model without", 0.0, "no difference"), given)
+    style.save(lambda: figure_of(panels, "points above the same model without", 0.0, "no difference", CONTROL), given)
     write_points(found, given.output)
     log.info("%s: %d transfers to %d probes", given.output, len(found), len(panels))
 

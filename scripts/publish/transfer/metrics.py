@@ -15,11 +15,18 @@ PREFERRED = {"scoring": "ternary"}  # of several ways to score one answer
 KEY = [*ROW, "split"]
 
 
+def is_coin(begun: dict) -> bool:
+    """Whether what a run begins with learnt a coin in place of the order of the same pairs: a control of any further training."""
+    return begun["data"].get("train_labels") == "coin"
+
+
 def start_title(begun: dict, studies: dict, sources: dict) -> str:
     """What a run begins with, in words: `after sentence order of stride 4 (ActivityNet Captions)`; begun: as comparable.transfers() tells it."""
     title = studies.get(begun["study"], {}).get("title", begun["study"].replace("_", " "))
     corpus = sources.get(begun["source"], {}).get("title", begun["source"].replace("_", " "))
     stage = {"mlm": ", masked words", "clm": ", next words"}.get(begun["method"], "")
+    if is_coin(begun):
+        return f"after coins for sentence order, stride {begun['data']['stride']}, {corpus} (a control)"
     if begun["study"] == "strided_sop":
         return f"after sentence order, stride {begun['data']['stride']}, {corpus}"
     return f"after {title}{stage}, {corpus}"
@@ -37,7 +44,7 @@ def headlines(metrics: Path, studies: dict) -> pd.DataFrame:
 
 
 def transfers(metrics: Path, sources_file: Path, models_file: Path) -> pd.DataFrame:
-    """A row for each transfer and split: KEY, probe, corpus, system, begun, with_value, without_value, value (their difference), ci_low, ci_high,
+    """A row for each transfer and split: KEY, probe, corpus, system, begun, is_control (see is_coin), with_value, without_value, value (their difference), ci_low, ci_high,
     seeds, n, groups, sample, limit; shares from 0 to 1.
 
     Raises UserError where the metrics hold none of them.
@@ -57,6 +64,7 @@ def transfers(metrics: Path, sources_file: Path, models_file: Path) -> pd.DataFr
             found.append({name: row[name] for name in KEY} | {
                 "experiment": told["experiment"], "without": told["without"], "probe": studies[told["study"]]["title"],
                 "corpus": sources.get(told["source"], {}).get("title", told["source"]), "begun": start_title(told["begun_with"], studies, sources),
+                "is_control": is_coin(told["begun_with"]),
                 "system": model_title(told["model"], models) + ("" if method in ("train", "classify") else f", {method_title(method)}"),
                 "metric": row["metric"], "with_value": row["value"], "without_value": other["value"], "value": apart.value, "ci_low": apart.ci_low,
                 "ci_high": apart.ci_high, "seeds": int(row["seeds"]), "n": int(row["n"]), "groups": int(row["groups"]), "sample": row["sample"],
