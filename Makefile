@@ -1,5 +1,5 @@
 # make run     a fresh machine: the environment, then the default study, to results/publish/default/index.html
-# make check   two minutes: lint, and the quick unit tests (no neural model, no real corpora); for daily work
+# make check   two minutes: lint, and the quick unit tests (no neural model, no real corpora, nothing slow); for daily work
 # make test    the environment, then all tests
 PYTHON ?= python3
 # envs/requirements.lock instead: every package at one version, its files checked against their hashes.
@@ -7,6 +7,9 @@ REQUIREMENTS ?= envs/requirements.txt
 ENVIRONMENT = .venv/installed
 # One worker of pytest a core, at most eight (more are slower); the tests of one file share what is dear and stay together.
 WORKERS ?= -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+
+# Some images say that no bytecode is to be kept: each start of Python then compiles the project anew, and pytest 250 files of tests.
+export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: run check lint test environment
 run: environment

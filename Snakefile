@@ -6,13 +6,15 @@ min_version("9.27")
 
 include: "rules/common.smk"
 include: "rules/paths.smk"
-include: "rules/arguments.smk"
+include: "rules/inputs.smk"
+include: "rules/published.smk"
 include: "rules/fetch.smk"
 include: "rules/clean.smk"
 include: "rules/build.smk"
 include: "rules/train.smk"
 include: "rules/evaluate.smk"
 include: "rules/publish.smk"
+include: "rules/start.smk"
 
 report: "report/workflow.rst"
 

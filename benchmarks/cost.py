@@ -17,9 +17,10 @@ from snakemake.utils import update_config
 
 from benchmarks.cost_counted import Counted, built_size, count, stated_size
 from benchmarks.cost_measured import measured
-from scripts.common.configuration import CONTROL, Plan, Run, resolve
+from scripts.common.configuration import resolve
 from scripts.common.model_facts import facts_reader
 from scripts.common.own import from_command_line, own_entries, probed_models
+from scripts.common.plan import CONTROL, Plan, Run
 from scripts.common.program import execute, number, parser
 from scripts.common.prompts import prompts_of
 from scripts.common.schemas import check, schema

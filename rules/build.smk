@@ -8,6 +8,8 @@ Writes results/build/<study>/<source>/<dataset>/<split>.parquet    for pandas.re
        results/build/<study>/README.md, croissant.json             what the datasets hold, for datasets.load_dataset and others
 """
 
+include: "arguments/build.smk"
+
 
 rule build:
     """All datasets of the study, and their cards."""

@@ -6,6 +6,8 @@ Writes results/clean/<source>/<split>.parquet   (<split>/manifest.json and shard
        results/clean/<source>/manifest.json     the names, lengths and hashes of these files
 """
 
+include: "arguments/clean.smk"
+
 
 rule clean:
     """All corpora of the study, cleaned."""

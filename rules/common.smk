@@ -1,4 +1,15 @@
-"""The checked configuration, and what all rules share. No rule stands here; paths.smk and arguments.smk go on."""
+"""The checked configuration, and what all rules share. These files go on:
+
+paths.smk              which files stand where
+inputs.smk             which of them a rule reads, where that depends on what the study asks for
+published.smk          which figures and tables the study has
+arguments/<stage>.smk  what the programs of a stage are told beside their files
+start.smk              what is said before anything runs
+
+What decides a result is a parameter that is a text, so that a change shows in `snakemake -n`. What goes to a program by file
+(scripts/common/handed.py) is named by functions that also take `output`: Snakemake compares no such parameter, so a path of
+this machine reruns nothing.
+"""
 
 import json
 import os
@@ -25,7 +36,7 @@ os.environ.update({
 })
 
 from scripts.common.comparable import altered, objectives, transfers
-from scripts.common.configuration import control_sets, resolve
+from scripts.common.configuration import resolve
 from scripts.common.devices import visible_gpus
 from scripts.common.files import sha256_of
 from scripts.common.fingerprint import fingerprint, remember_in
@@ -36,6 +47,7 @@ from scripts.common.model_facts import facts_reader, kept_facts
 from scripts.common.models import MADE_MODEL, STAGES, stage_of
 from scripts.common.own import from_command_line, own_entries, probed_models
 from scripts.common.plain_json import as_json
+from scripts.common.plan import control_sets
 from scripts.common.program import UserError
 from scripts.common.prompts import prompts_of
 from scripts.common.schemas import check, schema, sound, sound_figures
@@ -55,10 +67,15 @@ update_config(DEFAULTS, config)
 config.update(DEFAULTS)
 
 
-
 def learnt_elsewhere(dataset):
     """The corpus that a dataset is learnt from instead of its own source, in a list; none where there is none."""
     return list(filter(None, [json.loads(dataset.options).get("learn_from")]))
+
+
+def sources_of(dataset):
+    """The sources that a dataset needs: its own, what that is measured on, another one that is learnt from, and the one of its videos."""
+    videos = SOURCES[dataset.source].get("videos_of")
+    return [dataset.source, MEASURED_ON[dataset.source], *learnt_elsewhere(dataset), *([videos] if videos else [])]
 
 
 def place_of(kind, name):
@@ -85,8 +102,7 @@ try:
                                 (("sources", SOURCES), ("models", MODELS), ("studies", STUDIES)))
     FIGURES = sound_figures(FIGURES, {run.study for run in PLAN.runs.values()})
     MEASURED_ON = {name: entry.get("measured_on", name) for name, entry in SOURCES.items()}
-    USED_SOURCES = sorted({source for dataset in PLAN.datasets.values() for source in (dataset.source, MEASURED_ON[dataset.source], *learnt_elsewhere(dataset),
-                                                                                        *([SOURCES[dataset.source]["videos_of"]] if "videos_of" in SOURCES[dataset.source] else []))})
+    USED_SOURCES = sorted({source for dataset in PLAN.datasets.values() for source in sources_of(dataset)})
     LOCAL_HASHES = local_hashes(SOURCES, USED_SOURCES, ROOT, Path("results/fetch/.hashes.json"), OWN["sources"])
     VISIBLE_GPUS = [] if config["device"] == "cpu" else visible_gpus()
 except UserError as error:

@@ -6,6 +6,8 @@ Writes results/evaluate/<name>/<study>/<experiment>.parquet   the numbers of one
        results/evaluate/<name>/metrics.parquet                all of them in one table
 """
 
+include: "arguments/evaluate.smk"
+
 
 rule evaluate:
     """All metrics of the study."""

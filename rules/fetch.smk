@@ -6,6 +6,8 @@ Writes results/fetch/<source>/         the files of a corpus as its authors publ
        …/manifest.json                 their names, lengths and hashes: what the next rules depend on
 """
 
+include: "arguments/fetch.smk"
+
 
 rule fetch:
     """All corpora and models of the study."""
@@ -70,7 +72,8 @@ rule fetch_model:
     output:
         manifest="results/fetch/models/{model}/manifest.json",
     wildcard_constraints:
-        model=one_of(name for name, entry in MODELS.items() if not {*STAGES, "control"} & set(entry)),  # train_model makes the one, and the other has no file
+        # Those of stages are made by train_model, and a control has no file.
+        model=one_of(name for name, entry in MODELS.items() if not {*STAGES, "control"} & set(entry)),
     params:
         code=code_of_model,
         entry=model_entry,

@@ -5,9 +5,13 @@ Writes results/publish/<name>/figures/<item>.{svg,dark.svg,png,pdf,csv}
        results/publish/<name>/tables/<item>.{csv,md,tex}
        results/publish/<name>/leaderboard/<model>.json         its numbers of one model, as leaderboards read them
        results/publish/<name>/index.html                       the page, one file that opens from disk
-       results/publish/index.html                              the studies that are there
+       results/publish/<name>/findings.json                    what its first screen says
+       results/publish/index.html                              the studies that are there, with their findings
        docs/record/<name>/                                     when `record` is asked for: what is kept with the project
 """
+
+include: "arguments/publish.smk"
+include: "arguments/page.smk"
 
 
 rule publish:
@@ -87,6 +91,7 @@ rule publish_page:
         runs=list(dict.fromkeys(run_outputs(run)[-1] for run in PLAN.runs)),
     output:
         page=report(f"{PAGES}/index.html", caption="../report/workflow.rst", category="The page"),
+        findings=f"{PAGES}/findings.json",
     params:
         code=fingerprint("scripts.publish.site"),
         template=page_templates(),
@@ -106,14 +111,16 @@ rule publish_page:
 
 
 rule publish_index:
-    """The list of the studies that are there."""
+    """The list of the studies that are there, with what each found."""
     input:
         metrics=[f"results/evaluate/{name}/metrics.parquet" for name in studies_there()],
+        findings=findings_there(),
     output:
         index="results/publish/index.html",
     params:
         code=fingerprint("scripts.publish.index"),
-        arguments=lambda wildcards, input: argument_file(input.metrics),
+        template=page_templates(),
+        arguments=lambda wildcards, input: argument_file([*input.metrics, "--findings", *input.findings]),
     log: "results/logs/publish/index.log"
     benchmark: "results/benchmarks/publish/index.jsonl"
     message: "Listing the studies"

@@ -12,6 +12,9 @@ Writes results/train/<study>/<run>/predictions.parquet   scores for every exampl
        results/train/kept/<weights>/                     no output of a rule either: trained weights, where `keep` says so
 """
 
+include: "arguments/train.smk"
+include: "arguments/rehearse.smk"
+
 
 rule train:
     """All runs of the study."""

@@ -4,12 +4,13 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
-from tests.forking import SHARED, ForkServer
+from tests.forking import LOOP, SHARED, TRAINING, WORDS, ForkServer
 
 ROOT = Path(__file__).parents[1]
 
@@ -18,10 +19,6 @@ os.environ["SLURM_CONF"] = "/dev/null"
 # Workers share the cores: torch takes one in each.
 if "PYTEST_XDIST_WORKER" in os.environ:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-
-# What a run of training imports late, four seconds of it, under the environment that it makes for itself first (scripts/train/launch.py).
-LOOP = ["scripts.train.loop", "scripts.train.classify", "transformers.models.bert.modeling_bert"]
-TRAINING = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
 
 # What pytest, and torch where a test itself learns, add to the environment of their process: no program needs to see it.
 OF_TESTS = {"PYTEST_CURRENT_TEST", "TORCHINDUCTOR_CACHE_DIR"}
@@ -64,30 +61,25 @@ def mirror() -> Path:
     return place.resolve()
 
 
-def programs(shared: list[str]):
-    """What calls `python -m <module> <arguments>` in the project, after these imports; yields it and ends with its user."""
+def programs(shared: tuple[str, ...]):
+    """What calls `python -m <module> <arguments>` in the project, by a fork of an interpreter that has imported what is shared or needed."""
     environment = dict(os.environ, PYTHONPATH=str(ROOT))
-    servers = {}
-
-    def server(module: str, arguments: list[str]) -> ForkServer:
-        training = module == "scripts.train.run" and "--data" in arguments  # not where an argument is refused, or --help asked for
-        if training not in servers:
-            servers[training] = ForkServer(environment | TRAINING if training else environment, ROOT, LOOP if training else shared)
-        return servers[training]
+    needed = {"scripts.train.run": LOOP, "scripts.train.control": WORDS, "scripts.publish.shortcuts": WORDS}
+    server = cache(lambda imports: ForkServer(environment | (TRAINING if imports == LOOP else {}), imports))
 
     def call(module: str, *arguments, cwd: Path = ROOT, **changed) -> subprocess.CompletedProcess:
         command = [module, *map(str, arguments)]
+        imports = shared if len(command) < 4 else needed.get(module, shared)  # --help, and arguments that are refused, need nothing
         wanted = dict(os.environ, PYTHONPATH=str(cwd), **changed)
-        if all(wanted.get(name) == environment.get(name) for name in (wanted.keys() | environment.keys()) - OF_TESTS):
-            return server(module, command).call(command, environment=environment)
+        differs = {name for name in wanted.keys() | environment.keys() if wanted.get(name) != environment.get(name)} - OF_TESTS
+        if all(name.startswith("HF_") and imports != LOOP for name in differs):  # what is imported late may read it
+            return server(imports).call(command, cwd, wanted)
         return subprocess.run([sys.executable, "-m", *command], cwd=cwd, capture_output=True, text=True, env=wanted)
 
-    yield call
-    for started in servers.values():
-        started.stop()
+    return call
 
 
 @pytest.fixture(scope="session")
 def program():
     """Call `python -m <module> <arguments>` in the project; returns the finished process with its text."""
-    yield from programs(SHARED)
+    return programs(SHARED)

@@ -1,10 +1,12 @@
-"""Programs started by a fork of one interpreter that has imported what they share: a call costs its work, not the imports.
+"""Programs started by a fork of an interpreter that has imported what they share: a call costs its work, not the imports.
 
-Each call is a process of its own, as with `python -m`: its own arguments, folder, output and exit code.
+Each call is a process of its own, as with `python -m`: its own arguments, folder, environment, output and exit code. This file is
+also the program that forks: it imports the modules that its arguments name, then reads a call a line and answers with its exit code.
 """
 
 import atexit
 import gc
+import importlib
 import json
 import os
 import runpy
@@ -14,41 +16,38 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-SHARED = ["numpy", "pandas", "pyarrow.parquet", "pyarrow.compute", "matplotlib.pyplot", "jinja2", "yaml"]
+# What many programs import of others, and those that count words; each import makes every fork of its server dearer.
+SHARED = ("numpy", "pandas", "pyarrow.parquet", "pyarrow.compute", "scipy.sparse.csgraph", "matplotlib.pyplot", "jinja2", "yaml", "jsonschema", "requests")
+WORDS = (*SHARED, "sklearn.feature_extraction.text", "sklearn.linear_model")
+# What a run of training imports late, four seconds of it, under the environment that it makes for itself first (scripts/train/launch.py).
+LOOP = ("scripts.train.loop", "scripts.train.classify", "transformers.models.bert.modeling_bert")
+TRAINING = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
+SNAKEMAKE = ("snakemake.cli", "snakemake.report.html_reporter", "snakemake.storage", "jsonschema", "numpy", "pyarrow.parquet", "requests")
 
 
 class ForkServer:
-    """A process in a folder that imports what its programs share and forks at each request. `environment` is what they see.
+    """An interpreter that has imported some modules under an environment, and forks at each call. It ends with this process."""
 
-    A call may have a folder and an environment of its own, so long as nothing that was imported has read the environment.
-    """
+    def __init__(self, environment: dict[str, str], imports: tuple[str, ...]):
+        self.process = subprocess.Popen([sys.executable, __file__, *imports], env=environment, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        atexit.register(self.process.communicate)
 
-    def __init__(self, environment: dict[str, str], folder: Path, shared: list[str] = SHARED):
-        self.environment = environment
-        self.process = subprocess.Popen([sys.executable, __file__, *shared], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        text=True, env=environment, cwd=folder)
-
-    def call(self, command: list[str], cwd: Path | None = None, environment: dict[str, str] | None = None) -> subprocess.CompletedProcess:
-        """Run `python -m <command>` with its text caught."""
+    def call(self, command: list[str], cwd: Path, environment: dict[str, str]) -> subprocess.CompletedProcess:
+        """`python -m <command>` with its text caught. `environment` differs only in what no imported module has read."""
         with tempfile.TemporaryDirectory() as folder:
             files = [f"{folder}/out", f"{folder}/err"]
-            print(json.dumps([command, cwd and str(cwd), environment, *files]), file=self.process.stdin, flush=True)
+            print(json.dumps([command, str(cwd), environment, files]), file=self.process.stdin, flush=True)
             answer = self.process.stdout.readline()
             assert answer, "the server of programs ended"
             out, err = (Path(file).read_text() for file in files)
         return subprocess.CompletedProcess(command, int(answer), out, err)
 
-    def stop(self) -> None:
-        self.process.stdin.close()
-        self.process.wait()
-
 
 @cache
 def snakemake_server() -> ForkServer:
-    """One process a worker of pytest that has imported Snakemake, and what the rules import of others."""
-    started = ForkServer(dict(os.environ), Path.cwd(), ["snakemake.cli", "jsonschema", "numpy", "requests"])
-    atexit.register(started.stop)
-    return started
+    """One a worker of pytest."""
+    return ForkServer(dict(os.environ), SNAKEMAKE)
 
 
 def snakemake(*arguments, cwd: Path, **environment) -> subprocess.CompletedProcess:
@@ -57,31 +56,25 @@ def snakemake(*arguments, cwd: Path, **environment) -> subprocess.CompletedProce
     return snakemake_server().call(["snakemake", *map(str, arguments)], cwd, kept | environment)
 
 
-def serve() -> list[str]:
-    """Fork for each request and answer with the exit code; returns the command in the child."""
-    for request in sys.stdin:
-        command, cwd, environment, out, err = json.loads(request)
-        if child := os.fork():
-            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-            os.write(1, f"{code}\n".encode())
-            continue
-        null = os.open(os.devnull, os.O_RDONLY)
-        for number, descriptor in enumerate([null, *(os.open(file, os.O_WRONLY | os.O_CREAT, 0o600) for file in (out, err))]):
-            os.dup2(descriptor, number)
-        if environment is not None:
-            os.environ.clear()
-            os.environ.update(environment)
-        if cwd:
-            os.chdir(cwd)
-            sys.path[0] = cwd
-        return command
-    sys.exit(0)
+def become(command: list[str], cwd: str, environment: dict[str, str], files: list[str]) -> None:
+    """Make this process what `python -m <command>` would be, without input, its output in two files."""
+    for number, file in enumerate([os.devnull, *files]):
+        os.dup2(os.open(file, os.O_RDWR | os.O_CREAT, 0o600), number)
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(cwd)
+    sys.path.insert(0, cwd)
+    sys.argv = command
+    runpy.run_module(command[0], run_name="__main__", alter_sys=True)
 
 
 if __name__ == "__main__":
-    sys.path[0] = os.getcwd()
+    del sys.path[0]  # the folder of the tests
     for name in sys.argv[1:]:
-        __import__(name)
+        importlib.import_module(name)
     gc.freeze()  # else each fork goes through all that was imported at its end, and copies it
-    sys.argv = serve()
-    runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+    for line in sys.stdin:
+        if not (child := os.fork()):
+            become(*json.loads(line))
+            break
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)

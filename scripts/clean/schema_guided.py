@@ -15,7 +15,6 @@ Writes train.parquet, validation.parquet (of dev; schema dialogs; dialog_id is <
 """
 
 import argparse
-import re
 from pathlib import Path
 from typing import Literal
 
@@ -23,12 +22,12 @@ import msgspec
 import pandas as pd
 import pyarrow as pa
 
-from scripts.clean.captions import Count, changed_spaces, cleaner_arguments, joined, shaped, write_corpus
+from scripts.clean.captions import Count, changed_spaces, cleaner_arguments, joined, write_corpus
 from scripts.clean.dailydialog import EMPTY, marked
 from scripts.clean.dialogs import speakers
+from scripts.clean.json_lists import entries_of
 from scripts.common.program import UserError, cut, execute, log
 from scripts.common.tables import DIALOGS
-from scripts.common.texts import STRING, json_of, text_of
 
 FILES = {"train": "train_*.json", "validation": "dev_*.json"}
 
@@ -47,31 +46,14 @@ class Dialog(msgspec.Struct):
     turns: list[Turn]
 
 
-def read(file: Path) -> list[Dialog]:
-    """The dialogs of one file. Raises UserError that names file and dialog of what cannot be read."""
-    def behind(before: str) -> str:
-        ids = re.findall(rf'"dialogue_id"\s*+:\s*+({STRING})', before)
-        return f", in or just behind dialog {cut(ids[-1][1:-1])}" if ids else ", before the first dialog's id"
-
-    values = json_of(text_of(file), str(file), behind=behind)
-    if not isinstance(values, list) or not values:
-        raise UserError(f"{file}: holds no list of dialogs; fetch it again")
-    dialogs = []
-    for place, value in enumerate(values, 1):
-        known = isinstance(value, dict) and isinstance(value.get("dialogue_id"), str)
-        dialogs.append(shaped(value, Dialog, f"{file}: dialog {cut(value['dialogue_id'])}" if known
-                              else f"{file}: the dialog at place {place}"))
-    return dialogs
-
-
 def read_split(files: list[Path]) -> tuple[pd.DataFrame, int]:
     """A row a turn, in the order of the files (dialogue_id, speaker, raw), and the number of dialogs.
 
-    Raises UserError for a dialog whose id was there before.
+    Raises UserError for what cannot be read, and for a dialog whose id was there before.
     """
     rows, file_of = [], {}
     for file in files:
-        for dialog in read(file):
+        for dialog in entries_of(file, Dialog, "dialog", "dialogue_id"):
             if dialog.dialogue_id in file_of:
                 raise UserError(f"{file}: dialog {cut(dialog.dialogue_id)} was there before, in {file_of[dialog.dialogue_id].name}; "
                                 "remove one of the two, or fetch the files again")

@@ -23,11 +23,11 @@ import msgspec
 import pandas as pd
 import pyarrow as pa
 
-from scripts.clean.captions import Count, cleaner_arguments, shaped, write_corpus
+from scripts.clean.captions import Count, cleaner_arguments, write_corpus
 from scripts.clean.dailydialog import repaired
+from scripts.clean.json_lists import entries_of
 from scripts.common.program import UserError, cut, execute, log, shown
 from scripts.common.tables import CHALLENGE
-from scripts.common.texts import json_of, text_of
 
 FILE = "test.json"
 SPLITS = ("test", "extras")
@@ -52,24 +52,6 @@ class Instance(msgspec.Struct):
     incorrect1_rule: str
     incorrect2: str
     incorrect2_rule: str
-
-
-def read(file: Path) -> pd.DataFrame:
-    """One row an instance, columns as the file's keys. Raises UserError that names the instance that cannot be read."""
-    def behind(before: str) -> str:
-        ids = re.findall(r'"id"\s*+:\s*+([^\s,}]{1,80})', before)
-        return f", in or just behind instance {cut(ids[-1])}" if ids else ", before the first instance's id"
-
-    values = json_of(text_of(file), str(file), behind=behind)
-    if not isinstance(values, list) or not values:
-        raise UserError(f"{file}: holds no list of instances; fetch it again")
-    rows = []
-    for number, value in enumerate(values, 1):
-        name = f"the instance at place {number}"
-        if isinstance(value, dict) and "id" in value:
-            name = f"instance {cut(value['id']) if isinstance(value['id'], str) else shown(value['id'])}"
-        rows.append(msgspec.structs.asdict(shaped(value, Instance, f"{file}: {name}")))
-    return pd.DataFrame(rows).astype({"id": str})
 
 
 def refuse(wrong: pd.DataFrame, file: Path, why: str) -> None:
@@ -113,7 +95,7 @@ def dialogs(instances: pd.DataFrame, file: Path) -> tuple[pd.Series, list[tuple[
 
 def main(given: argparse.Namespace) -> None:
     file = given.fetched / FILE
-    instances = read(file)
+    instances = pd.DataFrame([msgspec.structs.asdict(one) for one in entries_of(file, Instance, "instance", "id")]).astype({"id": str})
     refuse(instances[instances["id"].duplicated()], file, "its id occurs a second time")
     for column in ("incorrect1_rule", "incorrect2_rule"):
         refuse(instances[~instances[column].isin(RULES)], file, f"{column} is {{{column}}}, not one of {', '.join(RULES)}")

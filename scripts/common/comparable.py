@@ -1,4 +1,4 @@
-"""What of a plan can be compared: runs whose settings are equal but for one. A run is one of scripts/common/configuration.py. Standard library only.
+"""What of a plan can be compared: runs whose settings are equal but for one. A run is one of scripts/common/plan.py. Standard library only.
 
 What they are told by stands in rows of metrics: experiment, source, dataset, model, method.
 """

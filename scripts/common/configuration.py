@@ -1,112 +1,24 @@
 """The configuration: checked in full before anything runs, then resolved into runs and datasets."""
 
-import hashlib
+import itertools
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
 
+from scripts.common.entries import Entries
 from scripts.common.grid import Dataset, datasets, levels_of
 from scripts.common.initial import Initials
 from scripts.common.models import STAGES, stage_of
-from scripts.common.objectives import check_objectives, weights_of
-from scripts.common.plain_json import as_json
-from scripts.common.probe import BLIND, Known, LeftOut, does_fit, fitting, kind_in_words, needs_in_words
+from scripts.common.objectives import check_objectives
+from scripts.common.plan import CONTROL, Plan, Run, has_seed, run_of, settings_of
+from scripts.common.probe import BLIND, LeftOut, does_fit, fitting, kind_in_words, needs_in_words
 from scripts.common.program import UserError, closest
 from scripts.common.prompts import PARADIGM as LIKELIHOOD
 from scripts.common.prompts import check_own, prompts_of
-from scripts.common.schemas import VALIDATOR, check_entry, shown
+from scripts.common.schemas import VALIDATOR, shown
 
 MOST_RUNS = 50_000  # of one experiment: more is a slip
-CONTROL = "control"  # the method of models of this kind
-SCORING = {"max_length", "precision"}  # the training settings that a run without learning has as well
 PROBED, FITTING = "probed", "fitting"  # words in place of lists: the models that `model:` names, the methods that fit each of them
-
-
-@dataclass(frozen=True)
-class Run:
-    """One training run: results/train/<study>/<name>/. Equal settings give equal names."""
-
-    study: str
-    name: str
-    dataset: Dataset
-    model: str
-    method: str
-    settings: str  # sorted JSON: study, source, dataset, data, model, method, training, seed, and the wording where there are several
-    wording: str | None = None  # of a method with prompts
-    begins_with: str | None = None  # the run whose weights it begins with; None: the model's own
-
-
-@dataclass
-class Plan:
-    """What a configuration asks for; `experiments` maps a name to the names of its runs."""
-
-    runs: dict[str, Run] = field(default_factory=dict)
-    experiments: dict[str, list[str]] = field(default_factory=dict)
-    datasets: dict[str, Dataset] = field(default_factory=dict)  # by folder
-    initials: set[str] = field(default_factory=set)  # the experiments whose runs others begin with, by `initial` or as an MLM or CLM stage
-    maker_of: dict[str, str] = field(default_factory=dict)  # by model of an MLM or CLM stage: the run that makes it
-    left_out: list[LeftOut] = field(default_factory=list)  # by `methods: fitting`: what does not fit, and why
-
-
-def has_seed(how: dict, training: dict) -> bool:
-    """Whether a method's runs differ by seed: they learn, and are no controls, or have a head or examples that are drawn."""
-    if how.get("paradigm") == LIKELIHOOD:
-        return training["shots"] > 0
-    return how["learns"] and how.get("paradigm") != CONTROL or how.get("fresh_head", False)
-
-
-def _settings(training: dict, study: dict, how: dict) -> dict:
-    """The settings that have an effect on a run: others must not make another run of it."""
-    if how.get("paradigm") == CONTROL:
-        return {}
-    if how.get("paradigm") == LIKELIHOOD:
-        return {"shots": 0} | {key: value for key, value in training.items() if key in {*SCORING, "shots"}}
-    if not how["learns"]:
-        return {key: value for key, value in training.items() if key in SCORING}
-    without = {"shots"}
-    if "held_out" in study:
-        without.add("held_out_fraction")  # a split is held out
-    elif training["held_out_fraction"] == 0:
-        without.add("early_stopping_patience")  # nothing is
-    if not training.get("adapter"):
-        without |= {"adapter", "rank", "alpha", "target"}
-    if not training.get("gradient_checkpointing"):
-        without.add("gradient_checkpointing")
-    weights = weights_of(training, how)
-    if not weights:
-        without.add("objectives")
-    named = {key: ",".join(value) if key == "target" and isinstance(value, list) else value for key, value in training.items()}
-    return {key: value for key, value in (named | {"objectives": weights}).items() if key not in without}
-
-
-def _run(study: str, how: dict, dataset: Dataset, model: str, begins_with: str | None, method: str, wording: str | None, training: dict,
-         seed: int) -> Run:
-    """One run, by the settings that have an effect on it; what neither learns nor draws anything has no seed."""
-    settings = as_json({
-        "study": study, "source": dataset.source, "dataset": dataset.name, "data": json.loads(dataset.options),
-        "model": model, "method": method, "training": training, "seed": seed, **({"made_by": begins_with} if begins_with else {}),
-        **({"wording": wording} if wording else {}),
-    })
-    parts = [dataset.source, dataset.name, model, *([] if method == "train" else [method]), *([wording] if wording else []),
-             *([f"seed-{seed}"] if has_seed(how, training) else []), hashlib.sha256(settings.encode()).hexdigest()[:8]]
-    return Run(study, "-".join(parts), dataset, model, method, settings, wording, begins_with)
-
-
-def control_sets(runs: Iterable[Run]) -> dict[str, list[str]]:
-    """The runs of the controls on each dataset, which one job measures, by its name: {<study>/<source>-<dataset>-controls-<hash>: runs}.
-
-    The hash is over the runs, so that a detour by other controls on the same data leaves these as they are.
-    """
-    by_dataset: dict[Dataset, list[str]] = {}
-    for run in runs:
-        if run.method == CONTROL:
-            by_dataset.setdefault(run.dataset, []).append(run.name)
-    named = {}
-    for dataset, names in by_dataset.items():
-        digest = hashlib.sha256(as_json(sorted(names)).encode()).hexdigest()[:8]
-        named[f"{dataset.study}/{dataset.source}-{dataset.name}-controls-{digest}"] = sorted(names)
-    return named
 
 
 def _nothing_known(name: str, entry: dict, needed: bool) -> dict | None:
@@ -118,38 +30,12 @@ class _Resolver:
     """Turns the experiments of a checked configuration into a plan; what they use of resources/ is checked on the way."""
 
     def __init__(self, config: dict, sources: dict, models: dict, studies: dict, probed: list[str], facts: Callable):
-        self.config, self.probed, self.facts = config, probed, facts
-        self.resources = {"sources": sources, "models": models, "studies": studies}
-        self.checked: dict[tuple[str, str], dict] = {}
+        self.config, self.probed = config, probed
+        self.entries = Entries(sources, models, studies, facts)
         self.plan = Plan()
         self.making: list[str] = []  # the models of stages that are being resolved, each for the next
         self.starts: dict[str, tuple[str, Run]] = {}  # by name the runs that others begin with, each with its experiment
         self.initials = Initials(config["experiments"], models, studies, self.runs_of)
-
-    def entry(self, kind: str, name: str, what: str, names: tuple[str, ...] = ()) -> dict:
-        """An entry of resources/ by name, checked. `what` says for a message who asks."""
-        if name not in self.resources[kind]:
-            raise UserError(f"{what} {shown(name)}{closest(name, [*names, *self.resources[kind]])}")
-        if (kind, name) not in self.checked:
-            self.checked[kind, name] = check_entry(kind, name, self.resources[kind])
-        return self.checked[kind, name]
-
-    def source(self, name: str, study_name: str, study: dict, where: str) -> dict:
-        """A source that the study can read; the source that it is measured on is checked as well."""
-        source = self.entry("sources", name, f"{where}.data: no source", tuple(study.get("source_names", {})))
-        if source["kind"] not in study["reads"]:
-            raise UserError(f"{where}.data: source {name} holds {source['kind']}, "
-                            f"but {study_name} reads {' or '.join(study['reads'])}; name another source")
-        if "measured_on" in source:
-            self.entry("sources", source["measured_on"], f"resources/sources.yaml: {name}.measured_on: no source")
-        return source
-
-    def model(self, name: str, where: str, key: str = "models") -> dict:
-        """A model; the encoder that it stands on is checked as well. key: where the experiment names it."""
-        model = self.entry("models", name, f"{where}.{key}: no model")
-        if "encoder" in model:
-            self.entry("models", model["encoder"], f"resources/models.yaml: {name}.encoder: no model")
-        return model
 
     def models_of(self, experiment: dict, where: str) -> list[str]:
         """The models of an experiment: those that it names or, by the word `probed`, those that `model:` names."""
@@ -158,23 +44,6 @@ class _Resolver:
                             "of resources/models.yaml, or `model: […]` in a preset")
         return self.probed if experiment["models"] == PROBED else experiment["models"]
 
-    def known(self, name: str, where: str, needed: bool) -> Known | None:
-        """What a model can do; None where it is not known and not needed."""
-        entry, stages = self.model(name, where), {}  # by model, the stage that makes it
-        while stage_of(entry) and name not in stages:  # what makes itself is refused where its run is looked for
-            stages[name], made = stage_of(entry)
-            name = made["model"]
-            entry = self.model(name, where)
-        if "esim" in entry:
-            return Known(frozenset({"encoder"}), trained=False)  # it learns as one, and is asked nothing else
-        facts = None if stage_of(entry) else self.facts(name, entry, needed)
-        if needed and not facts:
-            raise UserError(f"{where}: nothing tells of what kind the model {name} is; name its methods")
-        if not facts:
-            return None
-        masked = "mlm" in stages.values() and facts["kind"] == "encoder"
-        return Known(frozenset({*facts["abilities"], *(["mask_filler"] if masked else [])}), bool(stages or facts["weights"]))
-
     def datasets(self, experiment: dict, models: list[str], measures: bool, where: str, study: dict) -> Iterator[Dataset]:
         """The datasets of an experiment's grid. Raises UserError for an option or a source that the study does not have."""
         data, limit = experiment["data"], self.config.get("limit")
@@ -182,13 +51,13 @@ class _Resolver:
             data = data | {"limit": limit}
         levels = levels_of(data, study, where)
         self.check_size(levels, experiment, models, where)
-        kinds = {name: self.source(name, experiment["study"], study, where)["kind"] for name in levels["source"]}
+        kinds = {name: self.entries.source(name, experiment["study"], study, where)["kind"] for name in levels["source"]}
         return datasets(experiment["study"], study, levels, kinds, where)
 
     def check_corpus(self, study_name: str, dataset: Dataset, study: dict, where: str) -> None:
         """Refuse a corpus to learn from (the option learn_from) that is none, or that the study cannot read."""
         if corpus := json.loads(dataset.options).get("learn_from"):
-            self.source(corpus, study_name, study, where)
+            self.entries.source(corpus, study_name, study, where)
 
     def check_size(self, levels: dict, experiment: dict, models: list[str], where: str) -> None:
         """Refuse a grid that nobody means."""
@@ -200,10 +69,9 @@ class _Resolver:
 
     def made_by(self, model: str, where: str) -> str | None:
         """The run that makes a model, which joins the plan; None for a model that is fetched."""
-        plan, made = self.plan, stage_of(self.model(model, where))
-        if made is None:
+        if not (found := stage_of(self.entries.model(model, where))):
             return None
-        stage, (base, name) = made[0], (made[1]["model"], made[1]["experiment"])
+        stage, (base, name) = found[0], (found[1]["model"], found[1]["experiment"])
         if name not in self.config["experiments"]:
             raise UserError(f"{where}.models: {model} is made by the experiment {name}, which this configuration does not "
                             f"have; add it under experiments, with `methods: [{stage}]` and `models: [{base}]`")
@@ -216,7 +84,7 @@ class _Resolver:
         if len(runs) != 1:
             raise UserError(f"configuration: experiments.{name} makes {model}, so it must be one run of {base} by the "
                             f"method {stage}, not {len(runs)}; give it one source, one seed, `models: [{base}]` and `methods: [{stage}]`")
-        plan.maker_of[model] = runs[0].name
+        self.plan.maker_of[model] = runs[0].name
         return self.begun_with(name, runs[0])
 
     def begun_with(self, experiment: str, run: Run) -> str:
@@ -238,14 +106,14 @@ class _Resolver:
     def runs_of(self, name: str) -> Iterator[Run]:
         """The runs of an experiment."""
         experiment, where = self.config["experiments"][name], f"configuration: experiments.{name}"
-        study = self.entry("studies", experiment["study"], f"{where}.study: no study")
+        study = self.entries.study(experiment["study"], where)
         models = self.models_of(experiment, where)
         systems = self.systems(name, models, study, where)
         makers = {model: self.made_by(model, where) for model in dict(systems)}
         training = self.config["training"] | experiment.get("training", {})
         begin = self.initials.runs(name, where) if experiment.get("initial") else None
         if training.get("objectives"):
-            check_objectives(experiment, training, [(study["methods"][method], self.known(model, where, needed=False), model)
+            check_objectives(experiment, training, [(study["methods"][method], self.entries.known(model, where, needed=False), model)
                                                     for model, method in systems if method != CONTROL], where)
         measures = not any(study["methods"][method].get("makes_model") for _, method in systems)
         for dataset in self.datasets(experiment, models, measures, where, study) if systems else ():
@@ -253,17 +121,15 @@ class _Resolver:
             for model, method in systems:
                 how = study["methods"][method]
                 check_method(method, how, json.loads(dataset.options), where)
-                settings = _settings(training, study, how)
+                settings = settings_of(training, study, how)
                 seeds = experiment.get("seeds", self.config["seeds"]) if has_seed(how, settings) else [0]
-                prompted = how.get("paradigm") == LIKELIHOOD
-                for wording in self.wordings(experiment, study, method, where) if prompted else [None]:
-                    for seed in seeds:
-                        run = _run(experiment["study"], how, dataset, model, makers[model], method, wording, settings, seed)
-                        if begin and method != CONTROL:
-                            first, start = self.initials.start(begin, run, where)
-                            self.begun_with(first, start)
-                            run = _run(experiment["study"], how, dataset, model, start.name, method, wording, settings, seed)
-                        yield run
+                wordings = self.wordings(experiment, study, method, where) if how.get("paradigm") == LIKELIHOOD else [None]
+                for wording, seed in itertools.product(wordings, seeds):
+                    run = run_of(experiment["study"], how, dataset, model, makers[model], method, wording, settings, seed)
+                    if begin and method != CONTROL:
+                        start = self.begun_with(*self.initials.start(begin, run, where))
+                        run = run_of(experiment["study"], how, dataset, model, start, method, wording, settings, seed)
+                    yield run
 
     def wordings(self, experiment: dict, study: dict, method: str, where: str) -> list[str]:
         """The wordings of a method that an experiment asks by: all, or those that it names. Raises UserError for an unknown one.
@@ -285,9 +151,9 @@ class _Resolver:
         """The methods by which an experiment asks a model; those that are left out since they do not fit join the plan."""
         experiment = self.config["experiments"][name]
         asked = experiment.get("methods", list(study["methods"])[:1])
-        if CONTROL in self.model(model, where):
+        if CONTROL in self.entries.model(model, where):
             return [CONTROL]
-        known = self.known(model, where, needed=asked == FITTING)
+        known = self.entries.known(model, where, needed=asked == FITTING)
         if asked == FITTING:
             chosen, left_out = fitting(study["methods"], known, self.config.get("fine_tune", "auto"))
             self.plan.left_out += [LeftOut(name, experiment["study"], model, method, why) for method, why in left_out.items()]
@@ -314,11 +180,11 @@ class _Resolver:
         controls = study.get("controls", []) if asked is True else asked or []
         measures = found and not any(study["methods"][method].get("makes_model") for _, method in found)
         for control in controls if measures else []:
-            if CONTROL not in self.model(control, where, "controls"):
+            if CONTROL not in self.entries.model(control, where, "controls"):
                 raise UserError(f"{where}.controls: {control} is no model of kind control; name it under models, or another one here")
             found.append((control, CONTROL))
         for control in (model for model, method in found if method == CONTROL):
-            if "rank_by" in self.model(control, where)[CONTROL] and "choice_id" not in study["columns"]:
+            if "rank_by" in self.entries.model(control, where)[CONTROL] and "choice_id" not in study["columns"]:
                 raise UserError(f"{where}: the control {control} ranks the candidates for one mask, which {experiment['study']} does not "
                                 "have; name another one")
         return list(dict.fromkeys(found))
@@ -345,9 +211,9 @@ def resolve(config: dict, sources: dict, models: dict, studies: dict, probed: li
 
     probed: the names of the models that `model:` asks for (scripts/common/own.py). facts: what is known of a model by its name and
     entry (scripts/fetch/facts.py): {kind, abilities, weights}, or None where it is not known and the third argument, whether it is
-    needed, is False. A model of an MLM or CLM stage brings the run that makes it, `initial` the run that is begun with. Raises UserError for a name that does not exist, naming the
-    experiment and the nearest known name, for a method that does not fit a model, and for a broken entry of resources/ that an
-    experiment uses.
+    needed, is False. A model of an MLM or CLM stage brings the run that makes it, `initial` the run that is begun with. Raises
+    UserError for a name that does not exist, naming the experiment and the nearest known name, for a method that does not fit a
+    model, and for a broken entry of resources/ that an experiment uses.
     """
     _check_model_is_used(config)
     check_own(config.get("prompts") or {}, studies)

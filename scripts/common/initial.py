@@ -1,7 +1,7 @@
 """Which run of another experiment a run begins with (`initial:` of an experiment): the one of the same model whose factors are those
 that `initial` tells or, of those that it does not tell, its own. Standard library only.
 
-A factor is the source, an option of the data, the method, or the seed. A run here is one of scripts/common/configuration.py.
+A factor is the source, an option of the data, the method, or the seed. A run here is one of scripts/common/plan.py.
 """
 
 import json

@@ -40,8 +40,8 @@ def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
         best = of_study.loc[of_study["value"].idxmax()]
         note = ", sample data" * bool(best["sample"]) + (f", at most {best['limit']:,.0f} items" if pd.notna(best["limit"]) else "")
         same = [name for name in POINT if name in table and pd.notna(best[name])]
-        beside = table[(table[same] == best[same]).all(axis=1) & (table["metric"] == f"{study['headline']}_above_control")]
-        above = "without a control;" if beside.empty else above_control(beside.iloc[0])
+        distance = table[(table[same] == best[same]).all(axis=1) & (table["metric"] == f"{study['headline']}_above_control")]
+        above = "without a control;" if distance.empty else above_control(distance.iloc[0])
         known = pd.notna(best["ci_low"])
         interval = f"{per_cent(best['ci_low'])} to {per_cent(best['ci_high'])}" if known else "one group: no interval"
         method = "" if best["method"] in ("train", None) else f", {best['method'].replace('_', ' ')},"

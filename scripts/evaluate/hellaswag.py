@@ -29,10 +29,11 @@ from scripts.common.program import UserError, execute
 from scripts.common.tables import CHOICES
 from scripts.evaluate.arguments import evaluation_arguments, evaluation_given
 from scripts.evaluate.bootstrap import resampling
-from scripts.evaluate.experiment import Run, read_examples, read_scores, read_sources, replicates_of, runs_by_dataset, write_metrics
-from scripts.evaluate.external import Answered, external_systems, score_predictions
+from scripts.evaluate.experiment import Run, read_examples, read_scores, replicates_of
+from scripts.evaluate.external import Answered
 from scripts.evaluate.people import System, people_rows
-from scripts.evaluate.people_answers import answers_given, on_split
+from scripts.evaluate.people_answers import on_split
+from scripts.evaluate.study import evaluate
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share, sums_by_group
 from scripts.evaluate.timedial_ranking import checked, outranked, outranked_by_chance
 
@@ -109,19 +110,8 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
 
 
 def main(given: argparse.Namespace) -> None:
-    if given.predictions:
-        score_predictions(given, ANSWERED, of_file, PRINTED)
-        return
-    datasets = runs_by_dataset(given.trained, given.runs)
-    sources = read_sources(given.sources, {source for source, _ in datasets})
-    external = external_systems(given.external, given.build, ANSWERED)
-    people = answers_given(given, ANSWERED.study, datasets, ANSWERED.labels[0])
-    write_metrics(measure(datasets, external, given.build, sources, given.resamples, people), SCHEMA, given)
-
-
-def arguments() -> argparse.ArgumentParser:
-    return evaluation_arguments(__doc__)
+    evaluate(given, ANSWERED, SCHEMA, measure, of_file, PRINTED)
 
 
 if __name__ == "__main__":
-    execute(main, evaluation_given(arguments()))
+    execute(main, evaluation_given(evaluation_arguments(__doc__)))

@@ -31,6 +31,7 @@ Writes a Parquet file (schema metrics: scripts/common/tables.py)
 
 import argparse
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -44,13 +45,13 @@ from scripts.common.program import execute
 from scripts.common.tables import ANSWERS
 from scripts.evaluate.arguments import evaluation_arguments, evaluation_given
 from scripts.evaluate.bootstrap import resampling
-from scripts.evaluate.experiment import (
-    EXTERNAL, Run, read_examples, read_scores, read_sources, replicates_of, runs_by_dataset, write_metrics)
-from scripts.evaluate.external import Answered, external_systems, print_rows, score_predictions
+from scripts.evaluate.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of
+from scripts.evaluate.external import Answered, print_rows
 from scripts.evaluate.mctaco_predictions import as_margins, read_judgements, released_judgements
 from scripts.evaluate.mctaco_ranges import one_range
 from scripts.evaluate.people import System, people_rows
-from scripts.evaluate.people_answers import answers_given, on_split
+from scripts.evaluate.people_answers import on_split
+from scripts.evaluate.study import evaluate, parts_of
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share
 
 RANGED = ["duration", "frequency"]  # what is asked for is one range; in ordering, hours before and hours after can both be right
@@ -211,25 +212,22 @@ def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
     return [row for row in of_dataset(read_examples(file, ANSWERS, 2), split, systems, resamples) if row["method"] == EXTERNAL]
 
 
-def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path,
-            fetched: Path | None, sources: dict, resamples: int, people: pd.DataFrame | None = None) -> list[dict]:
+def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
+            resamples: int, people: pd.DataFrame | None = None, fetched: Path | None = None) -> list[dict]:
     """Every metric of the runs of an experiment, of predictions made elsewhere (external_systems()), and of what was released with
-    its corpora (schema metrics, less the experiment)."""
+    its corpora, where these are given (schema metrics, less the experiment); people: of answers_given()."""
     rows, released = [], set()
-    for (source, dataset), systems in datasets.items():
-        facts = next(iter(systems.values()))[0].facts
-        options = facts["data_options"]
-        for split in sources[source]["evaluate"]:
-            answers = read_examples(build / source / dataset / f"{split}.parquet", ANSWERS, 2)
-            limit = options.get("limit")
-            same = {"study": "mctaco", "source": source, "split": split, "limit": limit, "sample": "sample" in sources[source]}
-            every = systems | external.get((source, dataset, split), {})
-            answered = on_split(people, facts, split, answers.assign(unit=answers["group_id"]))
-            rows += [same | {"dataset": dataset} | options | row for row in of_dataset(answers, split, every, resamples, answered)]
-            if fetched and (source, split, limit) not in released:
-                released.add((source, split, limit))
-                entries = {name: entry for name, entry in sources[source].get("predictions", {}).items() if entry["split"] == split}
-                rows += [same | row for row in of_released(answers, entries, fetched / source, resamples)]
+    for part in parts_of(datasets, external, build, sources):
+        answers, entry, options = read_examples(part.file, ANSWERS, 2), sources[part.source], part.facts["data_options"]
+        limit = options.get("limit")
+        same = {"study": "mctaco", "source": part.source, "split": part.split, "limit": limit, "sample": "sample" in entry}
+        answered = on_split(people, part.facts, part.split, answers.assign(unit=answers["group_id"]))
+        rows += [same | {"dataset": part.dataset} | options | row
+                 for row in of_dataset(answers, part.split, part.systems, resamples, answered)]
+        if fetched and (part.source, part.split, limit) not in released:
+            released.add((part.source, part.split, limit))
+            of_split = {name: one for name, one in entry.get("predictions", {}).items() if one["split"] == part.split}
+            rows += [same | row for row in of_released(answers, of_split, fetched / part.source, resamples)]
     return rows
 
 
@@ -249,15 +247,7 @@ def main(given: argparse.Namespace) -> None:
     if given.gold:
         score_released(given.gold, given.predictions, given.resamples)
         return
-    if given.predictions:
-        score_predictions(given, ANSWERED, of_file, PRINTED)
-        return
-    datasets = runs_by_dataset(given.trained, given.runs)
-    sources = read_sources(given.sources, {source for source, _ in datasets})
-    external = external_systems(given.external, given.build, ANSWERED)
-    people = answers_given(given, ANSWERED.study, datasets, ANSWERED.labels[0])
-    rows = measure(datasets, external, given.build, given.fetched, sources, given.resamples, people)
-    write_metrics(rows, SCHEMA, given)
+    evaluate(given, ANSWERED, SCHEMA, partial(measure, fetched=given.fetched), of_file, PRINTED)
 
 
 def arguments() -> argparse.ArgumentParser:

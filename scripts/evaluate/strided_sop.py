@@ -38,11 +38,12 @@ from scripts.common.tables import STRIDED_PAIRS, read_complete
 from scripts.evaluate import orders, predicted_strides, spans
 from scripts.evaluate.arguments import evaluation_arguments, evaluation_given
 from scripts.evaluate.bootstrap import resampling
-from scripts.evaluate.experiment import Run, label_scores, read_sources, replicates_of, runs_by_dataset, write_metrics
-from scripts.evaluate.external import Answered, external_systems, score_predictions
+from scripts.evaluate.experiment import Run, label_scores, replicates_of
+from scripts.evaluate.external import Answered
 from scripts.evaluate.people import System, people_rows
-from scripts.evaluate.people_answers import answers_given, on_split, refuse_answers
+from scripts.evaluate.people_answers import on_split, refuse_answers
 from scripts.evaluate.strided_slices import READ, parts_of, slices_of
+from scripts.evaluate.study import evaluate
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share, sums_by_group
 
 METRIC = {"held_out": "accuracy", "last": "accuracy", "direct": "accuracy", "peak": "peak_accuracy"}
@@ -252,15 +253,7 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
 
 
 def main(given: argparse.Namespace) -> None:
-    if given.predictions:
-        score_predictions(given, ANSWERED, of_file, {})
-        return
-    datasets = runs_by_dataset(given.trained, given.runs)
-    sources = read_sources(given.sources, {source for source, _ in datasets})
-    answers = answers_given(given, ANSWERED.study, datasets, ANSWERED.labels[0])
-    external = external_systems(given.external, given.build, ANSWERED)
-    rows = measure(datasets, external, given.build, sources, given.resamples, answers)
-    write_metrics(rows, SCHEMA, given)
+    evaluate(given, ANSWERED, SCHEMA, measure, of_file, {})
 
 
 if __name__ == "__main__":

@@ -37,11 +37,11 @@ from scripts.common.program import UserError, execute
 from scripts.common.tables import NLI, VARIED
 from scripts.evaluate.arguments import evaluation_arguments, evaluation_given
 from scripts.evaluate.bootstrap import resampling
-from scripts.evaluate.experiment import (
-    EXTERNAL, Run, read_examples, read_scores, read_sources, replicates_of, runs_by_dataset, write_metrics)
-from scripts.evaluate.external import Answered, external_systems, score_predictions
+from scripts.evaluate.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of
+from scripts.evaluate.external import Answered
 from scripts.evaluate.people import System, people_rows
-from scripts.evaluate.people_answers import answers_given, on_split
+from scripts.evaluate.people_answers import on_split
+from scripts.evaluate.study import evaluate, parts_of
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows
 
 LABELS = ["entailment", "neutral", "contradiction"]
@@ -197,28 +197,17 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
     """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
     answers_given()."""
     rows = []
-    for (source, dataset), systems in datasets.items():
-        facts = next(iter(systems.values()))[0].facts
-        reduced, held_out = facts["data_options"]["test_templates"] is not None, facts["data_options"]["held_out"]
-        for split in sources[source]["evaluate"]:
-            pairs = read_pairs(build / source / dataset / f"{split}.parquet")
-            same = {"study": facts["study"], "source": source, "dataset": dataset, "held_out": held_out,
-                    "sample": reduced, "limit": facts["data_options"].get("limit")}
-            every = systems | external.get((source, dataset, split), {})
-            answered = on_split(people, facts, split, pairs.assign(unit=pairs["example_id"]))
-            rows += [same | row for row in of_dataset(pairs, held_out, split, every, resamples, answered)]
+    for part in parts_of(datasets, external, build, sources):
+        pairs, options = read_pairs(part.file), part.facts["data_options"]
+        same = {"study": part.facts["study"], "source": part.source, "dataset": part.dataset, "held_out": options["held_out"],
+                "sample": options["test_templates"] is not None, "limit": options.get("limit")}
+        answered = on_split(people, part.facts, part.split, pairs.assign(unit=pairs["example_id"]))
+        rows += [same | row for row in of_dataset(pairs, options["held_out"], part.split, part.systems, resamples, answered)]
     return rows
 
 
 def main(given: argparse.Namespace) -> None:
-    if given.predictions:
-        score_predictions(given, ANSWERED, of_file, {})
-        return
-    datasets = runs_by_dataset(given.trained, given.runs)
-    sources = read_sources(given.sources, {source for source, _ in datasets})
-    people = answers_given(given, ANSWERED.study, datasets, ANSWERED.labels[0])
-    rows = measure(datasets, external_systems(given.external, given.build, ANSWERED), given.build, sources, given.resamples, people)
-    write_metrics(rows, SCHEMA, given)
+    evaluate(given, ANSWERED, SCHEMA, measure, of_file, {})
 
 
 if __name__ == "__main__":

@@ -44,11 +44,11 @@ from scripts.common.program import UserError, execute
 from scripts.common.tables import CLOZE
 from scripts.evaluate.arguments import evaluation_arguments, evaluation_given
 from scripts.evaluate.bootstrap import resampling
-from scripts.evaluate.experiment import (
-    EXTERNAL, Run, read_examples, read_scores, read_sources, replicates_of, runs_by_dataset, write_metrics)
-from scripts.evaluate.external import Answered, external_systems, print_rows, score_predictions
+from scripts.evaluate.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of
+from scripts.evaluate.external import Answered, print_rows
 from scripts.evaluate.people import System, people_rows
-from scripts.evaluate.people_answers import answers_given, on_split
+from scripts.evaluate.people_answers import on_split
+from scripts.evaluate.study import evaluate, parts_of
 from scripts.evaluate.tally import MEASURES, metric_rows
 from scripts.evaluate.timedial_files import read_gold, read_scores_file
 from scripts.evaluate.timedial_ranking import ACCURACY, checked, outranked, outranked_by_chance, tallies_of
@@ -105,36 +105,30 @@ def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
     return of_dataset(options, {(run.facts["model"], run.facts["method"]): [run]}, split, EXTERNAL, resamples)
 
 
-def of_source(source: str, dataset: str, systems: dict[tuple, list[Run]], external: dict[tuple, dict[tuple, list[Run]]], build: Path,
-              sources: dict, resamples: int, people: pd.DataFrame | None = None) -> list[dict]:
-    """Every metric of the systems that learnt from one dataset, on every split that its source is measured on; external: of
-    external_systems()."""
-    measured_on, domain = sources[source].get("measured_on", source), sources[source].get("domain")
-    if domain not in ("in", "out"):
-        raise UserError(f"resources/sources.yaml: {source} does not say of which domain it is to {measured_on}; write "
-                        "`domain: in` or `domain: out`")
-    folder, rows = build / source / dataset, []
-    same = {"study": "timedial", "source": source, "measured_on": measured_on, "dataset": dataset,
-            "sample": "sample" in sources[source] or "sample" in sources[measured_on]}
-    facts = next(iter(systems.values()))[0].facts
-    same |= facts["data_options"]
-    for split in sources[measured_on]["evaluate"]:
-        file = folder / f"{split}.parquet"
-        options = read_examples(file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)
-        if len(options):  # a set may come without extras
-            every = systems | external.get((source, dataset, split), {})
-            answered = on_split(people, facts, split, options.assign(unit=options["instance_id"]))
-            found = of_dataset(checked(options, file), every, split, domain, resamples, answered)
-            rows += [same | {"split": split} | row for row in found]
-    return rows
+def domain_of(source: str, sources: dict) -> str:
+    """Whether a source is of the domain of what it is measured on: in, or out. Raises UserError where its entry does not say."""
+    if (domain := sources[source].get("domain")) not in ("in", "out"):
+        raise UserError(f"resources/sources.yaml: {source} does not say of which domain it is to {sources[source].get('measured_on', source)}; "
+                        "write `domain: in` or `domain: out`")
+    return domain
 
 
 def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
             resamples: int, people: pd.DataFrame | None = None) -> list[dict]:
     """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
     answers_given()."""
-    return [row for (source, dataset), systems in datasets.items()
-            for row in of_source(source, dataset, systems, external, build, sources, resamples, people)]
+    rows = []
+    for part in parts_of(datasets, external, build, sources):
+        domain, measured_on = domain_of(part.source, sources), sources[part.source].get("measured_on", part.source)
+        same = {"study": "timedial", "source": part.source, "measured_on": measured_on, "dataset": part.dataset,
+                "sample": "sample" in sources[part.source] or "sample" in sources[measured_on]}
+        options = read_examples(part.file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)
+        if options.empty:  # a set may come without extras
+            continue
+        answered = on_split(people, part.facts, part.split, options.assign(unit=options["instance_id"]))
+        found = of_dataset(checked(options, part.file), part.systems, part.split, domain, resamples, answered)
+        rows += [same | part.facts["data_options"] | {"split": part.split} | row for row in found]
+    return rows
 
 
 def score_released(gold_file: Path, predictions: list[Path], resamples: int) -> None:
@@ -154,20 +148,9 @@ def main(given: argparse.Namespace) -> None:
     if given.gold:
         score_released(given.gold, given.predictions, given.resamples)
         return
-    if given.predictions:
-        score_predictions(given, ANSWERED, of_file, PRINTED)
-        return
-    datasets = runs_by_dataset(given.trained, given.runs)
-    sources = read_sources(given.sources, {source for source, _ in datasets})
-    external = external_systems(given.external, given.build, ANSWERED)
-    people = answers_given(given, ANSWERED.study, datasets, ANSWERED.labels[0])
-    rows = measure(datasets, external, given.build, sources, given.resamples, people)
-    write_metrics(rows, SCHEMA, given)
-
-
-def arguments() -> argparse.ArgumentParser:
-    return evaluation_arguments(__doc__, gold="TimeDial's test.json, for predictions of one object a line: id and scores")
+    evaluate(given, ANSWERED, SCHEMA, measure, of_file, PRINTED)
 
 
 if __name__ == "__main__":
-    execute(main, evaluation_given(arguments()))
+    execute(main, evaluation_given(evaluation_arguments(
+        __doc__, gold="TimeDial's test.json, for predictions of one object a line: id and scores")))

@@ -1,66 +1,59 @@
-"""List the studies that are there, each with a link to its page: what a configuration's `name` has kept apart.
+"""List the studies that are there, each with a link to its page and what it found: what a configuration's `name` has kept apart.
 
-Reads  metrics.parquet of each study, whose folder has the study's name
+Reads  metrics.parquet of each study, whose folder has the study's name; findings.json, which its page wrote beside itself
+       (scripts/publish/site.py), so that the list says what the page says
 Writes the HTML file, beside the folders of the studies' pages
 
-    python -m scripts.publish.index results/evaluate/*/metrics.parquet --output results/publish/index.html
+    python -m scripts.publish.index results/evaluate/*/metrics.parquet --findings results/publish/*/findings.json \\
+        --output results/publish/index.html
 """
 
 import argparse
-from html import escape
+import json
 from pathlib import Path
 
 import pandas as pd
 
 from scripts.common.files import whole
-from scripts.common.program import execute, log, parser
+from scripts.common.program import UserError, execute, log, parser
 from scripts.common.tables import read_metrics
 from scripts.publish.marks import at_most
+from scripts.publish.parts import templates
 
-PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>timestride: studies</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; margin: 3rem auto; max-width: 60rem; padding: 0 1rem; color: #1d1d1f }}
-table {{ border-collapse: collapse; width: 100% }}
-th, td {{ text-align: left; vertical-align: top; padding: .5rem .8rem .5rem 0; border-top: 1px solid #d0d0d5 }}
-</style>
-<h1>Studies</h1>
-<table>
-<tr><th>Study</th><th>Measures</th><th>Corpora</th><th>Experiments</th></tr>
-{rows}
-</table>
-</html>
-"""
+TOLD = ("short", "clauses", "who", "caveats", "marks")  # of a Finding (scripts/publish/findings.py)
 
 
-def listed(values: pd.Series) -> str:
-    """Different values, as text for a cell."""
-    return escape(", ".join(sorted(set(values.dropna().astype(str)))).replace("_", " "))
+def read_findings(file: Path) -> dict:
+    """The findings of a page and the caveats that all of them share. Raises UserError where the file holds none."""
+    try:
+        told = json.loads(file.read_text(encoding="utf-8"))
+        return {"findings": [{name: one[name] for name in TOLD} for one in told["findings"]], "shared_caveats": told["shared_caveats"]}
+    except (ValueError, TypeError, KeyError):
+        raise UserError(f"{file}: holds no findings of a page; remove it and publish its study again") from None
 
 
-def row_of(name: str, metrics: pd.DataFrame) -> str:
-    """The row of a study; metrics: columns study, source, experiment, sample, limit."""
+def told_of(name: str, metrics: pd.DataFrame, findings: dict[str, Path]) -> dict:
+    """What the list tells of a study; metrics: columns source, experiment, sample, limit; findings: the files by study."""
     marks = ["sample data"] * bool(metrics["sample"].all()) + [at_most(limit) for limit in sorted(metrics["limit"].dropna().unique())]
-    note = f" ({', '.join(marks)})" if marks else ""
-    cells = [f'<a href="{escape(name)}/index.html">{escape(name)}</a>{note}', listed(metrics["study"]), listed(metrics["source"]),
-             str(metrics["experiment"].nunique())]
-    return "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"
+    return {"name": name, "marks": marks, "experiments": metrics["experiment"].nunique(),
+            "corpora": [source.replace("_", " ") for source in sorted(metrics["source"].dropna().unique())],
+            **(read_findings(findings[name]) if name in findings else {"findings": None, "shared_caveats": []})}
 
 
 def main(given: argparse.Namespace) -> None:
+    findings = {file.parent.name: file for file in given.findings}
     tables = {file.parent.name: read_metrics(file).to_pandas() for file in given.metrics}
-    rows = "\n".join(row_of(name, metrics) for name, metrics in sorted(tables.items()))
+    published = [told_of(name, metrics, findings) for name, metrics in sorted(tables.items())]
+    html = templates().get_template("index.html.j2").render({"published": published})
     with whole(given.output) as place:
-        place.write_text(PAGE.format(rows=rows), encoding="utf-8")
+        place.write_text(html, encoding="utf-8")
     log.info("%s: %d studies", given.output, len(tables))
 
 
 def arguments() -> argparse.ArgumentParser:
     asked = parser(__doc__)
     asked.add_argument("metrics", nargs="+", type=Path, help="metrics.parquet of each study")
+    asked.add_argument("--findings", nargs="*", type=Path, default=[], help="findings.json of each study whose page wrote it")
     asked.add_argument("--output", type=Path, required=True, help="the HTML file to write")
     return asked
 

@@ -2,8 +2,15 @@
 
 import base64
 import re
+from pathlib import Path
 
+import jinja2
+
+from scripts.publish.policy import policy_hash
+
+TEMPLATES = Path(__file__).parent / "templates"
 SHOWN = 45  # words of a caption that are not folded away
+LONG = 200  # words from which on a table is folded away
 
 
 def data_url(svg: bytes) -> str:
@@ -26,3 +33,17 @@ def told_and_folded(texts: list[str]) -> dict[str, list[str]]:
     if len(" ".join([rest, *texts[1:]]).split()) <= SHOWN // 3:  # too little to fold
         return {"told": texts, "folded": []}
     return {"told": [" ".join(sentences[:number])], "folded": [*([rest] if rest else []), *texts[1:]]}
+
+
+def is_long(markup: str) -> bool:
+    """Whether a part of the page has so many words that it is folded away."""
+    return len(re.sub(r"<[^>]*>", " ", markup).split()) >= LONG
+
+
+def templates() -> jinja2.Environment:
+    """The parts of the page; what they are given is escaped, and its policy names the hashes of its styles and its script."""
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+                                     keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
+    environment.filters["sha256"] = policy_hash
+    environment.tests["long"] = is_long
+    return environment

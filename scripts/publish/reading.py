@@ -29,7 +29,7 @@ def system_title(column: str) -> str:
 
 def cell(text: str) -> dict:
     """A cell of a card; what someone answered wrong ends with a cross."""
-    return {"text": text, "wrong": text.endswith("×")}
+    return {"text": text.replace(" ×", "\N{NO-BREAK SPACE}×"), "wrong": text.endswith("×")}
 
 
 def card_of(rows: pd.DataFrame, of_item: list[str], of_option: list[str], systems: list[str]) -> dict:

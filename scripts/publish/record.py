@@ -106,8 +106,8 @@ def write_record(told: dict, output: Path) -> None:
         record = record_of(told, facts, columns, write_resources(told["figures"], folder))
         (folder / FACTS).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         (folder / "README.md").write_text(page(record, len(metrics)), encoding="utf-8")
-    with whole(output.parent / "README.md") as beside:
-        beside.write_text(index(output.parent), encoding="utf-8")
+    with whole(output.parent / "README.md") as readme:
+        readme.write_text(index(output.parent), encoding="utf-8")
     size, largest = size_of(output)
     log.info("%s: %d runs, %d numbers, %d figures, %d tables, %.1f MB", output, len(facts), len(metrics), len(told["figures"]),
              len(told["tables"]), size / 1e6)

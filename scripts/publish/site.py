@@ -6,7 +6,7 @@ follows resources/figures.yaml, study by study; every text from a corpus, a reso
 Reads  metrics.parquet, resources/{figures,studies,sources,models}.yaml, resources/published.csv, the captions that
        figures.yaml names (beside resources/), resources/left_out.yaml where anything was left out, <publish>/figures/<name>.svg, <publish>/tables/<name>.csv,
        cleaning.csv of each source, run.json of each run
-Writes the page
+Writes the page, and findings.json beside it: what its first screen says, for the list of studies (scripts/publish/index.py)
 
     python -m scripts.publish.site --metrics results/evaluate/default/metrics.parquet --resources resources \\
         --publish results/publish --cleaning results/clean/*/cleaning.csv --runs results/train/*/*/run.json \\
@@ -19,9 +19,9 @@ import argparse
 import json
 import os
 import re
+from dataclasses import asdict
 from pathlib import Path
 
-import jinja2
 import pandas as pd
 import yaml
 
@@ -39,15 +39,14 @@ from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.machines import machine_of, mixture
 from scripts.publish.marks import with_replicates
 from scripts.publish.names import OF_PEOPLE, load, method_title, model_title
-from scripts.publish.parts import data_url, size_of, told_and_folded
-from scripts.publish.policy import policy_hash
+from scripts.publish.parts import data_url, size_of, templates, told_and_folded
 from scripts.publish.provenance import provenance_of
 from scripts.publish.reading import cards_of
 from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.layout import read_left_out
 
 ALL = "all"  # the study of what is about all of them
-TEMPLATES = Path(__file__).parent / "templates"
+WIDE = 14  # characters from which on a column of a table is not squeezed to the width of its longest word
 OTHERS = {"figure": ["pdf", "png", "svg", "csv"], "table": ["csv", "md", "tex"]}
 FOLDERS = {"figure": "figures", "table": "tables"}
 
@@ -68,20 +67,22 @@ def over_replicates(texts: list[str], runs: list[dict]) -> list[str]:
 
 
 def readable_table(file: Path, heads: list[str] | None) -> dict:
-    """A CSV of text cells: which columns are numbers, and the rows in groups by `heads`.
+    """A CSV of text cells: the look of each column (a CSS class: n of numbers, wide of long texts), and the rows in groups by `heads`.
 
-    heads is the columns that head the groups; None for the words before the first number.
+    heads is the columns that head the groups; None for the words before the first number, as many of them as make groups of several rows.
     """
     table = read_csv(file)
     number = dict(zip(table, table.apply(lambda column: column.str.fullmatch(r"[-−]?[\d,.–e]*( ± [\d.]+)?").all())))
     if heads is None:
         numbers = [name for name in table if number[name]]
         heads = list(table)[: list(table).index(numbers[0])] if numbers else []
+        while len(heads) > 1 and 2 * len(table[heads].drop_duplicates()) > len(table):
+            heads = heads[:-1]
     rest = [name for name in table if name not in heads]
     groups: dict[tuple, list] = {}
     for head, row in zip(table[heads].to_numpy().tolist(), table[rest].to_numpy().tolist()):
         groups.setdefault(tuple(head), []).append(row)
-    return {"header": rest, "number": [number[name] for name in rest],
+    return {"header": rest, "looks": ["n" if number[name] else "wide" if table[name].str.len().max() > WIDE else "" for name in rest],
             "groups": [{"title": " · ".join(filter(None, head)), "rows": rows} for head, rows in groups.items()]}
 
 
@@ -190,14 +191,6 @@ def run_title(fact: dict, models: dict) -> str:
             + ("" if wording is None else f", wording {wording}"))
 
 
-def templates() -> jinja2.Environment:
-    """The parts of the page; what they are given is escaped, and its policy names the hashes of its styles and its script."""
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
-                                     keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
-    environment.filters["sha256"] = policy_hash
-    return environment
-
-
 def main(given: argparse.Namespace) -> None:
     resources, root = given.resources, given.resources.resolve().parent
     sources, models, studies = (load(resources / f"{name}.yaml") for name in ("sources", "models", "studies"))
@@ -241,8 +234,9 @@ def main(given: argparse.Namespace) -> None:
         "metrics_sha256": sha256_of(given.metrics), "made_by": provenance_of(runs),
         "configuration": yaml.safe_dump(configuration, sort_keys=False, allow_unicode=True),
     })
-    with whole(given.output) as beside_it:
-        beside_it.write_text(html, encoding="utf-8")
+    with whole(given.output) as place, whole(given.output.with_name("findings.json")) as beside_it:
+        place.write_text(html, encoding="utf-8")
+        beside_it.write_text(json.dumps({"findings": [asdict(one) for one in found], "shared_caveats": shared_caveats(found)}, indent=1), encoding="utf-8")
     log.info("%s: %d studies, %d figures and tables, %d KB", given.output, len(sections),
              sum(len(section["items"]) for section in sections), len(html.encode()) // 1024)
 

@@ -85,7 +85,7 @@ def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcom
     return found
 
 
-def beside(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
+def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
     """How a metric lies beside that of other rows (`than`, one mapping or several) which are the same in the columns `same`."""
     found = []
     for than in claim["than"] if isinstance(claim["than"], list) else [claim["than"]]:
@@ -109,7 +109,7 @@ def reference(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Ou
     return found
 
 
-SHAPES = {"trend": trend, "difference": beside, "reference": reference}
+SHAPES = {"trend": trend, "difference": contrast, "reference": reference}
 
 
 def outcomes_of(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:

@@ -147,6 +147,7 @@ def card(tmp_path_factory, program) -> Card:
     return Card(tmp_path_factory.mktemp("blind"), program, rows)
 
 
+@pytest.mark.slow
 def test_the_scorecard_shows_it_in_the_cell_of_the_model(card):
     cells = card.cells()
     cell = cells[(cells["study"] == "mctaco") & (cells["model"] == "gpt")]

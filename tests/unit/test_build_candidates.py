@@ -269,7 +269,7 @@ TABLES = st.lists(ROW, min_size=1, max_size=14, unique=True).map(
 
 
 @given(TABLES, st.integers(1, 25), st.integers(0, 3))
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=settings.default.max_examples // 4)
 def test_what_always_holds(questions, limit, seed):
     candidates = expanded(questions, LISTS, limit, seed)
     key = ["sentence", "question"]

@@ -83,6 +83,7 @@ def build(program, cleaned, output, *, ok=True, **changed):
     return done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", [{}, {"stride": 3}, {"size_matched": 3}, {"max_videos": 3}, {"same_videos": 4}, {"hard": True}, {"limit": 7},
                                      {"limit": 3, "hard": True}])
 def test_shards_give_the_same_dataset(program, cleaned, changed):
@@ -268,6 +269,7 @@ def test_hard_pairs_are_those_that_words_get_wrong(program, worded):
     assert len(turned) == 16 and hard.equals(turned)
 
 
+@pytest.mark.slow
 def test_what_is_hard_does_not_hang_on_the_coin_or_on_the_size(program, worded):
     sets = []
     for number, changed in enumerate(({}, {"label_seed": 9}, {"size_matched": 3})):

@@ -51,6 +51,7 @@ def generated(generate):
     return {challenge_set: generate(challenge_set) for challenge_set in SETS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("challenge_set", SETS)
 def test_sizes_are_the_papers(generated, challenge_set):
     splits = generated[challenge_set]
@@ -182,6 +183,7 @@ def test_sizes_are_settings(generated, generate):
     assert len(one["test"]) * 5 == whole["group_id"].isin(one["test"]["group_id"]).sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("held_out", ["template", "list"])
 def test_a_limit_cuts_what_is_measured_and_nothing_else(generate, held_out):
     whole, fifty, ninety = (generate("temp_order", iterations=1, held_out=held_out, limit=limit) for limit in (None, 50, 90))

@@ -229,6 +229,7 @@ def test_sources_and_duplicates_leave_and_are_counted(corpus):
     assert stored["licence"] == "MIT" and stored["options"]["negatives"] == 3
 
 
+@pytest.mark.slow
 def test_the_leakage_is_published(corpus):
     for name, options in (("s/full", {}), ("s/local", {"context_scope": "local"}), ("s/few", {"max_dialogs": 2})):
         corpus.build(f"build/{name}", **options)
@@ -276,6 +277,7 @@ def test_each_span_is_masked_with_its_own_text_right(corpus):
     assert (built["example_id"] == built["instance_id"] + ":" + built.groupby("instance_id").cumcount().astype(str)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kinds", ["any_kind", "same_kind"])
 def test_no_candidate_equals_another_in_value(corpus, kinds):
     corpus.spans = corpus.spans[corpus.spans["kind"] != "time"]
@@ -430,6 +432,7 @@ def test_the_kind_behind_a_mask(corpus, spans, kind, numeral):
     assert (row["kind"], row["has_numeral"]) == (kind, numeral)
 
 
+@pytest.mark.slow
 def test_max_dialogs_keeps_those_of_a_smaller_number(corpus):
     whole = corpus.build()
     ids, before = {}, set()

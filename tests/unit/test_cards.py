@@ -13,7 +13,7 @@ NAMES = ["no", "yes"]
 OUTCOMES = st.sampled_from([0.0, 1.0, np.nan])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(st.lists(st.tuples(OUTCOMES, OUTCOMES, OUTCOMES), min_size=1, max_size=40), st.integers(1, 12), st.randoms())
 def test_items_are_drawn_in_turn_from_each_cell_whatever_their_order(outcomes, many, chance):
     items = pd.DataFrame(outcomes, columns=KINDS).assign(Item=[f"item {number}" for number in range(len(outcomes))])

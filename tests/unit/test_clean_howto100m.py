@@ -223,7 +223,7 @@ def nulls(videos):
     return [(name, *([None if value != value else value for value in values] for values in lists)) for name, *lists in videos]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples, deadline=None)
 @given(corpora, st.integers(1, 40), st.sampled_from([None, 1]), st.booleans())
 def test_parsing_equals_json_loads(corpus, chunk, indent, ascii_only):
     content = json.dumps(corpus, indent=indent, ensure_ascii=ascii_only).encode()
@@ -334,6 +334,7 @@ def children(process):
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_killed_run_leaves_nothing_partial(program, tmp_path, processes):
     running = begun(program, tmp_path, "--processes", processes)
@@ -352,6 +353,7 @@ def test_a_killed_run_leaves_nothing_partial(program, tmp_path, processes):
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_a_killed_reader_is_told(program, tmp_path):
     running = begun(program, tmp_path, "--processes", 2)
     os.kill(*children(running.pid), signal.SIGKILL)

@@ -164,7 +164,7 @@ VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.di
     SCALARS.filter(lambda key: key == key), inner, max_size=3), max_leaves=6)
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=2 * settings.default.max_examples, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(changes=st.lists(st.tuples(st.sampled_from(PLACES), VALUES), min_size=1, max_size=2))
 def test_any_value_at_any_place_gives_a_plan_or_one_sentence(changes):
     config = default()

@@ -165,7 +165,7 @@ SOURCES = {"c": {"kind": "captions", "title": "C", "licence": "x", "citation": "
 
 def plan_of(monkeypatch, **changed):
     """The plan of one experiment."""
-    monkeypatch.setattr("scripts.common.configuration.check_entry", lambda kind, name, entries: entries[name])
+    monkeypatch.setattr("scripts.common.entries.check_entry", lambda kind, name, entries: entries[name])
     experiment = {"study": "s", "data": {"source": "c"}, "models": ["net"]} | changed
     config = {"run": ["e"], "seeds": [1, 2], "training": {"epochs": 3, "held_out_fraction": 0.1}, "experiments": {"e": experiment}}
     return resolve(config, SOURCES, MODELS, {"s": STUDY})

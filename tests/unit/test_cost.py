@@ -67,6 +67,7 @@ def test_more_gpus_are_faster_to_the_longest_run():
     assert cost.hours_on(runs, "A100", 1) > one
 
 
+@pytest.mark.slow
 def test_the_paper_is_counted_from_stated_sizes(program):
     done = program("benchmarks.cost", "--configfile", ROOT / "presets/paper.yaml", "--results", "nowhere", "--rate", "40")
     assert done.returncode == 0, done.stderr

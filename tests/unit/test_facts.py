@@ -224,6 +224,7 @@ def test_a_hub_model_without_a_tokenizer(tmp_path, server):
 
 # ---- kept
 
+@pytest.mark.slow
 def test_facts_are_read_once_and_anew_when_the_entry_or_the_folder_changes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     folder = saved(tmp_path / "model", bert())

@@ -163,6 +163,7 @@ def mutations(tree: ast.Module):
         vars(place).update(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["common/keyed", "build/span_values"])
 def test_every_changed_place_of_a_module_counts(module):
     tree = ast.parse((ROOT / f"scripts/{module}.py").read_text(encoding="utf-8"))

@@ -43,6 +43,7 @@ def test_damaged_input_is_accepted_or_refused(name, tmp_path):
     assert "refused" in ends, "the damage is none"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["activitynet", "dialogs (parquet)", "evaluate timedial", "unit_normalization"])
 def test_a_real_process_ends_the_same(name, tmp_path):
     target = TARGETS[name]

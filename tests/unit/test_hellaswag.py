@@ -171,6 +171,7 @@ def test_the_highest_ending_is_chosen_and_a_tie_is_wrong_but_of_a_control(measur
     assert set(n["n"]) == {4} and set(n["groups"]) == {2}, "intervals are over videos"
 
 
+@pytest.mark.slow
 def test_its_figures_and_tables(measured, program, tmp_path, monkeypatch):
     (tmp_path / "models.yaml").write_text(json.dumps({"minilm": {"title": "Mini"}}))
     given = ["--metrics", tmp_path / "metrics.parquet", "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml"]

@@ -161,6 +161,7 @@ def test_an_interval_stays_within_a_share_and_around_its_value():
         assert 0 <= low <= value <= high <= 1 and high - low > 0.3
 
 
+@pytest.mark.slow
 @each_row("groups, truth, seeds, f1, below", [
     (2, 0.5, 1, False, 101), (3, 0.8, 3, False, 101), (5, 0.95, 1, False, 101), (10, 0.5, 1, False, 99.5), (10, 0.8, 2, True, 101),
     (30, 0.8, 1, True, 99), (30, 0.5, 5, False, 99), (100, 0.95, 3, False, 99)])
@@ -176,6 +177,7 @@ def test_the_percentile_interval_covered_less():
     assert covered < 88
 
 
+@pytest.mark.slow
 @each_row("world, gain, systems, told", [
     (World(300, 0.7, 1, 1, 0, 0, own=0.4), 0.0, 2, (0, 6)), (World(300, 0.88, 1, 1, 0, 0, own=1), 0.05, 2, (45, 65)),
     (World(12, 0.6, 3), 0.05, 2, (0, 60)), (World(60, 0.6, 1, 4), 0.0, 5, (0, 6)), (World(200, 0.6, 1, 4), 0.02, 5, (95, 100))])

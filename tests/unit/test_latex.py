@@ -43,6 +43,7 @@ def too_wide(log: str) -> list[float]:
     return [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt", log)]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason=f"pdflatex is {INSTALLED}")
 @pytest.mark.parametrize("given", [narrow, wide], ids=lambda given: given.__name__)
 def test_a_paper_takes_the_table_as_it_is(given, tmp_path):

@@ -181,7 +181,7 @@ amounts = st.sampled_from([60.0, 3600.0, 7200.0, 86400.0, 604800.0, np.nan])
 margins = st.one_of(st.sampled_from([-1.0, 1.0]), st.floats(-9, 9).map(lambda value: round(value, 3)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples // 2, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 2), amounts, margins), min_size=1, max_size=15))
 def test_one_range_is_the_likeliest_of_all(candidates):
     question, seconds, margin = (np.array(column) for column in zip(*candidates))

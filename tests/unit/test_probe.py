@@ -276,7 +276,7 @@ def test_presets_probe_is_a_plan_for_every_kind():
 NAMED = st.sampled_from(["minilm", "me/mine", "me/mine@v1", "..", "./", "~nobody/x", "~", "/", "a//b", "me/mine@", "@main", "n" * 300, "./" + "n" * 3000])
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=2 * settings.default.max_examples, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(key=st.sampled_from(["model", "limit", "fine_tune", "models", "sources"]), value=VALUES | NAMED | st.lists(NAMED, max_size=3)
        | st.dictionaries(st.sampled_from(["minilm", "mine", "activitynet"]), VALUES | st.just(OWN["mine"]), max_size=2))
 def test_any_value_of_a_probe_gives_a_plan_or_one_sentence(key, value):

@@ -4,6 +4,7 @@ import ast
 import json
 import subprocess
 import sys
+from functools import cache
 
 import pytest
 import yaml
@@ -31,22 +32,27 @@ print(json.dumps(said))
 DISTRIBUTION = {"yaml": "pyyaml", "sklearn": "scikit-learn"}
 
 
+@cache
+def names_in(module: str) -> list[str]:
+    """The names that a module of scripts/ imports; none of what is no module."""
+    file = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    nodes = list(ast.walk(ast.parse(file.read_text()))) if file.is_file() else []
+    whole = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    parts = [(node.module, alias.name) for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names]
+    return [*whole, *(module for module, _ in parts), *map(".".join, parts)]
+
+
 def imported(module: str, seen: set[str]) -> set[str]:
     """The foreign packages that a module imports, and what it imports from scripts/ in turn."""
-    file = ROOT.joinpath(*module.split(".")).with_suffix(".py")
-    if module in seen or not file.is_file():
+    if module in seen:
         return set()
     seen.add(module)
     found = set()
-    for node in ast.walk(ast.parse(file.read_text())):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom):
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        for name in names:
-            if name.startswith("scripts."):
-                found |= imported(name, seen)
-            elif name.split(".")[0] not in sys.stdlib_module_names | {"scripts"}:
-                found.add(name.split(".")[0])
+    for name in names_in(module):
+        if name.startswith("scripts."):
+            found |= imported(name, seen)
+        elif name.split(".")[0] not in sys.stdlib_module_names | {"scripts"}:
+            found.add(name.split(".")[0])
     return found
 
 
@@ -62,6 +68,7 @@ def helps() -> dict[str, str]:
     return json.loads(asked.stdout)
 
 
+@pytest.mark.slow
 @each_row("module", PROGRAMS)
 def test_help_teaches(helps, module):
     text = " ".join(helps[module].split())

@@ -8,7 +8,8 @@ import pytest
 
 from scripts.publish.mctaco.em_against_f1 import overlap
 from scripts.publish import style
-from scripts.publish.mctaco.metrics import looks, mctaco_metrics, published_beside, table_2, trained_most, with_best_control
+from scripts.publish.mctaco.looks import looks
+from scripts.publish.mctaco.metrics import mctaco_metrics, published_beside, table_2, trained_most, with_best_control
 from scripts.publish.mctaco.training_size import means, sized
 from scripts.publish.table import ABOVE
 from tests.conftest import ROOT

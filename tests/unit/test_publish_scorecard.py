@@ -131,20 +131,20 @@ def test_the_table(card):
     done = card.call("table")
     assert done.returncode == 0, done.stderr
     table = pd.read_csv(card.folder / "table.csv", dtype=str, keep_default_na=False)
-    assert [name.removeprefix("Strided sentence order prediction, ") for name in table][:7] == [
-        "Kind", "Model", "Parameters", "Asked", "stride 0", "stride 3", "Temporal-expression NLI, set I: order"]
+    assert [name.removeprefix("Order, ") for name in table][:7] == [
+        "Kind", "Model", "Parameters", "Asked", "stride 0", "stride 3", "Inference, set I: order"]
     rows = table[["Kind", "Model", "Parameters", "Asked"]].to_numpy().tolist()
     assert rows == [["encoders", HOSTILE, "4 M", "fine-tuned, 2 seeds"], ["encoders", HOSTILE, "4 M", "mask filling"],
                     ["encoders", "Large", "330 M", "fine-tuned, 2 seeds"], ["decoders", "GPT", "135 M", "likelihood, 2 wordings"],
                     ["kind not told by the runs", "Old", "", "fine-tuned, 2 seeds"], ["kind not told by the runs", "theirs", "", "from elsewhere, 2 seeds"],
                     ["could not be asked", "Mute", "", "nothing fits it"], ["to compare with", "best control", "", ""],
                     ["to compare with", "best in the paper", "", ""], ["to compare with", "human", "", ""]]
-    stride, taco = table["Strided sentence order prediction, stride 0"].tolist(), table["MC-TACO, exact match"].tolist()
+    stride, taco = table["Order, stride 0"].tolist(), table["Common sense, exact match"].tolist()
     assert stride == ["60.0 (57.0–63.0), +5.0", "not run", "80.0 (77.0–83.0), +25.0", "58.0 (55.0–61.0), +3.0 †; wordings 55.0–61.0", "not run", "not run",
                       "not run", "55.0 (52.0–58.0), bag of words", "", "90.0 (87.0–93.0)"]
     assert taco[0] == "left out: it learns" and taco[1] == "not run" and taco[6] == f"left out: it has no head {HOSTILE}"
     assert taco[7:] == ["20.0 (17.0–23.0), bag of words", "43.6, RoBERTa", "75.8, in the paper"]
-    nli = table["Temporal-expression NLI, set I: order"].tolist()
+    nli = table["Inference, set I: order"].tolist()
     assert nli[8] == "99.8, RoBERTa (MNLI), train and evaluate", "of three labels, not by the hypothesis alone"
     assert HOSTILE not in (card.folder / "table.md").read_text() and "\\textless{}script" in (card.folder / "table.tex").read_text()
 
@@ -171,7 +171,7 @@ def test_marks_and_one_model(tmp_path, program):
     drawn = (tmp_path / "figure.svg").read_text()
     assert "SAMPLE DATA" in drawn and "AT MOST 50 ITEMS" in drawn and "parameters" not in drawn.replace("parameters of", "")
     table = pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False)
-    assert list(table)[-1] == "MC-TACO, exact match [sample data] [at most 50 items]"
+    assert list(table)[-1] == "Common sense, exact match [sample data] [at most 50 items]"
     assert "human" not in set(table["Model"]), "the paper's numbers stand beside no sample"
 
 

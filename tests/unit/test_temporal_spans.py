@@ -237,7 +237,7 @@ def test_rules_without_patterns_are_refused(tmp_path):
 @pytest.fixture(scope="module")
 def program():
     """As in all tests, but spaCy is imported once."""
-    yield from programs([*SHARED, "spacy"])
+    return programs((*SHARED, "spacy"))
 
 
 def test_spans_of_turns(rules):
@@ -264,6 +264,7 @@ def test_processes_agree():
     assert pa.concat_tables(one).equals(pa.concat_tables(two)) and pa.concat_tables(one).num_rows == 2 * len(chunks)
 
 
+@pytest.mark.slow
 def test_the_program_reads_dialogs_and_challenges(program, tmp_path):
     talk = dialog("Come at 5 pm .", "I'll wait two weeks .")
     write_table(talk, tmp_path / "talk/train.parquet", DIALOGS, {"licence": "MIT"})

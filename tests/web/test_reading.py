@@ -61,6 +61,10 @@ def test_a_table_sorts_by_click_and_back(page, tmp_path):  # noqa: F811
 def test_a_head_is_reached_and_pressed_by_key(page, tmp_path, key):  # noqa: F811
     keyboard = Keyboard(page, tmp_path)
     try:
+        keyboard.value("document.querySelector('#strided_sop_table summary').focus()")  # of the caption, then of the table
+        keyboard.press("Tab")
+        keyboard.press(key)
+        keyboard.press("Tab")
         keyboard.value("document.querySelector('#strided_sop_table .scroll').focus()")
         keyboard.press("Tab")
         here = "document.activeElement"

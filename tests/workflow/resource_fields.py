@@ -8,9 +8,9 @@ import copy
 
 NOTHING: set[str] = set()
 REFUSED = None
-PAGE = {"publish_page"}
+PAGE = {"publish_page", "publish_index"}
 FIGURE, TABLE, SHOWN = PAGE | {"publish_figure"}, PAGE | {"publish_table"}, PAGE | {"publish_figure", "publish_table"}
-MEASURED = SHOWN | {"evaluate_experiment", "evaluate_metrics", "publish_index", "publish_leaderboard"}
+MEASURED = SHOWN | {"evaluate_experiment", "evaluate_metrics", "publish_leaderboard"}
 TRAINED = MEASURED | {"train_run"}
 FETCHED = TRAINED | {"fetch_model"}
 CONTROLLED = MEASURED | {"train_controls"}

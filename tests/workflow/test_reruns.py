@@ -58,7 +58,8 @@ def test_the_url_of_a_source(study):
 
 def test_the_code_of_a_figure(study):
     study.edit("scripts/publish/strided_sop/accuracy_by_stride.py", "\nimport argparse\n", "\nimport argparse\n\nADDED = 1\n")
-    assert study.jobs() == {"publish_figure": ["Publishing accuracy_by_stride"], "publish_page": ["Publishing the page"]}
+    assert study.jobs() == {"publish_figure": ["Publishing accuracy_by_stride"], "publish_page": ["Publishing the page"],
+                            "publish_index": ["Listing the studies"]}
 
 
 def test_one_training_setting(study):

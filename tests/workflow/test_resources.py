@@ -5,10 +5,10 @@ is decided by parameters, times and code. (test_reruns.py asks the same of a stu
 """
 
 import pytest
-import yaml
 
 from scripts.common.tables import METRICS, write_table
-from tests.workflow.conftest import Study, checkout
+from scripts.common.yaml_files import read_yaml
+from tests.workflow.conftest import Study, checkout, write_yaml
 from tests.workflow.resource_fields import FIELDS, NOTHING, REFUSED, USED, add_entries
 
 
@@ -39,10 +39,10 @@ def touched(request, tmp_path_factory):
     """The study of that name, every file there."""
     study = Touched(checkout(tmp_path_factory.mktemp(request.param) / "study").folder)
     files = ["resources/sources.yaml", "resources/models.yaml", "config.yaml"]
-    read = [yaml.safe_load((study / file).read_text()) for file in files]
+    read = [read_yaml(study / file) for file in files]
     add_entries(request.param, *read)
     for file, value in zip(files, read):
-        (study / file).write_text(yaml.safe_dump(value, sort_keys=False))
+        write_yaml(value, study / file)
     (study / "models/mine").mkdir(parents=True)
     study.touch_all()
     return request.param, study
@@ -70,7 +70,7 @@ def test_every_field_of_resources(touched, name):
     study_name, study = touched
     file, fields = study / f"resources/{name}.yaml", FIELDS[study_name][name]
     before = file.read_text()
-    known = entries(yaml.safe_load(before))
+    known = entries(read_yaml(file))
     told = {field.split(".")[0] for _, field, _, _ in fields}
     for entry in USED[study_name][name]:
         assert set(known[entry]) <= told, f"{name}: fields of {entry} that resource_fields.py does not tell"
@@ -97,7 +97,7 @@ def test_entries_that_nothing_uses(touched):
     study_name, study = touched
     before = {name: (study / f"resources/{name}.yaml").read_text() for name in USED[study_name]}
     try:
-        controls = yaml.safe_load(before["studies"])[study_name]["controls"]
+        controls = read_yaml(study / "resources/studies.yaml")[study_name]["controls"]
         for name, used in USED[study_name].items():
             used = [*used, *controls] if name == "models" else used
 

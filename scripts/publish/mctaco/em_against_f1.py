@@ -29,9 +29,10 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
+from scripts.publish.mctaco.looks import LABELLED, legend_of_systems, looks
 from scripts.publish.mctaco.metrics import (
-    BASELINES, LABELLED, POINTS, legend_of_systems, load_systems, looks, mctaco_metrics, over_seeds, published_beside, published_points,
-    table_2, title_of, trained_most, with_best_control)
+    BASELINES, POINTS, load_systems, mctaco_metrics, over_seeds, published_beside, published_points, table_2, title_of,
+    trained_most, with_best_control)
 from scripts.publish.names import load, people_points, split_title
 from scripts.publish.table import write_points
 

@@ -1,4 +1,4 @@
-"""What the figures and tables of mctaco share: its metrics by system, how systems look, and the paper's table 2.
+"""What the figures and tables of mctaco share: its metrics by system, and the paper's table 2.
 
 A system is a model of resources/models.yaml, with unit normalization or without, judgements that the authors released
 (method `released`), or one of the baselines. The published
@@ -9,12 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 
 from scripts.common.program import UserError
 from scripts.common.tables import read_metrics
 from scripts.evaluate.mctaco import SCHEMA
-from scripts.publish import style
 from scripts.publish.comparison import settings_of
 from scripts.publish.marks import limit_if_several
 from scripts.publish.names import load, method_title, model_title, without_people
@@ -23,7 +21,6 @@ CATEGORIES = {"duration": "duration", "ordering": "ordering", "typical_time": "t
               "stationarity": "stationarity"}
 BASELINES = {"random": "random", "always_yes": "always yes", "always_no": "always no", "gold": "the data's own labels"}
 NORMALIZED = " + unit normalization"
-LABELLED = 12  # systems beside one another: of more, the legend tells unit normalization once
 LEARNT = ["train", "untrained"]  # what the paper's systems do, and are told apart by their training sets
 PLAIN = [*LEARNT, "control", "baseline", "released"]  # methods that need not be told beside the model
 POINTS = ["origin", "source", "split", "system", "model", "unit_normalization", "experiment", "train_questions",
@@ -141,31 +138,6 @@ def table_2(published: pd.DataFrame, source: str) -> pd.DataFrame:
 def published_points(published: pd.DataFrame) -> pd.DataFrame:
     """Published numbers as rows of the points beside a figure."""
     return published.assign(origin="published", system=published["row"], sample=False).reindex(columns=POINTS)
-
-
-def looks(metrics: pd.DataFrame) -> dict[str, dict]:
-    """Per trained system its colour and marker, by model and method; with unit normalization open markers and dashed lines; controls
-    grey."""
-    own = metrics[~metrics["model"].isin(BASELINES)].drop_duplicates("system")
-    trained, controls = own[own["method"] != "control"], own[own["method"] == "control"]
-    kinds = style.told_apart(zip(trained["kind"], trained["model"], trained["method"].replace("untrained", "train")))
-    greys = {kind: style.CONTROL_MARKERS[number % 6] for number, kind in enumerate(dict.fromkeys(controls["kind"]))}
-    return {row["system"]: {"colour": style.CONTROL, "marker": greys[row["kind"]], "face": style.PAPER, "line": "-"}
-            for _, row in controls.iterrows()} | {row["system"]: {
-        "colour": kinds[row["kind"]][0], "marker": kinds[row["kind"]][1],
-        "face": style.PAPER if row["unit_normalization"] else kinds[row["kind"]][0],
-        "line": (0, (4, 1.6)) if row["unit_normalization"] else "-",
-    } for _, row in trained.iterrows()}
-
-
-def legend_of_systems(points: pd.DataFrame, known: dict[str, dict]) -> list[Line2D]:
-    """The models' marks, each once: with unit normalization they are open, which is told once."""
-    systems = points[points["system"].isin(known) & (points["method"] != "control")].drop_duplicates("kind")
-    handles = [Line2D([], [], color=known[system]["colour"], marker=known[system]["marker"], markersize=5, linestyle="", label=kind)
-               for system, kind in zip(systems["system"], systems["kind"])]
-    if points["unit_normalization"].any():
-        handles.append(Line2D([], [], color=style.GREY, marker="o", markersize=5, markerfacecolor=style.PAPER, linestyle="", label="open: + unit normalization"))
-    return handles
 
 
 def title_of(source: str, sources: dict) -> str:

@@ -29,8 +29,9 @@ from scripts.common.program import UserError, execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of, replicate_name
+from scripts.publish.mctaco.looks import looks
 from scripts.publish.mctaco.metrics import (
-    BASELINES, POINTS, claims_of, load_systems, looks, mctaco_metrics, title_of, with_best_control)
+    BASELINES, POINTS, claims_of, load_systems, mctaco_metrics, title_of, with_best_control)
 from scripts.publish.names import load, split_title
 from scripts.publish.table import write_points
 
@@ -45,9 +46,9 @@ def sized(metrics: pd.DataFrame) -> pd.DataFrame:
     by_system = trained.groupby(["source", "split", "system"])["train_questions"]
     sizes = by_system.transform(lambda size: size.nunique(dropna=False))
     chosen = trained[sizes > 1] if (sizes > 1).any() else trained
-    beside = with_best_control(rows, metrics)
-    beside = beside[((beside["model"] == "random") | (beside["method"] == "control")) & beside["source"].isin(chosen["source"])]
-    return pd.concat([beside, chosen], ignore_index=True)
+    lines = with_best_control(rows, metrics)
+    lines = lines[((lines["model"] == "random") | (lines["method"] == "control")) & lines["source"].isin(chosen["source"])]
+    return pd.concat([lines, chosen], ignore_index=True)
 
 
 def means(rows: pd.DataFrame) -> pd.DataFrame:

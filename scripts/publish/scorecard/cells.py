@@ -45,7 +45,8 @@ def read_scores(file: Path) -> pd.DataFrame:
     metrics = read_metrics(file).to_pandas()
     metrics = metrics[metrics["slice"] == "all"]
     wanted = [*SYSTEM, *PROBES.values(), *PLAIN, *PREFERRED, "measured_on", "train_questions", "draw"]
-    return metrics.reindex(columns=list(dict.fromkeys([*metrics, *wanted])))
+    texts = {name: object for name in (*SYSTEM, "measured_on")}  # a column that no study of this table has would be of numbers
+    return metrics.reindex(columns=list(dict.fromkeys([*metrics, *wanted]))).astype(texts)
 
 
 def networks_of(files: list[Path]) -> dict[str, tuple[str, float]]:
@@ -143,9 +144,9 @@ def cells_of(metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict
     means = rows[rows["seed"].isna() & rows["wording"].isna()]
     of_all = metrics[metrics["seed"].isna() & metrics["wording"].isna()]
     blind = of_all[of_all["method"].str.endswith(BLIND, na=False)]
-    told = [beside(of_all, "_above_control", "above").join(beside(of_all, "_above_control", "", ["control"])),
-            beside(of_all, "_above_blind", "above_blind"),
-            beside(blind.assign(method=blind["method"].str.removesuffix(BLIND)), "", "blind")]
+    told = [compared(of_all, "_above_control", "above").join(compared(of_all, "_above_control", "", ["control"])),
+            compared(of_all, "_above_blind", "above_blind"),
+            compared(blind.assign(method=blind["method"].str.removesuffix(BLIND)), "", "blind")]
     asked = rows[rows["wording"].notna()].groupby("key")
     spread = asked["value"].agg(lowest="min", highest="max").join(asked["wording"].nunique().rename("wordings"))
     cells = preferred(means, studies).join(spread, on="key")
@@ -154,8 +155,8 @@ def cells_of(metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict
     return cells.sort_index(ignore_index=True)
 
 
-def beside(metrics: pd.DataFrame, suffix: str, name: str, columns: list[str] | None = None) -> pd.DataFrame:
-    """By key and metric what stands beside a cell: of the metrics that end so the value and the ends of its interval, as <name>,
+def compared(metrics: pd.DataFrame, suffix: str, name: str, columns: list[str] | None = None) -> pd.DataFrame:
+    """By key and metric what a cell is compared with: of the metrics that end so the value and the ends of its interval, as <name>,
     <name>_low and <name>_high; or other columns as they are."""
     rows = metrics[metrics["metric"].str.endswith(suffix)].assign(key=keys)
     found = rows.set_index(["key", rows["metric"].str.removesuffix(suffix)])

@@ -53,8 +53,8 @@ class Scorecard:
 
 def read_scorecard(given: argparse.Namespace, models: dict) -> Scorecard:
     """The scorecard of the files that a program is given. Raises UserError where no model was measured on a probe."""
-    beside = given.sources.parent
-    sources, studies = load(given.sources), load(beside / "studies.yaml")
+    resources = given.sources.parent
+    sources, studies = load(given.sources), load(resources / "studies.yaml")
     metrics, networks = read_scores(given.metrics), networks_of([given.train / name / "run.json" for name in given.runs])
     studies = {name: study for name, study in studies.items() if name in set(metrics["study"])}
     cells = cells_of(metrics, studies, sources, networks)
@@ -62,10 +62,10 @@ def read_scorecard(given: argparse.Namespace, models: dict) -> Scorecard:
         raise UserError(f"{given.metrics}: no headline of a model on a whole split; run an experiment with a model")
     cells = cells.assign(clear=is_clear(cells))
     probes = probe_names(cells, studies, sources)
-    reasons = reasons_of(read_left_out(beside / "left_out.yaml"), studies, networks)
+    reasons = reasons_of(read_left_out(resources / "left_out.yaml"), studies, networks)
     return Scorecard(cells, row_order(cells, models, reasons).to_dict("records"), probes.to_dict("records"), reasons, studies,
                      best_controls(metrics, cells, studies, sources), people(metrics, studies, sources),
-                     published(beside / "published.csv", probes, studies))
+                     published(resources / "published.csv", probes, studies))
 
 
 def read_left_out(file: Path) -> list[dict]:

@@ -12,6 +12,7 @@ Writes <output>.csv, .md, .tex
 """
 
 import argparse
+from collections.abc import Callable
 
 import pandas as pd
 
@@ -43,11 +44,18 @@ def cell_text(cell: pd.Series) -> str:
     return text
 
 
-def heading(probe: dict, probes: list[dict]) -> str:
-    """A column's name: study, what is probed, the corpus where the study has several, and marks."""
-    corpora = {other["corpus"] for other in probes if other["study"] == probe["study"]}
-    name = f"{probe['study_title']}, {probe['title']}" + (f", {probe['corpus_title']}" if len(corpora) > 1 else "")
-    return name + probe["note"]
+def headings(probes: list[dict], studies: dict, sources: dict) -> list[str]:
+    """The columns' names: study, what is probed, the corpus where the study has several, and marks; short names where these tell
+    the columns apart."""
+    corpora = {study: {probe["corpus"] for probe in probes if probe["study"] == study} for study in studies}
+
+    def names(name_of: Callable[[dict, str], str]) -> list[str]:
+        return [", ".join([name_of(studies[probe["study"]], probe["study_title"]), probe["title"],
+                           *([name_of(sources.get(probe["corpus"], {}), probe["corpus_title"])] if len(corpora[probe["study"]]) > 1 else [])])
+                + probe["note"] for probe in probes]
+
+    short = names(lambda entry, title: entry.get("short", title))
+    return short if len(set(short)) == len(short) else names(lambda entry, title: title)
 
 
 def control_text(card: Scorecard, probe: dict, models: dict) -> str:
@@ -70,9 +78,9 @@ def human_text(card: Scorecard, probe: dict) -> str:
     return "".join(f"{percent(value)}, in the paper" for value in printed.loc[printed["who"] == "human", "value"])
 
 
-def tabulate(card: Scorecard, models: dict) -> pd.DataFrame:
+def tabulate(card: Scorecard, models: dict, sources: dict) -> pd.DataFrame:
     """A row of text for each model and way, and the foot."""
-    names, table = [heading(probe, card.probes) for probe in card.probes], []
+    names, table = headings(card.probes, card.studies, sources), []
     for row in card.rows:
         cells = [card.cell(row, probe) for probe in card.probes]
         table.append({"Kind": row["kind"], "Model": row["title"], "Parameters": size_told(row["parameters"]), "Asked": card.asked(row)}
@@ -87,7 +95,7 @@ def tabulate(card: Scorecard, models: dict) -> pd.DataFrame:
 def main(given: argparse.Namespace) -> None:
     models = load(given.models)
     card = read_scorecard(given, models)
-    table = tabulate(card, models)
+    table = tabulate(card, models, load(given.sources))
     methods = [method for study in card.studies.values() for method in study.get("headline_methods", [])]
     caption = CAPTION + FIRST.format(", ".join(dict.fromkeys(map(method_title, methods))))
     write(table, caption_of(caption, card.cells, "made-up texts, not a corpus"), ["Parameters"], given.output)

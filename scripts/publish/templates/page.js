@@ -83,6 +83,20 @@
     (table.closest(".scroll") || table).before(element("div", { className: "filters" }, label, told));
   };
 
+  // Opens what a link leads to: the part itself, or what is folded in it.
+  const unfold = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    if (!target) return;
+    const folds = target.matches("details") ? [target] : target.querySelectorAll(":scope > .fold, :scope > .reading > .fold");
+    for (const fold of folds) fold.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  addEventListener("click", (event) => {  // the same link again: no change of the address
+    const link = event.target.closest("a");
+    if (link && link.getAttribute("href") === location.hash) unfold();
+  });
+  unfold();
+
   for (const table of document.querySelectorAll("main .scroll > table")) {
     const groups = table.closest(".card") ? null : groupsOf(table);
     const count = groups ? groups.reduce((sum, group) => sum + group.rows.length, 0) : 0;

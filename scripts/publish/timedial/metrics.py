@@ -96,13 +96,13 @@ def widest(metrics: pd.DataFrame) -> pd.DataFrame:
     return metrics[scope == scope.groupby([metrics[name] for name in SYSTEM]).transform("max")]
 
 
-def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame, beside: tuple[str, ...] = ()) -> pd.DataFrame:
+def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame, also: tuple[str, ...] = ()) -> pd.DataFrame:
     """The points of a figure without those of controls, but for these and the one with the highest 2-best accuracy of each challenge."""
     rows = widest(over_seeds(metrics))
     rows = rows[(rows["paradigm"] == "control") & (rows["metric"] == "two_best_accuracy") & (rows["slice"] == "all")]
     best = rows.loc[rows.groupby("measured_on")["value"].idxmax(), SYSTEM]
     is_best = pd.MultiIndex.from_frame(points[SYSTEM]).isin(pd.MultiIndex.from_frame(best))
-    return points[(points["paradigm"] != "control") | is_best | points["model"].isin(beside)]
+    return points[(points["paradigm"] != "control") | is_best | points["model"].isin(also)]
 
 
 def label_of(row) -> str:

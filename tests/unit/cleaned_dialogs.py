@@ -1,0 +1,17 @@
+"""How the cleaners of dialogs are called, and what they counted."""
+
+import pandas as pd
+
+
+def call(program, name, fetched, output, provenance="{}", ok=True):
+    done = program(f"scripts.clean.{name}", "--source", name, "--fetched", fetched, "--output", output, "--provenance",
+                   provenance)
+    assert (done.returncode == 0) == ok, done.stderr
+    assert ok or done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
+    assert ok or not list(output.glob("*")), "nothing half done is left"
+    return output if ok else done.stderr
+
+
+def counted(folder):
+    table = pd.read_csv(folder / "cleaning.csv", keep_default_na=False)
+    return table.set_index(["split", "unit", "action", "reason"])["count"]
