@@ -91,7 +91,7 @@ TEMPLATES = (ROOT / "resources/templates.csv").read_text(encoding="utf-8").split
 SHEET = "study,source,dataset,split,item,person,answer,types\n" + "".join(
     f"strided_sop,corpus,stride-0,val,{item:016x},Ann,in_order,unrelated\n" for item in items_of(pd.Series(["p0", "p1"])))
 RUN = {"run": "r", "study": "strided_sop", "source": "corpus", "dataset": "stride-0", "model": "m", "method": "train", "seed": 1,
-       "labels": ["swapped", "in_order"], "train_examples": 9, "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}}
+       "labels": ["swapped", "in_order"], "train_examples": 9, "training": {}, "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}}
 PREDICTIONS = parquet(run=["r", "r"], split=["val"] * 2, selection=["held_out"] * 2, epoch=pa.array([1, 1], pa.int32()), example_id=["p0", "p1"],
                       group_id=["v0", "v1"], label=pa.array([1, 0], pa.int8()), score=pa.array([[0.1, 0.9]] * 2, pa.list_(pa.float32())))
 BUILT = parquet(pair_id=["p0", "p1"], stride=pa.array([0, 0], pa.int32()), overlap=[0.0, 0.5], same_start=[False, True], relative_position=[0.1, 0.9],

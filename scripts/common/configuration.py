@@ -155,7 +155,8 @@ class _Resolver:
             return [CONTROL]
         known = self.entries.known(model, where, needed=asked == FITTING)
         if asked == FITTING:
-            chosen, left_out = fitting(study["methods"], known, self.config.get("fine_tune", "auto"))
+            methods = {method: how for method, how in study["methods"].items() if serves(how, experiment["data"])}
+            chosen, left_out = fitting(methods, known, self.config.get("fine_tune", "auto"))
             self.plan.left_out += [LeftOut(name, experiment["study"], model, method, why) for method, why in left_out.items()]
             return chosen
         for method in asked:
@@ -188,6 +189,13 @@ class _Resolver:
                 raise UserError(f"{where}: the control {control} ranks the candidates for one mask, which {experiment['study']} does not "
                                 "have; name another one")
         return list(dict.fromkeys(found))
+
+
+def serves(how: dict, data: dict) -> bool:
+    """Whether a method serves all data that an experiment asks for: `data` has a value, or a list of them, for an option."""
+    wanted = how.get("only_where", {})
+    asked = {option: data[option] if isinstance(data.get(option), list) else [data.get(option)] for option in wanted}
+    return all(VALIDATOR(wanted[option]).is_valid(value) for option, values in asked.items() for value in values)
 
 
 def check_method(method: str, how: dict, options: dict, where: str) -> None:

@@ -58,7 +58,7 @@ def trained(tmp_path):
         write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS), folder / "predictions.parquet", PREDICTIONS, {})
         (folder / "run.json").write_text(json.dumps({
             "study": "strided_sop", "source": "sample_howto100m", "dataset": "stride-0", "model": "m", "method": "train", "seed": seed,
-            "labels": ["swapped", "in_order"], "train_examples": 900, "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}}))
+            "labels": ["swapped", "in_order"], "train_examples": 900, "training": {}, "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}}))
     return tmp_path, right
 
 
