@@ -166,7 +166,7 @@ def experiment_of(program, study: str, folder, tmp_path, external: list, ok=True
     for name, method, scores in (("run", "fill_zero_shot", right), ("control", "control", 0 * right)):
         write_run(trained, name, method, 0, {"test": scores}, {"test": examples_of})
         facts = json.loads((trained / name / "run.json").read_text())
-        facts |= {"study": study, "source": folder.parent.name, "train_examples": 9, "labels": list(SETS[study]), "method": method,
+        facts |= {"study": study, "source": folder.parent.name, "train_examples": 9, "labels": list(SETS[study]), "method": method, "training": {},
                   "data_options": facts["data_options"] | {"limit": 200, "stride": 0, "size_matched": None, "same_videos": None, "hard": False,
                                                            "held_out": "template", "test_templates": None, "unit_normalization": False}}
         if study != "timedial":

@@ -155,7 +155,8 @@ def test_the_figure_comes_in_every_form_and_its_points_are_the_cells(card):
     files = {suffix: card.folder / f"figure.{suffix}" for suffix in ("svg", "png", "pdf", "csv")}
     assert b"SAMPLE DATA" not in files["svg"].read_bytes() and files["pdf"].read_bytes()[:4] == b"%PDF"
     points, cells = pd.read_csv(files["csv"]), card.cells()
-    assert points[["model", "way", "value", "above"]].equals(cells[["model", "way", "value", "above"]])
+    columns = ["model", "way", "value", "above"]
+    pd.testing.assert_frame_equal(points[columns], cells[columns], check_dtype=False, check_exact=True)
     assert points["clear"].tolist() == [low > 0 for low in cells["above_low"]]
     first = files["svg"].read_bytes()
     card.call("figure")
