@@ -39,7 +39,8 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
     paper_model is the model as whose system the paper prints numbers: of released judgements the one that made them.
 
     What two experiments share stands once; where they measured the same setting differently (other training settings,
-    other seeds), the system carries the experiment's name. Baselines stand once, since no training set changes them.
+    other seeds), the system carries the experiment's name. Baselines stand once, since no training set changes them, and so do released
+    judgements, with the least of their distances to a control: an experiment may have few controls, or none.
     `seed` is missing in rows over all seeds, `train_questions` where all questions were learnt from. draws: whether the rows
     keep their draws over questions.
     """
@@ -53,7 +54,10 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
         lambda name: "" if name in PLAIN else f", {method_title(name)}")
     fixed = metrics[baseline].drop_duplicates(["source", "split", "limit", "model", "slice", "metric"])
     fixed = fixed.assign(unit_normalization=False, train_questions=np.nan, train_pairs=np.nan, draw=0)
-    trained = metrics[~baseline].drop_duplicates([name for name in metrics if name not in ("experiment", "draws")])
+    released = metrics["method"] == "released"
+    once = metrics[released].sort_values("value", kind="stable").drop_duplicates(["source", "split", "limit", "model", "slice", "metric", "seed"])
+    trained = metrics[~baseline & ~released].drop_duplicates([name for name in metrics if name not in ("experiment", "draws")])
+    trained = pd.concat([trained, once])
     point = ["source", "split", "model", "told", "unit_normalization", "train_questions", "draw", "slice", "metric", "seed"]
     twice = trained[trained["seed"].isna()].groupby(point, dropna=False)["experiment"].transform("size") > 1
     ambiguous = set(trained.loc[twice[twice].index, "model"])
