@@ -1,6 +1,6 @@
 """Draw loss and accuracy per epoch: a column for each stride, two rows for each corpus and model, a line a seed.
 
-A dot marks the epoch that each seed's held-out training videos chose: the one behind the reported accuracy.
+A dot marks the epoch that is reported: the one that each seed's held-out training videos chose, the last where none are held out.
 
 Reads  metrics.parquet (for which corpora are samples), <train>/<run>/history.parquet of each run (schema history; its
        provenance tells the run's settings), resources/sources.yaml and models.yaml for titles
@@ -98,7 +98,7 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
     splits = sorted(set(history["split"]), key=lambda name: (name != "train", name != "held_out", name))
     titles = row_titles(history, sources, models)
     handles = [Line2D([], [], label=split_title(split), **look(split, splits)) for split in splits]
-    marks = [Line2D([], [], color=style.GREY, marker="o", markersize=2.6, linestyle="", label="epoch chosen on held-out examples"),
+    marks = [Line2D([], [], color=style.GREY, marker="o", markersize=2.6, linestyle="", label="the epoch that is reported"),
              Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.8, label="chance")]
     groups = [("", handles), ("", marks)]
     width, panel, gap, top, foot = style.WIDTH, 0.92, 0.76, 0.5, 0.5 + style.legends_height(groups)

@@ -111,7 +111,7 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
     foot, top, panel, gap = 0.2 + style.legends_height(groups), 0.5, 2.2, 0.95
     width, height = style.WIDTH, foot + 0.5 + top + len(panels) * panel + (len(panels) - 1) * gap
     figure, grid = plt.subplots(len(panels), 2, figsize=(width, height), squeeze=False)
-    figure.subplots_adjust(left=0.55 / width, right=1 - 0.12 / width, top=1 - top / height,
+    figure.subplots_adjust(left=0.55 / width, right=1 - 0.22 / width, top=1 - top / height,
                            bottom=(foot + 0.5) / height, hspace=gap / panel, wspace=0.2)
     for line, (source, split) in enumerate(panels):
         draws, mean = ((table[(table["source"] == source) & (table["split"] == split)]) for table in (rows, points))

@@ -1,6 +1,6 @@
 """Draw accuracy against stride, a panel for each corpus and evaluation split (Jain et al. 2020, figure 3).
 
-Bold: the epoch chosen on held-out training videos, with the 95 % interval over videos and seeds; dots are single seeds.
+Bold: the epoch that is reported (chosen on held-out training videos, the last where none are held out), with the 95 % interval over videos and seeds; dots are single seeds.
 Grey: controls, which cannot understand time (where they were measured in several ways, the best in each). Light: the best epoch
 on the evaluation split itself, as the paper reports. Human answers where there are any.
 
@@ -134,7 +134,7 @@ def legend_of_marks(figure: Figure, metrics: pd.DataFrame) -> None:
     """In the last line: what the kinds of mark mean."""
     learns = (metrics["metric"] == "peak_accuracy").any()
     marks = [Line2D([], [], color=style.GREY, marker="|", markersize=9, linewidth=1.4,
-                    label="epoch chosen on held-out training videos, 95 % interval" if learns else "95 % interval")]
+                    label="the epoch that is reported, 95 % interval" if learns else "95 % interval")]
     if learns:
         marks.append(Line2D([], [], color=style.GREY, alpha=0.6, marker="_", linewidth=0.9, label="best epoch on this split, as in the paper"))
     if len(metrics.dropna(subset="seed").drop_duplicates(["seed", "wording"])) > 1:

@@ -27,7 +27,7 @@ from scripts.publish.strided_sop.metrics import strided_metrics
 from scripts.publish.table import above_cells, interval, percent, write
 
 WORDS = ["Corpus", "Split", "Model"]
-CAPTION = ("Strided sentence order prediction. Accuracy: the epoch chosen on held-out training videos; peak: the "
+CAPTION = ("Strided sentence order prediction. Accuracy: the epoch chosen on held-out training videos, the last where none are held out; peak: the "
            "best epoch on the split itself, as Jain et al. 2020 report. Means over the seeds, sd over the seeds, "
            "95 % intervals over videos and seeds; training pairs without the held-out ones.")
 
