@@ -1,6 +1,7 @@
 """Draw accuracy against stride, a panel for each corpus and evaluation split (Jain et al. 2020, figure 3).
 
-Bold: the epoch that is reported (chosen on held-out training videos, the last where none are held out), with the 95 % interval over videos and seeds; dots are single seeds.
+Bold: the epoch that is reported (chosen on held-out training videos, the last where none are held out), with the 95 % interval over
+videos and seeds; dots are single seeds.
 Grey: controls, which cannot understand time (where they were measured in several ways, the best in each). Light: the best epoch
 on the evaluation split itself, as the paper reports. Human answers where there are any.
 
