@@ -296,6 +296,21 @@ def test_released_judgements_are_a_system_beside_the_papers_number(with_released
     assert not (drawn["origin"] == "published").any(), "the same judgements do not stand twice"
 
 
+def test_released_judgements_stand_once_whatever_controls_an_experiment_has(tmp_path, program):
+    """Their distance to a control differs by experiment, since one may have no controls but the baselines; the least is told."""
+    rows = released_rows(0.5)
+    above = next(row for row in rows if row["metric"] == "exact_match")
+    told = [above | {"experiment": experiment, "metric": "exact_match_above_control", "value": value, "ci_low": value - 0.02, "ci_high": value + 0.02, "control": control}
+            for experiment, value, control in (("tried", 0.17, "bag_of_words"), ("without_controls", 0.33, "always_no"))]
+    again = [row | {"experiment": "without_controls"} for row in rows]
+    inputs = Study(tmp_path, program, metric_rows(curve=False) + rows + again + told)
+    done = inputs.call("mctaco_table", "table")
+    assert done.returncode == 0, done.stderr
+    systems = table(inputs, "mctaco_table").set_index("System")
+    assert systems.index.str.contains("released").sum() == 1
+    assert "+17.0" in " ".join(map(str, systems.loc["BERT-base (released predictions) + unit normalization"]))
+
+
 def test_released_judgements_stand_beside_the_runs(with_released):
     done = with_released.call("mctaco_errors", "table", runs=True)
     assert done.returncode == 0, done.stderr
