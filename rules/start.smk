@@ -9,7 +9,9 @@ def forget_lost_files():
                  *map(built, PLAN.datasets.values()), *(file for model in USED_MODELS for file in model_of(model)), *MANIFEST_OF.values()}
     for manifest in sorted(name for name in manifests if name.endswith("manifest.json") and Path(name).exists()):
         if lost := lost_files(Path(manifest)):
-            logger.warning(f"{Path(manifest).parent}: {', '.join(lost)} is gone, or not as long as it was: it is written again")
+            stage = Path(manifest).parts[1]
+            logger.warning(f"{Path(manifest).parent}: {', '.join(lost)} is gone, or not as long as it was: it is written again "
+                           f"as soon as a job reads it, or by `snakemake {stage}`")
             Path(manifest).unlink()
 
 
