@@ -13,7 +13,7 @@ import pandas as pd
 from scripts.common.probe import BLIND
 from scripts.evaluate.experiment import CONTROL_METHODS
 from scripts.publish.marks import at_most, marks_of
-from scripts.publish.names import model_title
+from scripts.publish.names import model_title, with_released
 from scripts.publish.scorecard.cells import PROBE, cells_of, people, places, preferred, published, with_probes
 from scripts.publish.scorecard.layout import at, probe_names
 
@@ -90,10 +90,9 @@ def findings_of(metrics: pd.DataFrame, studies: dict, sources: dict, models: dic
 
 def titles_of(metrics: pd.DataFrame, models: dict, sources: dict) -> dict[str, str]:
     """What models are called, and the predictions that a source releases."""
-    released = {name: entry["title"] for source in sources.values() for name, entry in (source.get("predictions") or {}).items()
-                if isinstance(entry, dict) and "title" in entry}
+    systems = with_released(models, sources)
     names = {*metrics["model"], *metrics["control"].dropna()}
-    return {name: "the same model, blind" if name.endswith(BLIND) else released.get(name) or model_title(name, models) for name in names}
+    return {name: "the same model, blind" if name.endswith(BLIND) else model_title(name, systems) for name in names}
 
 
 def control_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:

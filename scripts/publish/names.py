@@ -55,6 +55,16 @@ def load(path: Path) -> dict:
     return entries_of(path)
 
 
+def with_released(models: dict, sources: dict) -> dict[str, dict]:
+    """The entries of models.yaml, and after them those of judgements that came with a corpus (`predictions` of sources.yaml)."""
+    return models | {name: entry for source in sources.values() for name, entry in (source.get("predictions") or {}).items()}
+
+
+def load_systems(models: Path, sources: Path) -> dict[str, dict]:
+    """with_released() of the two files."""
+    return with_released(load(models), load(sources))
+
+
 def model_title(name: str, models: dict) -> str:
     """A model's title and, where it was not pretrained, that it was trained from scratch."""
     entry = models.get(name, {})

@@ -166,6 +166,18 @@ def test_the_points_of_the_slices_are_the_metrics_and_rare_ones_are_not_drawn(st
     assert all((part["n"] >= 10).all() and set(part["stride"]) == {0, 1, 2, 3} for _, part in drawn)
 
 
+def test_slices_that_say_what_another_row_says_are_not_drawn(study):
+    points = sliced_points(strided_metrics(study.metrics, {}, slices=True)).query("source == 'activitynet'")
+    others = points.assign(pairs=", same videos")
+    titles = [[title for title, _ in blocks_of(of, {})] for of in (pd.concat([points, others]), others)]
+    assert len(titles[0]) == len(titles[1]) == 1 and titles[1] == [f"{titles[0][0]}, same videos"], "all pairs, else the others"
+    whole = points["slice"] == "all"
+    same = points[whole].assign(slice="overlap=none", panel="overlap", part="none")
+    few = same.assign(slice="overlap=partial", part="partial", n=same["n"] // 2)
+    _, drawn = blocks_of(pd.concat([points[whole], same, few]), {})[0]
+    assert set(drawn["slice"]) == {"all", "overlap=partial"}, "nearly all pairs are all pairs"
+
+
 def test_without_slices_the_figure_says_what_to_do(study, tmp_path, program):
     other = Study(tmp_path / "none", program)
     other.write_metrics(metric_rows())

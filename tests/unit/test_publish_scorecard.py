@@ -13,6 +13,7 @@ from scripts.evaluate import mctaco, strided_sop, temporal_nli, timedial
 from scripts.publish import style
 from scripts.publish.scorecard.cells import cells_of, networks_of, read_scores
 from scripts.publish.scorecard.layout import reasons_of, size_told
+from scripts.publish.scorecard.panels import ticks_between
 from scripts.publish.site import is_made, left_out_groups
 from tests.conftest import ROOT
 from tests.rows import each_row
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.slow  # left out of `make check`
 
 SCHEMA = pa.unify_schemas([study.SCHEMA for study in (strided_sop, temporal_nli, mctaco, timedial)])
 STUDIES = yaml.safe_load((ROOT / "resources/studies.yaml").read_text())
-SOURCES = {"activitynet": {"title": "ActivityNet Captions", "evaluate": ["val_1", "val_2"]}, "mctaco": {"title": "MC-TACO", "evaluate": ["test"]},
+SOURCES = {"activitynet": {"title": "ActivityNet Captions", "evaluate": ["val_1", "val_2"]}, "mctaco": {"title": "MC-TACO", "evaluate": ["test"], "predictions": {"judged": {"title": "BERT (released)"}}},
            "sample_mctaco": {"title": "Sample questions", "evaluate": ["test"], "sample": True},
            "temporal_nli_release": {"title": "released NLI sets", "evaluate": ["test"]},
            "dailydialog": {"title": "DailyDialog", "measured_on": "timedial"}, "timedial": {"title": "TimeDial", "evaluate": ["test", "extras"]}}
@@ -58,7 +59,7 @@ ROWS = [
     *measured("temporal_nli", "old", "train", 0.7), *measured("temporal_nli", "old", "hypothesis_only", 0.75),
     *measured("temporal_nli", "small", "likelihood", 0.5, wordings={"a": 0.5}), *measured("temporal_nli", "old", "train", 0.9, scoring="binary"),
     *measured("mctaco", "gpt", "likelihood", 0.3, wordings={"a": 0.2, "b": 0.4}), *measured("mctaco", "gpt", "verbalizer", 0.4, wordings={"a": 0.4, "b": 0.4}),
-    *measured("mctaco", "random", "baseline", 0.08), *measured("mctaco", "bag_of_words", "control", 0.2), *measured("mctaco", "gold", "baseline", 1.0),
+    *measured("mctaco", "judged", "released", 0.42), *measured("mctaco", "random", "baseline", 0.08), *measured("mctaco", "bag_of_words", "control", 0.2), *measured("mctaco", "gold", "baseline", 1.0),
     *measured("timedial", "small", "classify", 0.5, context_scope="target", dataset="target"), *measured("timedial", "small", "classify", 0.4),
     *measured("timedial", "small", "fill", 0.6), *measured("timedial", "theirs", "external", 0.7),
 ]
@@ -136,16 +137,17 @@ def test_the_table(card):
     rows = table[["Kind", "Model", "Parameters", "Asked"]].to_numpy().tolist()
     assert rows == [["encoders", HOSTILE, "4 M", "fine-tuned, 2 seeds"], ["encoders", HOSTILE, "4 M", "mask filling"],
                     ["encoders", "Large", "330 M", "fine-tuned, 2 seeds"], ["decoders", "GPT", "135 M", "likelihood, 2 wordings"],
-                    ["kind not told by the runs", "Old", "", "fine-tuned, 2 seeds"], ["kind not told by the runs", "theirs", "", "from elsewhere, 2 seeds"],
+                    ["predictions from elsewhere", "BERT (released)", "", "released predictions, 2 seeds"],
+                    ["predictions from elsewhere", "theirs", "", "from elsewhere, 2 seeds"], ["kind not told by the runs", "Old", "", "fine-tuned, 2 seeds"],
                     ["could not be asked", "Mute", "", "nothing fits it"], ["to compare with", "best control", "", ""],
                     ["to compare with", "best in the paper", "", ""], ["to compare with", "human", "", ""]]
     stride, taco = table["Order, stride 0"].tolist(), table["Common sense, exact match"].tolist()
     assert stride == ["60.0 (57.0–63.0), +5.0", "not run", "80.0 (77.0–83.0), +25.0", "58.0 (55.0–61.0), +3.0 †; wordings 55.0–61.0", "not run", "not run",
-                      "not run", "55.0 (52.0–58.0), bag of words", "", "90.0 (87.0–93.0)"]
-    assert taco[0] == "left out: it learns" and taco[1] == "not run" and taco[6] == f"left out: it has no head {HOSTILE}"
-    assert taco[7:] == ["20.0 (17.0–23.0), bag of words", "43.6, RoBERTa", "75.8, in the paper"]
+                      "not run", "not run", "55.0 (52.0–58.0), bag of words", "", "90.0 (87.0–93.0)"]
+    assert taco[0] == "left out: it learns" and taco[1] == "not run" and taco[7] == f"left out: it has no head {HOSTILE}"
+    assert taco[4] == "42.0 (39.0–45.0)" and taco[8:] == ["20.0 (17.0–23.0), bag of words", "43.6, RoBERTa", "75.8, in the paper"]
     nli = table["Inference, set I: order"].tolist()
-    assert nli[8] == "99.8, RoBERTa (MNLI), train and evaluate", "of three labels, not by the hypothesis alone"
+    assert nli[9] == "99.8, RoBERTa (MNLI), train and evaluate", "of three labels, not by the hypothesis alone"
     assert HOSTILE not in (card.folder / "table.md").read_text() and "\\textless{}script" in (card.folder / "table.tex").read_text()
 
 
@@ -213,6 +215,11 @@ def test_without_a_model_it_is_refused(tmp_path, program):
 @each_row("parameters, told", [(4e6, "4 M"), (135_200_000, "135 M"), (1.24e9, "1.24 B"), (999, "999"), (12_300, "12.3 k"), (float("nan"), "")])
 def test_sizes_are_told_shortly(parameters, told):
     assert size_told(parameters) == told
+
+
+@each_row("low, high, told", [(1e6, 1e9, ["1 M", "10 M", "100 M", "1 B"]), (9.1e6, 68e6, ["10 M", "20 M", "50 M"]), (44e6, 275e6, ["50 M", "100 M", "200 M"])])
+def test_the_axis_of_sizes_has_few_round_ticks(low, high, told):
+    assert [size_told(tick) for tick in ticks_between(low, high)] == told
 
 
 def test_no_two_of_36_systems_look_alike():

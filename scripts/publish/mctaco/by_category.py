@@ -28,9 +28,9 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
 from scripts.publish.mctaco.looks import LABELLED, legend_of_systems, looks
 from scripts.publish.mctaco.metrics import (
-    BASELINES, CATEGORIES, POINTS, load_systems, mctaco_metrics, over_seeds, published_beside, published_points, title_of,
+    BASELINES, CATEGORIES, POINTS, mctaco_metrics, over_seeds, published_beside, published_points, title_of,
     trained_most, with_best_control)
-from scripts.publish.names import load, split_title
+from scripts.publish.names import load, load_systems, split_title
 from scripts.publish.table import write_points
 
 BAND = 0.78  # of the distance between two categories, for all systems

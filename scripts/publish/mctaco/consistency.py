@@ -26,8 +26,8 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
 from scripts.publish.mctaco.looks import looks
 from scripts.publish.mctaco.metrics import (
-    BASELINES, NORMALIZED, POINTS, load_systems, mctaco_metrics, over_seeds, title_of, trained_most, with_best_control)
-from scripts.publish.names import load, split_title
+    BASELINES, NORMALIZED, POINTS, mctaco_metrics, over_seeds, title_of, trained_most, with_best_control)
+from scripts.publish.names import load, load_systems, split_title
 from scripts.publish.table import write_points
 
 ASKED = {"category=duration": "duration", "category=frequency": "frequency"}

@@ -16,6 +16,8 @@ Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values
 """
 
 import argparse
+import itertools
+import textwrap
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -24,6 +26,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.transforms import Bbox
 
 from scripts.common.program import UserError, execute, log
 from scripts.publish import style
@@ -31,15 +34,16 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
 from scripts.publish.mctaco.looks import LABELLED, legend_of_systems, looks
 from scripts.publish.mctaco.metrics import (
-    BASELINES, POINTS, load_systems, mctaco_metrics, over_seeds, published_beside, published_points, table_2, title_of,
+    BASELINES, POINTS, mctaco_metrics, over_seeds, published_beside, published_points, table_2, title_of,
     trained_most, with_best_control)
-from scripts.publish.names import load, people_points, split_title
+from scripts.publish.names import load, load_systems, people_points, split_title
 from scripts.publish.table import write_points
 
 BASELINE = {"colour": style.INK, "marker": "X", "face": style.INK}
 RINGS = (7, 13, 21, 31, 43, 57)  # points from a mark to its label, nearest first
 # Where a label may stand, from the right on: right and left first, corners, below and above, then between these.
 TURNS = np.deg2rad([0, 180, 315, 45, 225, 135, 270, 90, 337, 22, 202, 157, 292, 67, 247, 112])
+WRAP = 34  # letters of a label's line
 MARK = 4  # points: half the width of a mark
 
 
@@ -72,37 +76,47 @@ def leader(box: np.ndarray, mark: np.ndarray) -> np.ndarray:
     return np.hstack([along - 2, along + 2])
 
 
+def best_place(mark: np.ndarray, half: np.ndarray, frame: Bbox, point: float, taken: np.ndarray, written: np.ndarray) -> tuple[float, np.ndarray]:
+    """The ring and the box (left, bottom, right, top) of the nearest place beside a mark that covers nothing.
+
+    half: half the label's size; taken, written: (n, 4) boxes of what stands there, and of the other labels; all in pixels, but for
+    point, the pixels of one.
+    """
+    places = []
+    for ring, turn in itertools.product(RINGS, TURNS):
+        toward = np.array([np.cos(turn), np.sin(turn)])
+        # The side or corner of the box that faces the mark lies on the ring.
+        centre = mark + toward * ring * point + (2 * toward.round(1)).clip(-1, 1) * half
+        box = np.concatenate([centre - half, centre + half])
+        outside = np.clip([frame.x0 - box[0], frame.y0 - box[1], box[2] - frame.x1, box[3] - frame.y1], 0, None).sum()
+        crossed = sum(overlap(written, piece) for piece in leader(box, mark))
+        places.append((4 * overlap(taken, box + (-2, -1, 2, 1)) + 50 * outside + 20 * crossed + ring, ring, box))
+    return min(places, key=lambda place: place[0])[1:]
+
+
 def place_labels(axes: Axes, labels: list[dict], taken: np.ndarray) -> None:
     """Write labels beside their marks: each at the nearest place that covers no mark, interval, line or other label.
 
-    labels: x, y (data), text, colour; taken: (n, 4) boxes in pixels that must stay free. Most crowded marks first. A
-    label that does not stand right beside its mark gets a thin line to it.
+    labels: x, y (data), text, colour; taken: (n, 4) boxes in pixels that must stay free. Most crowded marks first, then each
+    once more, since those that came later may have left it a better place. A label that does not stand right beside its mark gets
+    a thin line to it.
     """
     renderer = axes.figure.canvas.get_renderer()
     point = axes.figure.dpi / 72
     frame, marks = axes.get_window_extent(renderer), axes.transData.transform([(one["x"], one["y"]) for one in labels])
     distance = np.hypot(*(marks[:, None] - marks[None]).transpose(2, 0, 1))
-    written = np.empty((0, 4))
-    for number in np.argsort(np.sort(distance, 1)[:, :3].sum(1), kind="stable"):
-        label, mark = labels[number], marks[number]
+    halves = []
+    for label in labels:
         text = axes.text(0, 0, label["text"], fontsize=7)
-        size = text.get_window_extent(renderer)
+        halves.append(np.array(text.get_window_extent(renderer).size) / 2)
         text.remove()
-        half, best = np.array([size.width, size.height]) / 2, None
-        for ring in RINGS:
-            for turn in TURNS:
-                toward = np.array([np.cos(turn), np.sin(turn)])
-                # The side or corner of the box that faces the mark lies on the ring.
-                centre = mark + toward * ring * point + (2 * toward.round(1)).clip(-1, 1) * half
-                box = np.concatenate([centre - half, centre + half])
-                beyond = [frame.x0 - box[0], frame.y0 - box[1], box[2] - frame.x1, box[3] - frame.y1]
-                outside = np.clip(beyond, 0, None).sum()
-                crossed = sum(overlap(written, piece) for piece in leader(box, mark))
-                cost = overlap(taken, box + (-1, -1, 1, 1)) + 50 * outside + 20 * crossed + ring
-                if best is None or cost < best[0]:
-                    best = cost, ring, centre, box
-        _, ring, centre, box = best
-        taken, written = np.vstack([taken, box, leader(box, mark)]), np.vstack([written, box])
+    found, order = {}, np.argsort(np.sort(distance, 1)[:, :3].sum(1), kind="stable")
+    for number in [*order, *order]:
+        others = [(box, leader(box, marks[other])) for other, (_, box) in found.items() if other != number]
+        written = np.array([box for box, _ in others]).reshape(-1, 4)
+        found[number] = best_place(marks[number], halves[number], frame, point, np.vstack([taken, written, *(line for _, line in others)]), written)
+    for number, (ring, box) in found.items():
+        label, mark, centre = labels[number], marks[number], (box[:2] + box[2:]) / 2
         line = {"arrowstyle": "-", "color": label["colour"], "linewidth": 0.5, "alpha": 0.8, "shrinkA": 0,
                 "shrinkB": MARK}
         colour = readable(label["colour"])
@@ -125,7 +139,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame, known: dic
                       marker="x" if control else look["marker"], markersize=5.5, markerfacecolor=look["face"], markeredgewidth=1.1,
                       elinewidth=0.8, alpha=0.95, zorder=4)
         name = f"{system} (best control)" if control else system if labelled or system not in known else ""
-        labels.append({"x": x, "y": y, "text": name, "colour": look["colour"]})
+        labels.append({"x": x, "y": y, "text": "\n".join(textwrap.wrap(name, WRAP)), "colour": look["colour"]})
         taken += [[one["ci_low"].iloc[0] * 100, y, one["ci_high"].iloc[0] * 100, y],
                   [x, other["ci_low"].iloc[0] * 100, x, other["ci_high"].iloc[0] * 100]]
         same = paper[(paper["model"] == one["paper_model"].iloc[0])

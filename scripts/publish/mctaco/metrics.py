@@ -15,7 +15,7 @@ from scripts.common.tables import read_metrics
 from scripts.evaluate.mctaco import SCHEMA
 from scripts.publish.comparison import settings_of
 from scripts.publish.marks import limit_if_several
-from scripts.publish.names import load, method_title, model_title, without_people
+from scripts.publish.names import method_title, model_title, without_people
 
 CATEGORIES = {"duration": "duration", "ordering": "ordering", "typical_time": "typical time", "frequency": "frequency",
               "stationarity": "stationarity"}
@@ -25,12 +25,6 @@ LEARNT = ["train", "untrained"]  # what the paper's systems do, and are told apa
 PLAIN = [*LEARNT, "control", "baseline", "released"]  # methods that need not be told beside the model
 POINTS = ["origin", "source", "split", "system", "model", "unit_normalization", "experiment", "train_questions",
           "train_pairs", "draw", "seed", "wording", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "sample", "limit"]
-
-
-def load_systems(models: Path, sources: Path) -> dict[str, dict]:
-    """The entries of models.yaml, and after them those of judgements that came with a corpus (`predictions` of sources.yaml)."""
-    released = [entry.get("predictions", {}) for entry in load(sources).values()]
-    return load(models) | {name: entry for entries in released for name, entry in entries.items()}
 
 
 def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFrame:

@@ -29,8 +29,8 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
 from scripts.publish.mctaco.metrics import (
-    BASELINES, POINTS, load_systems, mctaco_metrics, over_seeds, title_of, trained_most, with_best_control)
-from scripts.publish.names import load, split_title
+    BASELINES, POINTS, mctaco_metrics, over_seeds, title_of, trained_most, with_best_control)
+from scripts.publish.names import load, load_systems, split_title
 from scripts.publish.table import signed, write_points
 
 # Of each panel: the slice, the metric, what its axis says.

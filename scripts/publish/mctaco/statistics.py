@@ -21,8 +21,8 @@ from scripts.common.program import execute, log
 from scripts.common.tables import QUESTIONS, read_table
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import settings_of
-from scripts.publish.mctaco.metrics import CATEGORIES, claims_of, load_systems, mctaco_metrics, title_of
-from scripts.publish.names import load
+from scripts.publish.mctaco.metrics import CATEGORIES, claims_of, mctaco_metrics, title_of
+from scripts.publish.names import load, load_systems
 from scripts.publish.table import write
 
 PREFIX = "statistics."  # of the paper's metrics

@@ -20,8 +20,8 @@ from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.mctaco.metrics import (
-    BASELINES, load_systems, mctaco_metrics, over_seeds, published_beside, table_2, title_of, trained_most)
-from scripts.publish.names import load, split_title
+    BASELINES, mctaco_metrics, over_seeds, published_beside, table_2, title_of, trained_most)
+from scripts.publish.names import load, load_systems, split_title
 from scripts.publish.table import above_cells, interval, percent, write
 
 WORDS = ["Corpus", "Split", "System"]

@@ -31,8 +31,8 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of, replicate_name
 from scripts.publish.mctaco.looks import looks
 from scripts.publish.mctaco.metrics import (
-    BASELINES, POINTS, claims_of, load_systems, mctaco_metrics, title_of, with_best_control)
-from scripts.publish.names import load, split_title
+    BASELINES, POINTS, claims_of, mctaco_metrics, title_of, with_best_control)
+from scripts.publish.names import load, load_systems, split_title
 from scripts.publish.table import write_points
 
 METRICS = {"f1": "F1 (%)", "exact_match": "exact match (%)"}

@@ -31,6 +31,7 @@ SYSTEM = ["study", "experiment", "model", "method", "source", "dataset", "split"
 PREFERRED = {"scoring": ["ternary", "binary"], "context_scope": ["full", "local", "target"]}
 KINDS = {"encoder": "encoders", "encoder_decoder": "encoder-decoders", "decoder": "decoders", "esim": "no transformers"}
 UNKNOWN = "kind not told by the runs"
+ELSEWHERE = "predictions from elsewhere"  # no run of theirs tells a kind
 FINE_TUNED, FILLED, LIKELIHOOD, DIRECT = (
     method_title(name) for name in ("train", "fill", "likelihood", "direct"))
 WAYS = [FINE_TUNED, DIRECT, FILLED, LIKELIHOOD]
@@ -121,6 +122,7 @@ def asked_rows(metrics: pd.DataFrame, studies: dict, sources: dict, networks: di
     rows = rows[~rows["method"].isin([*CONTROL_METHODS, *LESS, "human"])]
     rows = rows[~rows["metric"].str.endswith("_above_control")].drop(columns="control")
     kind = rows["model"].map(lambda name: networks.get(name, (UNKNOWN, None))[0])
+    kind = kind.mask((kind == UNKNOWN) & rows["method"].isin(["released", "external"]), ELSEWHERE)
     parameters = rows["model"].map(lambda name: networks.get(name, (UNKNOWN, float("nan")))[1]).astype(float)
     way = [way_of(studies[study], method, of) for study, method, of in zip(rows["study"], rows["method"], kind)]
     rows = rows.assign(kind=kind, parameters=parameters, way=way, key=keys)

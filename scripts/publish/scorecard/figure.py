@@ -28,9 +28,9 @@ from matplotlib.patches import Rectangle
 from scripts.common.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, model_title
+from scripts.publish.names import load_systems, model_title
 from scripts.publish.scorecard.cells import PROBE
-from scripts.publish.scorecard.layout import Scorecard, at, read_scorecard, size_told
+from scripts.publish.scorecard.layout import NOT_RUN, Scorecard, at, read_scorecard, size_told
 from scripts.publish.scorecard.panels import draw_panels, legend_groups, panels_height
 from scripts.publish.table import percent, signed, write_points
 
@@ -61,7 +61,12 @@ class Block:
 
     def over(self) -> int:
         """How many lines stand over the columns' names."""
-        return max(len(study_lines(self, group)) + len(corpus_lines(group, self.width)) for group in self.groups)
+        return max(len(study_lines(self, group)) + self.corpora(group) for group in self.groups)
+
+    def corpora(self, group: list[dict]) -> int:
+        """How many lines are kept for the names of corpora; none under a study that stands for its corpus; group: one of a study's."""
+        named = any(corpus_lines(other, self.width) for other in self.groups if other[0]["study"] == group[0]["study"])
+        return max(len(corpus_lines(other, self.width)) for other in self.groups) if named else 0
 
 
 def fitting(text: str, inches: float, letter: float) -> list[str]:
@@ -112,10 +117,8 @@ def draw_head(axes: Axes, block: Block, bottom: float) -> None:
     x, deepest = LEFT, max(len(column_lines(probe, block.width)) for probe in block.probes)
     rule = bottom - 0.1 - HEAD_LINE * deepest
     for group in block.groups:
-        lines = {"study": study_lines(block, group), "corpus": corpus_lines(group, block.width)}
-        start = {"study": rule - 0.04 - HEAD_LINE * block.over(), "corpus": rule - 0.04 - HEAD_LINE * len(lines["corpus"])}
-        start["study"] = start["study"] if any(corpus_lines(other, block.width) for other in block.groups
-                                               if other[0]["study"] == group[0]["study"]) else rule - 0.04 - HEAD_LINE * len(lines["study"])
+        lines, corpora = {"study": study_lines(block, group), "corpus": corpus_lines(group, block.width)}, block.corpora(group)
+        start = {"study": rule - 0.04 - HEAD_LINE * (corpora + len(lines["study"])), "corpus": rule - 0.04 - HEAD_LINE * corpora}
         for name, weight, size, colour in (("study", "bold", 7.5, style.INK), ("corpus", "normal", 6.3, style.GREY)):
             for number, line in enumerate(lines[name]):
                 axes.text(x + 0.03, start[name] + HEAD_LINE * (number + 0.5), line, fontsize=size, va="center", fontweight=weight, color=colour)
@@ -138,7 +141,7 @@ def draw_cell(axes: Axes, cell: pd.Series | str, x: float, y: float, width: floa
     """One cell, its upper left corner at x, y."""
     middle = x + width / 2
     if isinstance(cell, str):
-        axes.text(middle, y + ROW / 2, cell.split(":")[0].replace("not run", "–"), fontsize=SMALL + 0.4, color=style.GREY, ha="center",
+        axes.text(middle, y + ROW / 2, cell.split(":")[0].replace(NOT_RUN, "–"), fontsize=SMALL + 0.4, color=style.GREY, ha="center",
                   va="center", style="italic")
         return
     clear, has_control = bool(cell["clear"]), pd.notna(cell["above"])
@@ -197,16 +200,22 @@ def foot_height(feet: list[dict], width: float) -> float:
     return 0.05 + sum(0.19 + 0.072 * lines for lines in deep)
 
 
-def row_places(card: Scorecard) -> tuple[list[float], dict[float, str], float]:
-    """In inches below the head: where each row begins, where each kind's name stands, and the end."""
+def rows_of(card: Scorecard, block: Block) -> list[dict]:
+    """The rows that have something in a block: a number, or why there is none."""
+    return [row for row in card.rows if any(not isinstance(cell, str) or cell != NOT_RUN
+                                            for cell in (card.cell(row, probe) for probe in block.probes))]
+
+
+def row_places(card: Scorecard, block: Block) -> tuple[list[float], dict[float, str], float]:
+    """In inches below the head: where each row of a block begins, where each kind's name stands, and the end."""
     starts, kinds, y, above = [], {}, 0.0, None
-    for row in card.rows:
+    for row in rows_of(card, block):
         if above is None or above["kind"] != row["kind"]:
             y += AIR if above else 0
             kinds[y + KIND / 2] = row["kind"]
             y += KIND
         starts.append(y)
-        cells = [cell_height(card.cell(row, probe)) for probe in card.probes]
+        cells = [cell_height(card.cell(row, probe)) for probe in block.probes]
         y += max(*cells, LINE * len(row_lines(row, above, card.asked(row))) + 0.06)
         above = row
     return starts, kinds, y + 0.03
@@ -224,13 +233,13 @@ def mark_cells(axes: Axes, block: Block, begin: float, end: float) -> None:
 
 def draw_block(axes: Axes, card: Scorecard, block: Block, models: dict, top: float) -> None:
     """The head, the rows and the foot of a block that begins at `top`."""
-    starts, kinds, end = row_places(card)
+    rows, (starts, kinds, end) = rows_of(card, block), row_places(card, block)
     begin = top + block.head()
     draw_head(axes, block, begin)
     for y, kind in kinds.items():
         axes.text(0.06, begin + y, kind, fontsize=7.5, fontweight="bold", va="center")
-    for number, row in enumerate(card.rows):
-        y, above = begin + starts[number], card.rows[number - 1] if number else None
+    for number, row in enumerate(rows):
+        y, above = begin + starts[number], rows[number - 1] if number else None
         title = 0 if above and above["model"] == row["model"] else len(textwrap.wrap(row["title"], WRAP))
         for place, line in enumerate(lines := row_lines(row, above, card.asked(row))):
             axes.text(0.14, y + (max(ROW, LINE * len(lines)) - LINE * len(lines)) / 2 + LINE * (place + 0.5), line, va="center",
@@ -243,9 +252,9 @@ def draw_block(axes: Axes, card: Scorecard, block: Block, models: dict, top: flo
 
 def draw(card: Scorecard, models: dict) -> Figure:
     """The figure: the blocks one under the other, the panels, a legend."""
-    blocks, end = blocks_of(card.probes), row_places(card)[2]
+    blocks = blocks_of(card.probes)
     feet = [[foot_of(card, probe, models) for probe in block.probes] for block in blocks]
-    tall = [block.head() + end + foot_height(foot, block.width) + 0.12 for block, foot in zip(blocks, feet)]
+    tall = [block.head() + row_places(card, block)[2] + foot_height(foot, block.width) + 0.12 for block, foot in zip(blocks, feet)]
     groups = legend_groups(card)
     panels, legend = panels_height(card), style.legends_height(groups) + 0.1
     height = 0.04 + sum(tall) + panels + legend
@@ -264,7 +273,7 @@ def draw(card: Scorecard, models: dict) -> Figure:
 
 
 def main(given: argparse.Namespace) -> None:
-    models = load(given.models)
+    models = load_systems(given.models, given.sources)
     card = read_scorecard(given, models)
     style.save(lambda: draw(card, models), given)
     write_points(card.cells[COLUMNS], given.output)

@@ -11,10 +11,10 @@ from scripts.common.yaml_files import read_yaml
 from scripts.publish.marks import face_of, note_of
 from scripts.publish.names import load, model_title
 from scripts.publish.scorecard.cells import (
-    KINDS, OPTIONS, OTHER_WAYS, PROBE, SCORES, UNKNOWN, WAYS, best_controls, cells_of, is_clear, networks_of, people, published,
+    ELSEWHERE, KINDS, OPTIONS, OTHER_WAYS, PROBE, SCORES, UNKNOWN, WAYS, best_controls, cells_of, is_clear, networks_of, people, published,
     read_scores, way_of)
 
-NOT_ASKED, NO_ANSWER = "nothing fits it", "could not be asked"
+NOT_ASKED, NO_ANSWER, NOT_RUN = "nothing fits it", "could not be asked", "not run"
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Scorecard:
         own = at(self.cells[(self.cells["model"] == row["model"]) & (self.cells["way"] == row["way"])], probe)
         if len(own):
             return own.iloc[0]
-        return f"left out: {reason}" if (reason := self.reasons.get((row["model"], row["way"], probe["study"]))) else "not run"
+        return f"left out: {reason}" if (reason := self.reasons.get((row["model"], row["way"], probe["study"]))) else NOT_RUN
 
     def asked(self, row: dict) -> str:
         """How the model of a row was asked, and what its cells are means of."""
@@ -92,7 +92,7 @@ def row_order(cells: pd.DataFrame, models: dict, reasons: dict[tuple[str, str, s
     silent = sorted({model for model, _, _ in reasons} - set(rows["model"]))
     rows = pd.concat([rows, pd.DataFrame({"kind": NO_ANSWER, "parameters": float("nan"), "model": silent, "way": NOT_ASKED})[: len(silent)]])
     rows = rows.assign(title=rows["model"].map(lambda name: model_title(name, models)))
-    kinds, ways = [*KINDS.values(), UNKNOWN], [*WAYS, *OTHER_WAYS.values(), NOT_ASKED]
+    kinds, ways = [*KINDS.values(), ELSEWHERE, UNKNOWN], [*WAYS, *OTHER_WAYS.values(), NOT_ASKED]
     order = pd.DataFrame({
         "kind": rows["kind"].map({name: place for place, name in enumerate(kinds)}).fillna(len(kinds)), "parameters": rows["parameters"],
         "title": rows["title"], "way": rows["way"].map({name: place for place, name in enumerate(ways)}).fillna(len(ways))})

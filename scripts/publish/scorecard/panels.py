@@ -63,16 +63,21 @@ def sizes(card: Scorecard) -> tuple[float, float, float | None]:
     return low, high, None
 
 
+def ticks_between(low: float, high: float) -> list[float]:
+    """Decades, or where there are not two of them 1, 2 and 5 of each."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    series = ([step * 10.0**power for power in powers for step in steps] for steps in ((1,), (1, 2, 5)))
+    coarse, fine = ([tick for tick in ticks if low <= tick <= high] for ticks in series)
+    return coarse if len(coarse) > 1 else fine
+
+
 def draw_panels(figure: Figure, card: Scorecard, top: float) -> None:
     """All panels, the first line `top` inches above the figure's lower edge."""
     if not panels_height(card):
         return
     height, wide = figure.get_figheight(), (style.WIDTH - LEFT - 0.1 - GAP * (ACROSS - 1)) / ACROSS
     low, high, unknown = sizes(card)
-    decades = [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
-    ticks = [tick for tick in decades if low <= tick <= (high if unknown is None else unknown / 1.3)]
-    if len(ticks) < 2:  # a narrow range: its networks themselves
-        ticks = sorted(set(card.cells["parameters"].dropna()))[::max(1, card.cells["parameters"].nunique() - 1)]
+    ticks = ticks_between(low, high if unknown is None else unknown / 1.3)
     labels = [size_told(tick) for tick in ticks]
     if unknown is not None:
         ticks, labels = [*ticks, unknown], [*labels, "?"]

@@ -19,7 +19,7 @@ import pandas as pd
 from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of
-from scripts.publish.names import load, method_title, model_title
+from scripts.publish.names import load, load_systems, method_title, model_title
 from scripts.publish.scorecard.layout import Scorecard, at, read_scorecard, size_told
 from scripts.publish.table import interval, percent, signed, write
 
@@ -93,7 +93,7 @@ def tabulate(card: Scorecard, models: dict, sources: dict) -> pd.DataFrame:
 
 
 def main(given: argparse.Namespace) -> None:
-    models = load(given.models)
+    models = load_systems(given.models, given.sources)
     card = read_scorecard(given, models)
     table = tabulate(card, models, load(given.sources))
     methods = [method for study in card.studies.values() for method in study.get("headline_methods", [])]

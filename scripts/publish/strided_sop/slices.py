@@ -1,9 +1,9 @@
 """Draw accuracy by slice against stride: is it order that is learnt, or what else tells two sentences apart?
 
-A block for each corpus and choice of its pairs (all, same videos, hard), on its first evaluation split: a row for each slice
-(scripts/evaluate/strided_slices.py says which), a column for each stride, a mark for each system with its 95 % interval,
-the best control (over all pairs of the block) in grey, and n, the pairs, at the right. The dotted line is chance. Slices with
-fewer than 10 pairs, the other controls and the other splits are left out of the figure, not of the CSV.
+A block for each corpus, on its first evaluation split: a row for each slice (scripts/evaluate/strided_slices.py says which), a column
+for each stride, a mark for each system with its 95 % interval, the best control (over all pairs of the block) in grey, and n, the
+pairs, at the right. The dotted line is chance. Left out of the figure, not of the CSV: slices with fewer than 10 pairs, or of nearly all
+pairs; pairs chosen otherwise (same videos, hard, windows) where the corpus has all of them; the other controls and splits.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
@@ -36,6 +36,7 @@ from scripts.publish.table import write_points
 COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "limit", "slice", "seed", "metric", "value",
            "sd", "ci_low", "ci_high", "n", "groups", "sample"]
 LEAST = 10  # pairs
+NEARLY_ALL = 0.97  # of the pairs of every stride: such a slice says what they all say
 HEADS = {"all": "", "overlap": "the two clips overlap", "same_start": "the two start together", "position": "place in the video",
          "sentences": "sentences of the video", "words": "words of both", "category": "category"}
 NAMES = {"none": "not at all", "partial": "partly", "contained": "one lies in the other", "false": "no", "true": "yes",
@@ -151,14 +152,23 @@ def with_best_control(points: pd.DataFrame) -> pd.DataFrame:
     return points[~control | points["system"].isin(reached.nlargest(1).index)]
 
 
+def without_nearly_all(points: pd.DataFrame) -> pd.DataFrame:
+    """The points of one block without slices that hold nearly all pairs at every stride."""
+    pairs = points.groupby(["stride", "slice"])["n"].max().unstack("slice")
+    share = pairs.div(pairs["all"], axis=0).min().drop("all")
+    return points[~points["slice"].isin(share[share >= NEARLY_ALL].index)]
+
+
 def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFrame]]:
-    """Title and points of each block: of a corpus and choice of its pairs the first evaluation split, at most ACROSS strides."""
+    """Title and points of each block: of a corpus the first evaluation split, at most ACROSS strides; all pairs, or where there is no
+    such dataset each other choice of them."""
     blocks = []
-    for (source, pairs), of_source in points.groupby(["source", "pairs"]):
+    has_all = points["source"].isin(points.loc[points["pairs"] == "", "source"])
+    for (source, pairs), of_source in points[~has_all | (points["pairs"] == "")].groupby(["source", "pairs"]):
         entry = sources.get(source, {})
         measured = [name for name in entry.get("evaluate", []) if name in set(of_source["split"])]
         split = measured[0] if measured else of_source["split"].iloc[0]
-        shown = with_best_control(of_source[(of_source["split"] == split) & (of_source["n"] >= LEAST)])
+        shown = without_nearly_all(with_best_control(of_source[(of_source["split"] == split) & (of_source["n"] >= LEAST)]))
         strides = sorted(set(shown["stride"]))
         for start in range(0, len(strides), ACROSS):
             part = shown[shown["stride"].isin(strides[start : start + ACROSS])]
