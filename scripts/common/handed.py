@@ -75,8 +75,9 @@ def presence_of(entries: dict[str, dict], keys: Iterable[str]) -> dict[str, dict
 
 
 def has_options(options: dict, needs: dict | list[dict]) -> bool:
-    """Whether the options of a run's data are those that a figure or table needs: each the one value, or one of a list; `any`: it is set."""
+    """Whether the options of a run's data are those that a figure or table needs: each the one value, or one of a list; `any`: it is set;
+    `number`: it is set to one."""
     if isinstance(needs, list):
         return any(has_options(options, one) for one in needs)
-    return all(options.get(name) is not None if value == "any" else options.get(name) in (value if isinstance(value, list) else [value])
-               for name, value in needs.items())
+    return all(isinstance(options.get(name), int) if value == "number" else options.get(name) is not None if value == "any"
+               else options.get(name) in (value if isinstance(value, list) else [value]) for name, value in needs.items())

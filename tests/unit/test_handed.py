@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from scripts.common.handed import argument_file, fields_of, hand_over, presence_of, rows_of
+from scripts.common.handed import argument_file, fields_of, hand_over, has_options, presence_of, rows_of
 from scripts.common.manifest import lost_files
 from scripts.common.program import UserError, parser
+from tests.rows import each_row
 
 
 @pytest.fixture(autouse=True)
@@ -59,3 +60,11 @@ def test_a_manifest_knows_what_is_lost(tmp_path, program):
     for broken in ("", "[]", "{}", '{"files": {"a.txt": 1}}'):
         manifest.write_text(broken)
         assert lost_files(manifest) == ["manifest.json"]
+
+
+@each_row("needs, stride, met", [
+    ({"stride": "number"}, 0, True), ({"stride": "number"}, "up_to_3", False), ({"stride": "number"}, None, False), ({"stride": "any"}, "up_to_3", True),
+    ({"stride": "any"}, None, False), ({"stride": None}, None, True), ({"stride": [0, 1]}, 1, True), ([{"stride": 3}, {"span": "any"}], 1, False)])
+def test_what_a_figure_needs_of_the_data(needs, stride, met):
+    """Slices are of one stride: a study of mixtures alone has no such figure."""
+    assert has_options({"stride": stride}, needs) is met
