@@ -32,7 +32,8 @@ from scripts.publish.table import write_points
 
 COLUMNS = ["source", "split", "system", "learnt_corpus", "learnt_stride", "stride", "series", "model", "experiment", *VARIANT, "limit", "value", "sd",
            "ci_low", "ci_high", "n", "groups", "sample"]
-CELL, LEFT, TOP, GAP = 0.36, 1.2, 0.85, 0.5  # inches
+CELL, WIDE, LEFT, TOP, GAP, FOOT = 0.36, 0.5, 1.35, 0.56, 0.2, 0.42  # inches; a cell at least and at most
+ROW = 0.62  # of a cell's width: its height
 PLACE = ["source", "split", "system"]
 
 
@@ -63,9 +64,13 @@ def row_title(row: pd.Series, sources: dict) -> str:
     return strides_told(row["learnt_stride"]) + (f",\n{corpus}" if row["is_elsewhere"] else "")
 
 
-def draw_matrix(axes: Axes, cells: pd.DataFrame, strides: list[int], sources: dict) -> None:
-    """One matrix."""
-    rows = cells.drop_duplicates(["learnt_corpus", "learnt_stride"])
+def rows_of(cells: pd.DataFrame) -> pd.DataFrame:
+    """What the rows of matrices side by side learnt from: their source, learnt_corpus, learnt_stride and is_elsewhere."""
+    return cells[["source", "learnt_corpus", "learnt_stride", "is_elsewhere"]].drop_duplicates(ignore_index=True)
+
+
+def draw_matrix(axes: Axes, cells: pd.DataFrame, rows: pd.DataFrame, strides: list[int], sources: dict) -> None:
+    """One matrix; rows: of rows_of()."""
     for place, (_, row) in enumerate(rows.iterrows()):
         same = cells[(cells["learnt_corpus"] == row["learnt_corpus"]) & (cells["learnt_stride"] == row["learnt_stride"])]
         for cell in same.drop_duplicates("stride").to_dict("records"):
@@ -88,25 +93,30 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     style.apply()
     if points.empty:
         return style.nothing("nothing was learnt from another stride or corpus than it was measured on")
-    panels = list(points.groupby(PLACE, sort=False))
-    strides = sorted(set(points["stride"]))
-    width = max(LEFT + CELL * len(strides), 2.3)
-    across = max(1, min(len(panels), int(style.WIDTH / width)))
-    lines = [panels[start : start + across] for start in range(0, len(panels), across)]
-    rows = [max(len(cells.drop_duplicates(["learnt_corpus", "learnt_stride"])) for _, cells in line) for line in lines]
-    height = sum(TOP + CELL * count + GAP for count in rows)
+    places = [(rows_of(of_place), list(of_place.groupby("system", sort=False))) for _, of_place in points.groupby(PLACE[:2], sort=False)]
+    strides, most = sorted(set(points["stride"])), max(len(systems) for _, systems in places)
+    across = max(1, min(most, int((style.WIDTH - LEFT) / (CELL * len(strides) + GAP))))
+    cell = min(WIDE, ((style.WIDTH - LEFT) / across - GAP) / len(strides))
+    lines = [(rows, systems[start : start + across]) for rows, systems in places for start in range(0, len(systems), across)]
+    height = sum(TOP + cell * ROW * len(rows) + FOOT for rows, _ in lines)
     figure, top = plt.figure(figsize=(style.WIDTH, height)), 0.0
-    for line, count in zip(lines, rows):
-        for place, ((source, split, system), cells) in enumerate(line):
-            own = CELL * len(cells.drop_duplicates(["learnt_corpus", "learnt_stride"]))
-            axes = figure.add_axes([(width * place + LEFT - 0.1) / style.WIDTH, 1 - (top + TOP + own) / height, CELL * len(strides) / style.WIDTH, own / height])
-            draw_matrix(axes, cells, strides, sources)
-            title = "\n".join(textwrap.wrap(sources.get(source, {}).get("title", source), 26)[:2])
-            detail = "\n".join(textwrap.wrap(f"{split_title(split)}, {system}" + " (control)" * bool(cells["is_control"].any()), 34, break_on_hyphens=False))
-            axes.annotate(title, (0, 1), (-60, 26), xycoords="axes fraction", textcoords="offset points", fontweight="bold")
-            axes.annotate(detail, (0, 1), (-60, 5), xycoords="axes fraction", textcoords="offset points", color=style.GREY, fontsize=6.5, va="bottom")
+    wide = cell * len(strides)
+    for rows, line in lines:
+        own = cell * ROW * len(rows)
+        for place, (system, cells) in enumerate(line):
+            axes = figure.add_axes([(LEFT + (wide + GAP) * place) / style.WIDTH, 1 - (top + TOP + own) / height, wide / style.WIDTH, own / height])
+            draw_matrix(axes, cells, rows, strides, sources)
+            if place == 0:
+                source, split = cells[["source", "split"]].iloc[0]
+                axes.annotate(sources.get(source, {}).get("title", source) + f", {split_title(split)}", (0, 1), (0, 24), xycoords="axes fraction",
+                              textcoords="offset points", fontweight="bold", fontsize=8)
+                axes.set_ylabel("learnt from", fontsize=7)
+            else:
+                axes.set_yticklabels([])
+            detail = textwrap.wrap(f"{system}" + " (control)" * bool(cells["is_control"].any()), max(12, int(wide / 0.055)), break_on_hyphens=False)
+            axes.annotate("\n".join(detail), (0, 1), (0, 4), xycoords="axes fraction", textcoords="offset points", color=style.GREY, fontsize=6.5, va="bottom")
             style.mark(axes, face_of(cells), 9)
-        top += TOP + CELL * count + GAP
+        top += TOP + own + FOOT
     return figure
 
 

@@ -33,7 +33,8 @@ PLACE = ["source", "split", "predict"]
 COLUMNS = [*PLACE, "system", "model", "method", "experiment", "true", "predicted", "value", "n", "stride_accuracy", "stride_error", "order_accuracy", "both_accuracy",
            "sample", "limit"]
 TOLD = ["stride_accuracy", "stride_error", "order_accuracy", "both_accuracy"]
-CELL, LEFT, TOP, GAP = 0.27, 0.5, 1.1, 0.45  # inches
+CELL, LEFT, TOP, FOOT, LINE = 0.27, 0.4, 0.42, 0.4, 0.105  # inches; LINE: of small text
+LETTERS = 28  # of a line over a matrix
 
 
 def cells_of(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
@@ -72,35 +73,41 @@ def draw_matrix(axes: Axes, cells: pd.DataFrame) -> None:
     style.mark(axes, face_of(cells), 8)
 
 
-def title_of(cells: pd.DataFrame, chance: float) -> str:
-    """What stands over a matrix: the system and its numbers."""
+def told_of(cells: pd.DataFrame, chance: float) -> list[str]:
+    """The lines over a matrix: the system and its numbers."""
     first = cells.iloc[0]
-    lines = textwrap.wrap(first["system"] + " (control)" * bool(first["is_control"]), 26)[:2]
+    lines = textwrap.wrap(first["system"] + " (control)" * bool(first["is_control"]), LETTERS)
     lines.append(f"{first['stride_accuracy'] * 100:.1f} % (chance {chance * 100:.0f} %), error {first['stride_error'] * cells['true'].max():.2f}")
-    return "\n".join([*lines, *([f"order {first['order_accuracy'] * 100:.1f} %"] if pd.notna(first["order_accuracy"]) else [])])
+    return [*lines, *([f"order {first['order_accuracy'] * 100:.1f} %"] if pd.notna(first["order_accuracy"]) else [])]
 
 
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of a table made by cells_of()."""
+    """The figure of a table made by cells_of(): what belongs together (PLACE) side by side."""
     style.apply()
     if cells.empty:
         return style.nothing("no system told the stride")
-    panels = [(place, matrix) for *place, matrix in ((*place[:3], matrix) for place, matrix in cells.groupby([*PLACE, "system"], sort=False))]
+    groups = [[(place, matrix) for _, matrix in of_place.groupby("system", sort=False)] for place, of_place in cells.groupby(PLACE, sort=False)]
     size = CELL * (cells["true"].max() + 1)
-    width, row = max(LEFT + size + 0.25, 2.3), TOP + size + GAP
-    across = int(style.WIDTH / width)
-    down = -(-len(panels) // across)
-    figure = plt.figure(figsize=(style.WIDTH, row * down))
-    for number, ((source, split, predict), matrix) in enumerate(panels):
-        left, top = LEFT + width * (number % across), row * (number // across) + TOP
-        own = CELL * matrix["true"].nunique()
-        axes = figure.add_axes([left / style.WIDTH, 1 - (top + own) / (row * down), own / style.WIDTH, own / (row * down)])
-        draw_matrix(axes, matrix)
-        title = textwrap.wrap(sources.get(source, {}).get("title", source), 26)[:2]
-        axes.annotate("\n".join([*title, f"{split_title(split)}, {TASKS[predict]}"]), (0, 1), (-18, 42), xycoords="axes fraction", textcoords="offset points", fontsize=6.5,
-                      fontweight="bold", va="bottom", linespacing=1.1)
-        axes.annotate(title_of(matrix, 1 / matrix["true"].nunique()), (0, 1), (-18, 4), xycoords="axes fraction", textcoords="offset points", fontsize=6.2,
-                      va="bottom", linespacing=1.1)
+    width = max(LEFT + size + 0.05, 1.7)
+    lines = style.lines_of(groups, int(style.WIDTH / width))
+    heads = [max(len(told_of(matrix, 1)) for _, matrix in line) for line in lines]
+    height = sum(TOP + LINE * head + size + FOOT for head in heads)
+    figure, top = plt.figure(figsize=(style.WIDTH, height)), 0.0
+    for line, head in zip(lines, heads):
+        top, above = top + TOP + LINE * head, None
+        for number, (place, matrix) in enumerate(line):
+            own = CELL * matrix["true"].nunique()
+            axes = figure.add_axes([(LEFT + width * number) / style.WIDTH, 1 - (top + own) / height, own / style.WIDTH, own / height])
+            draw_matrix(axes, matrix)
+            texts = [(told_of(matrix, 1 / matrix["true"].nunique()), 4, "normal")]
+            if place != above:
+                source, split, predict = above = place
+                title = textwrap.shorten(sources.get(source, {}).get("title", source), 2 * LETTERS, placeholder="…")
+                texts.append(([title, f"{split_title(split)}, {TASKS[predict]}"], 8 + 72 * LINE * head, "bold"))
+            for words, up, weight in texts:
+                axes.annotate("\n".join(words), (0, 1), (-18, up), xycoords="axes fraction", textcoords="offset points", fontsize=6.2,
+                              fontweight=weight, va="bottom", linespacing=1.1)
+        top += size + FOOT
     return figure
 
 
