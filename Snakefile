@@ -23,7 +23,7 @@ onsuccess:
     if not IS_MODULE:
         print(summary(Path(EVALUATED, "metrics.parquet"), Path(PAGES, "index.html"), Path("results/benchmarks"), STUDIES,
                       sorted({run.model for run in PLAN.runs.values() if run.name not in CONTROLS}), BEGUN,
-                      [published_files(item)[0] for item in PUBLISHED.values() if item["study"] == "all"]))
+                      [published_files(item)[0] for item in PUBLISHED.values() if item["study"] == "all"], sum(ALTERED.values(), [])))
 
 onerror:
     if not IS_MODULE:

@@ -8,7 +8,7 @@ import pandas as pd
 from scripts.common.probe import BLIND
 from scripts.common.tables import read_metrics
 
-POINT = ["study", "model", "method", "scoring", "source", "dataset", "split"]  # what a number is of; a study has some of these columns
+POINT = ["study", "experiment", "model", "method", "scoring", "source", "dataset", "split"]  # what a number is of; a study has some of these columns
 
 
 def per_cent(share: float) -> str:
@@ -24,10 +24,11 @@ def above_control(row: pd.Series) -> str:
     return f"{row['value'] * 100:+.1f} points to {control} ({interval});"
 
 
-def headlines(metrics: Path, studies: dict, models: list[str]) -> list[str]:
-    """For each study the best value of its headline metric over whole splits, with its interval; models: those that count."""
+def headlines(metrics: Path, studies: dict, models: list[str], altered: list[str] = ()) -> list[str]:
+    """For each study the best value of its headline metric over whole splits, with its interval; models: those that count; altered:
+    experiments that do not, since their models are not as they came."""
     table = read_metrics(metrics).to_pandas()
-    table = table[table["seed"].isna() & (table["slice"] == "all") & table["model"].isin(models)]
+    table = table[table["seed"].isna() & (table["slice"] == "all") & table["model"].isin(models) & ~table["experiment"].isin(altered)]
     if "method" in table:
         table = table[~table["method"].str.endswith(BLIND, na=False)]
     lines = []
@@ -78,9 +79,11 @@ def time_taken(seconds: dict[str, float]) -> list[str]:
             + "; longest: " + ", ".join(f"{job} {clock(seconds[job])}" for job in longest)] if seconds else []
 
 
-def summary(metrics: Path, page: Path, benchmarks: Path, studies: dict, models: list[str], since: float, of_all: list[str] = ()) -> str:
-    """All of it; the numbers only where the page was made in this call. of_all: the files of what is about all studies."""
+def summary(metrics: Path, page: Path, benchmarks: Path, studies: dict, models: list[str], since: float, of_all: list[str] = (),
+            altered: list[str] = ()) -> str:
+    """All of it; the numbers only where the page was made in this call. of_all: the files of what is about all studies;
+    altered: of headlines()."""
     told = page.exists() and page.stat().st_mtime >= since
-    lines = [*headlines(metrics, studies, models), *([f"All models and studies: {', '.join(of_all)}"] if of_all else []),
+    lines = [*headlines(metrics, studies, models, altered), *([f"All models and studies: {', '.join(of_all)}"] if of_all else []),
              f"Page: {page}"] if told else []
     return "\n".join([*lines, *time_taken(durations(benchmarks, since))])

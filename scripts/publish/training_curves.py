@@ -31,16 +31,18 @@ from scripts.publish.names import load, model_title, split_title
 from scripts.publish.table import write_points
 from scripts.train.choice import chosen_epoch
 
+FLAT = 0.06  # nats: what changes less is drawn flat
 
 
 def read_history(file: Path) -> pd.DataFrame:
-    """One run's history, with its source, dataset, stride, model, seed and other settings (JSON) as columns."""
+    """One run's history, with its source, dataset, stride, model, seed and other settings (JSON) as columns; summed: whether its training
+    loss is that of two objectives."""
     settings = provenance_of(file).get("settings")
     if settings is None:
         raise UserError(f"{file}: does not tell its run's settings; make it again with `snakemake {file}`")
     return read_table(file).to_pandas().assign(
         **{name: settings[name] for name in ("source", "dataset", "model", "seed")},
-        stride=settings["data"]["stride"], limit=settings["data"].get("limit"),
+        stride=settings["data"]["stride"], limit=settings["data"].get("limit"), summed=bool(settings["training"].get("objectives")),
         variant=json.dumps({name: value for name, value in ({"method": settings["method"]} | settings["data"] | settings["training"] | {
             "begins with": settings.get("made_by")}).items()
                             if name != "stride"}, sort_keys=True),
@@ -69,6 +71,8 @@ def draw_panel(axes: Axes, lines: pd.DataFrame, measure: str, splits: list[str])
     for _, seed in lines.groupby(["seed", "run"]):
         epoch = chosen(seed)
         for split, line in seed.groupby("split"):
+            if measure == "loss" and split == "train" and line["summed"].any():
+                continue  # not of the labels alone
             line, style_of = line.sort_values("epoch"), look(split, splits)
             axes.plot(line["epoch"], line[measure] * factor, linewidth=1, alpha=0.85, **style_of)
             if split != "train":
@@ -76,6 +80,11 @@ def draw_panel(axes: Axes, lines: pd.DataFrame, measure: str, splits: list[str])
                 axes.plot(at["epoch"], at[measure] * factor, "o", markersize=2.6, color=style_of["color"])
     if measure == "accuracy":
         axes.axhline(50, color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.8, zorder=1)
+
+
+def in_words(setting: object) -> str:
+    """A setting's value; `sop 1, mlm 0.5` of a mapping."""
+    return ", ".join(f"{name} {value:g}" for name, value in setting.items()) if isinstance(setting, dict) else str(setting)
 
 
 def row_titles(history: pd.DataFrame, sources: dict, models: dict) -> dict[tuple, str]:
@@ -86,7 +95,7 @@ def row_titles(history: pd.DataFrame, sources: dict, models: dict) -> dict[tuple
         twins = [json.loads(key[2]) for key in keys if key[:2] == (source, model)]
         differ = {name: value for name, value in json.loads(variant).items()
                   if value is not None and any(twin.get(name) != value for twin in twins)}
-        told = "".join(f", {name.replace('_', ' ')} {value}" for name, value in differ.items())
+        told = "".join(f", {name.replace('_', ' ')} {in_words(value)}" for name, value in differ.items())
         title = sources.get(source, {}).get("title", source)
         titles[source, model, variant] = f"{title} · {model_title(model, models)}{told}"
     return titles
@@ -124,6 +133,8 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
                 axes.set_xlim(0.7, history["epoch"].max() + 0.3)
                 axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
                 axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
+                if measure == "loss" and (low := axes.get_ylim())[1] - low[0] < FLAT:
+                    axes.set_ylim(sum(low) / 2 - FLAT / 2, sum(low) / 2 + FLAT / 2)
                 axes.tick_params(labelleft=column == 0, labelbottom=line == 1)
                 if column == 0:
                     axes.set_ylabel(unit)

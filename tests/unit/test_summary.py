@@ -53,6 +53,15 @@ def test_without_an_interval_or_a_control_the_line_says_so(tmp_path, rows, said)
     assert said in line
 
 
+def test_experiments_are_not_mixed_and_models_that_begin_elsewhere_do_not_count(tmp_path):
+    """What begins with other weights is measured on the same pairs by the same method: its distance to the control is its own."""
+    file, after = tmp_path / "metrics.parquet", {"experiment": "after"}
+    rows = [row(0.7), row(0.1, **ABOVE), row(0.75, **after), row(0.15, **ABOVE, **after)]
+    write_table(pa.Table.from_pylist(rows, schema=SCHEMA), file, SCHEMA, {})
+    assert "75.0 % (73.0 % to 78.0 %), +15.0 points" in headlines(file, STUDIES, ["small"])[0]
+    assert "70.0 % (68.0 % to 73.0 %), +10.0 points" in headlines(file, STUDIES, ["small"], ["after"])[0]
+
+
 def test_the_method_is_told_where_it_is_not_plain_training(tmp_path):
     [line] = told(tmp_path, [row(0.7, method="likelihood_pmi")], ["small"])
     assert "small, likelihood pmi, on made d test" in line

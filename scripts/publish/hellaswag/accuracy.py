@@ -17,7 +17,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.forest import Panel, figure_of
 from scripts.publish.hellaswag.metrics import CHANCE, hellaswag_metrics
 from scripts.publish.marks import face_of
-from scripts.publish.names import load
+from scripts.publish.names import details_of, load, split_title
 from scripts.publish.table import write_points
 
 ORIGINS = {"domain=activitynet": "items of videos (ActivityNet)", "domain=wikihow": "items of articles (wikiHow)"}
@@ -31,7 +31,7 @@ def main(given: argparse.Namespace) -> None:
     points = points.assign(row=points["system"], series=points["slice"].map(ORIGINS), is_control=points["method"] == "control")
     panels = []
     for (source, dataset, split), of_panel in points.groupby(["source", "dataset", "split"], sort=False):
-        detail = f"{split}, {dataset.replace('_', ' ')}; n = {', '.join(f'{n:,}' for n in of_panel.drop_duplicates('slice')['n'])}"
+        detail = f"{split_title(split)}{details_of(dataset, ['limit'])}; n = {', '.join(f'{n:,}' for n in of_panel.drop_duplicates('slice')['n'])}"
         panels.append(Panel(sources.get(source, {}).get("title", source), detail, of_panel, face_of(of_panel)))
     style.save(lambda: figure_of(panels, "accuracy (%)", CHANCE, "chance, 25 %"), given)
     write_points(points[COLUMNS], given.output)

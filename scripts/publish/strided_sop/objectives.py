@@ -1,7 +1,7 @@
 """Draw accuracy against stride by the weight of a second objective (masked words), a panel for each corpus, model and evaluation split.
 
-Weight 0 is sentence order alone. Marks are means over the seeds, at the epoch chosen on held-out training videos by the loss of sentence
-order, with 95 % intervals over videos and seeds. Grey: chance.
+Weight 0 is sentence order alone. Marks are means over the seeds, at the epoch that is reported, with 95 % intervals over videos and seeds. Grey: the best
+control, and chance.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, compared.yaml beside them
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -26,7 +26,7 @@ from scripts.evaluate.strided_sop import SCHEMA
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
-from scripts.publish.names import load, model_title
+from scripts.publish.names import load, model_title, split_title
 from scripts.publish.strided_sop.metrics import variant_title
 from scripts.publish.table import write_points
 
@@ -43,13 +43,23 @@ def weighed(metrics: pd.DataFrame, compared: list[dict], models: dict) -> pd.Dat
     return rows.assign(variant=variant).drop_duplicates(["source", "dataset", "split", "model", "method", "weight"])
 
 
-def draw(points: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of a table made by weighed()."""
+def best_controls(metrics: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
+    """Of each dataset and split of the points the control with the highest accuracy: rows like theirs, without a weight."""
+    keys = ["source", "dataset", "split", "stride"]
+    rows = metrics[(metrics["method"] == "control") & (metrics["slice"] == "all") & (metrics["metric"] == "accuracy") & metrics["seed"].isna()]
+    rows = rows.merge(points[[*keys, "experiment"]].drop_duplicates()).sort_values("value", ascending=False, kind="stable")
+    return rows.drop_duplicates(keys).assign(weight=float("nan"), variant="")
+
+
+def draw(points: pd.DataFrame, controls: pd.DataFrame, sources: dict) -> Figure:
+    """The figure of tables made by weighed() and best_controls()."""
     panels = list(points.groupby(["source", "split", "variant"], sort=False))
     weights = sorted(points["weight"].unique())
     looks = {weight: (style.COLOURS[place % 6], style.MARKERS[place % 6]) for place, weight in enumerate(weights)}
     handles = [Line2D([], [], color=colour, marker=marker, markersize=4.5, label="sentence order alone" if weight == 0 else f"masked words, weight {weight:g}")
                for weight, (colour, marker) in looks.items()]
+    if len(controls):
+        handles.append(Line2D([], [], color=style.CONTROL, marker="x", markersize=4.5, linestyle="", label=style.BEST_CONTROL))
     handles.append(Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, label="chance, 50 %"))
     across = min(3, len(panels))
     down = math.ceil(len(panels) / across)
@@ -64,9 +74,14 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
             colour, marker = looks[weight]
             axes.errorbar(line["stride"] + (number - (len(weights) - 1) / 2) * 0.09, line["value"] * 100, yerr=style.error_bars(line), color=colour,
                           marker=marker, markersize=4.5, elinewidth=0.9, capsize=2, zorder=3)
-        style.panel_title(axes, [sources.get(source, {}).get("title", source)], f"{split}, {variant}")
+        beside = controls[(controls["source"] == source) & (controls["split"] == split)].sort_values("stride")
+        axes.errorbar(beside["stride"] + len(weights) / 2 * 0.09, beside["value"] * 100, yerr=style.error_bars(beside), color=style.CONTROL, marker="x",
+                      markersize=4.5, linestyle="", elinewidth=0.9, capsize=2, zorder=2)
+        style.panel_title(axes, [sources.get(source, {}).get("title", source)], f"{split_title(split)}, {variant}")
         style.mark(axes, face_of(of_panel))
-        axes.set_xticks(sorted(set(points["stride"])))
+        strides = sorted(set(points["stride"]))
+        axes.set_xticks(strides)
+        axes.set_xlim(strides[0] - 0.5, strides[-1] + 0.5)
         axes.set_xlabel("stride (sentences skipped)")
         if place % across == 0:
             axes.set_ylabel("accuracy (%)")
@@ -81,9 +96,9 @@ def main(given: argparse.Namespace) -> None:
     points = weighed(metrics, read_yaml(given.sources.with_name("compared.yaml")), load(given.models))
     if points.empty:
         raise UserError(f"{given.metrics}: no accuracy of runs with a second objective; evaluate them again")
-    sources = load(given.sources)
-    style.save(lambda: draw(points, sources), given)
-    write_points(points[COLUMNS], given.output)
+    controls, sources = best_controls(metrics, points), load(given.sources)
+    style.save(lambda: draw(points, controls, sources), given)
+    write_points(pd.concat([points, controls])[COLUMNS], given.output)
     log.info("%s: %d points", given.output, len(points))
 
 
