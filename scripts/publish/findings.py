@@ -74,7 +74,7 @@ def findings_of(metrics: pd.DataFrame, studies: dict, sources: dict, models: dic
     cells = cells_of(metrics, studies, sources, networks) if has_model else controls.iloc[:0]
     found = []
     for name, study in studies.items():
-        own = cells[cells["study"] == name]
+        own = of_runs(cells[cells["study"] == name])
         rows = told_system(own) if len(own) else best_of(controls[controls["study"] == name], studies, sources)
         if rows.empty:
             continue
@@ -109,6 +109,12 @@ def best_of(controls: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFram
     order = pd.concat([places(best[name], studies, sources).rename(name) for name in PROBE], axis=1)
     best = best.loc[order.sort_values(PROBE, kind="stable").index]
     return best.assign(above=np.nan, above_low=np.nan, above_high=np.nan, control=None).reset_index(drop=True)
+
+
+def of_runs(cells: pd.DataFrame) -> pd.DataFrame:
+    """The cells without those of predictions that a paper's authors released, where there are others: these were found elsewhere."""
+    own = cells[cells["method"] != "released"]
+    return own if len(own) else cells
 
 
 def told_system(cells: pd.DataFrame) -> pd.DataFrame:

@@ -54,6 +54,13 @@ def test_the_line_itself_says_how_the_model_stands_to_the_control(above, kind, w
     assert (LEVEL_SAYS in found.caveats) == (kind != ABOVE)
 
 
+def test_what_authors_released_is_no_finding_of_the_runs():
+    ran, released = of_nli(0.6, (0.01, -0.02, 0.04)), of_nli(0.9, (0.3, 0.2, 0.4))
+    released = released[released["model"] == "minilm"].assign(model="theirs", method="released")
+    assert found_in(pd.concat([ran, released]))[0].line.startswith("Inference: 60 % of pairs judged right, best control 59")
+    assert found_in(pd.concat([ran[ran["method"] == "control"], released]))[0].line.startswith("Inference: 90 %"), "alone it is what there is"
+
+
 def test_a_difference_that_rounding_hides_is_told_with_a_decimal():
     assert "60.2 % of pairs judged right, best control 59.9" in found_in(of_nli(0.602, (0.003, 0.001, 0.005)))[0].line
 
