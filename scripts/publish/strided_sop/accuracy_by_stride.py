@@ -3,7 +3,8 @@
 Bold: the epoch that is reported (chosen on held-out training videos, the last where none are held out), with the 95 % interval over
 videos and seeds; dots are single seeds.
 Grey: controls, which cannot understand time (where they were measured in several ways, the best in each). Light: the best epoch
-on the evaluation split itself, as the paper reports. Human answers where there are any.
+on the evaluation split itself, as the paper reports. Human answers where there are any. Windows of captions, whose strides are others,
+are left out where single captions of the corpus were measured (scripts/publish/strided_sop/windows.py draws them).
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -35,6 +36,12 @@ DODGE = 0.09  # between two series at one stride
 LETTER = 0.058  # inches, of a count
 COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "limit", "seed", "wording", "metric", "value",
            "sd", "ci_low", "ci_high", "n", "groups", "sample"]
+
+
+def of_captions(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The rows on single captions; of a corpus of which only windows of them were measured, those."""
+    single = metrics["context"].isna()
+    return metrics[single | ~metrics["source"].isin(metrics.loc[single, "source"])]
 
 
 def with_few_controls(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -197,7 +204,7 @@ def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
 
 def main(given: argparse.Namespace) -> None:
     metrics = strided_metrics(given.metrics, load(given.models))
-    shown, sources = with_few_controls(metrics), load(given.sources)
+    shown, sources = with_few_controls(of_captions(metrics)), load(given.sources)
     style.save(lambda: draw(shown, sources), given)
     write_points(metrics.loc[metrics["metric"].isin(["accuracy", "peak_accuracy", "human_accuracy"]), COLUMNS], given.output)
     log.info("%s: %d points in %d panels", given.output, metrics["seed"].isna().sum(),

@@ -19,6 +19,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator
 
 from scripts.common.program import execute, log
 from scripts.publish import style
@@ -29,6 +30,7 @@ from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
 from scripts.publish.table import write_points
 
 ONE = "one caption"
+TICKS = [(6, (1, 2, 3, 5, 7)), (60, (1, 2, 5)), (float("inf"), (1,))]  # the axis's largest by its smallest number, and where ticks stand in a decade
 COLUMNS = ["source", "split", "system", "window", "series", "model", "experiment", "stride", "seconds_apart", *VARIANT, "limit", "value", "sd", "ci_low",
            "ci_high", "n", "groups", "sample"]
 
@@ -79,7 +81,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
                for window, (colour, marker) in looks.items()]
     handles += [Line2D([], [], color=style.CONTROL, linewidth=0.8, label=style.BEST_CONTROL),
                 Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, label="chance, 50 %")]
-    across = min(3, len(panels))
+    across, reach = min(3, len(panels)), points["seconds_apart"].max() / points["seconds_apart"].min()
     down = math.ceil(len(panels) / across)
     foot = 0.6 + style.legends_height([("", handles)])
     figure, grid = plt.subplots(down, across, figsize=(style.WIDTH, 2.5 * down + foot), sharey=True, squeeze=False)
@@ -97,9 +99,9 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         style.panel_title(axes, textwrap.wrap(sources.get(source, {}).get("title", source), 28)[:2], f"{split_title(split)}, {system}"[:44])
         style.mark(axes, face_of(of_panel))
         axes.set_xscale("log")
+        axes.xaxis.set_major_locator(LogLocator(subs=next(subs for most, subs in TICKS if reach <= most)))
         axes.xaxis.set_major_formatter(lambda seconds, _: f"{seconds:g}")
-        axes.xaxis.set_minor_formatter(lambda seconds, _: f"{seconds:g}" if f"{seconds:e}"[0] in "25" else "")
-        axes.tick_params(which="minor", labelsize=6.5)
+        axes.minorticks_off()
         axes.set_xlabel("seconds between the two (median)")
         if place % across == 0:
             axes.set_ylabel("accuracy (%)")
