@@ -34,6 +34,7 @@ from scripts.publish.record_check import check, redraw
 from scripts.publish.record_page import index, page
 from scripts.publish.recorded import FACTS, write_metrics, write_runs
 
+TRANSFERS = "transfer.figure"  # the program of the figure that compares by the draws of every study
 MOST = 5_000_000  # bytes: what a repository should not be asked to hold more of
 FROM_METRICS = re.compile(r"drawn from metrics\.parquet of sha256 ([0-9a-f]{64})")
 
@@ -100,7 +101,7 @@ def write_record(told: dict, output: Path) -> None:
     with whole_set(output.parent) as place:
         folder = place / output.name
         folder.mkdir()
-        columns = write_metrics(metrics, folder)
+        columns = write_metrics(metrics, folder, any(figure["program"] == TRANSFERS for figure in told["figures"].values()))
         write_runs(facts, [Path(told["train"], run, "history.parquet") for run in told["runs"]], folder)
         copy_published(told, folder)
         record = record_of(told, facts, columns, write_resources(told["figures"], folder))

@@ -1,7 +1,7 @@
 """The tables of a record (scripts/publish/record.py): every number of a study and the facts of its runs as CSV, read back as they were.
 
 metrics.csv     a line a row of metrics.parquet, with all its columns but `draws`: numbers in full, texts in quotes, what is missing empty
-draws.parquet   row (a line of metrics.csv, from 0), draws: of the rows whose figures compare by them (DRAWN); not there without any
+draws.parquet   row (a line of metrics.csv, from 0), draws: of the rows whose figures compare by them (compared()); not there without any
 runs.csv        a line a run: the fields of its run.json; a field of a field is named with a point, as training.epochs
 history.csv     loss and accuracy of each run by epoch (schema history)
 
@@ -23,13 +23,23 @@ from scripts.common.program import UserError
 from scripts.common.tables import HISTORY, provenance_of, read_table, write_table
 
 METRICS, DRAWS, RUNS, HISTORIES, FACTS = "metrics.csv", "draws.parquet", "runs.csv", "history.csv", "record.json"
-DRAWN = "mctaco"  # the study whose figures compare by draws; elsewhere they decide the words of the page alone, and take megabytes
+DRAWN = "mctaco"  # the study whose figures compare by draws
 
 
 # ---- metrics
 
-def write_metrics(metrics: pa.Table, folder: Path) -> list[list[str]]:
-    """Write metrics.csv and draws.parquet; returns the name and the type of each column of the metrics."""
+def compared(metrics: pa.Table, transfers: bool) -> pa.ChunkedArray:
+    """Which rows figures compare by their draws: those of DRAWN and, for the figure of transfers, whole splits over all replicates. Elsewhere
+    draws decide the words of the page alone, and take megabytes."""
+    in_study = pc.equal(metrics["study"], DRAWN)
+    if transfers:
+        over_all = pc.and_(pc.and_(pc.is_null(metrics["seed"]), pc.is_null(metrics["wording"])), pc.equal(metrics["slice"], "all"))
+        in_study = pc.or_(in_study, over_all)
+    return pc.and_(pc.is_valid(metrics["draws"]), in_study)
+
+
+def write_metrics(metrics: pa.Table, folder: Path, transfers: bool = False) -> list[list[str]]:
+    """Write metrics.csv and draws.parquet; returns the name and the type of each column of the metrics. transfers: see compared()."""
     texts = {name: pc.replace_substring_regex(metrics[name], r"^('*[=+\-@\t\r])", r"'\1")
              for name, kind in zip(metrics.schema.names, metrics.schema.types) if pa.types.is_string(kind)}
     plain = metrics.drop_columns("draws") if "draws" in metrics.schema.names else metrics
@@ -38,8 +48,7 @@ def write_metrics(metrics: pa.Table, folder: Path) -> list[list[str]]:
     with whole(folder / METRICS) as place:
         arrow_csv.write_csv(plain, place)
     if "draws" in metrics.schema.names:
-        drawn = pc.and_(pc.is_valid(metrics["draws"]), pc.equal(metrics["study"], DRAWN))
-        rows = pa.table({"row": pa.array(range(len(metrics)), pa.int32()), "draws": metrics["draws"]}).filter(drawn)
+        rows = pa.table({"row": pa.array(range(len(metrics)), pa.int32()), "draws": metrics["draws"]}).filter(compared(metrics, transfers))
         if len(rows):
             with whole(folder / DRAWS) as place:
                 pq.write_table(rows, place, compression="zstd", write_page_checksum=True)

@@ -93,6 +93,14 @@ def test_draws_are_kept_where_figures_compare_by_them(tmp_path):
     assert table["draws"].null_count < len(table) and read_metrics(tmp_path, columns).equals(table)
 
 
+def test_a_transfer_keeps_the_draws_of_whole_splits_of_every_study(tmp_path):
+    """Its figure compares headlines of any study; other figures do not, and draws are large."""
+    table = pa.Table.from_pylist([row | {"study": "hellaswag"} for row in mctaco_rows()], schema=SCHEMA)
+    whole = [row["draws"] is not None and row["slice"] == "all" and row["seed"] is None for row in table.select(["draws", "slice", "seed"]).to_pylist()]
+    kept = [read_metrics(tmp_path, write_metrics(table, tmp_path, transfers))["draws"] for transfers in (False, True)]
+    assert kept[0].null_count == len(table) and [draws.is_valid for draws in kept[1]] == whole and 0 < sum(whole)
+
+
 def records() -> list:
     """The records of the repository, and where there is none the made-up one alone."""
     return [None, *sorted(file.parent for file in RECORDS.glob("*/record.json"))]
