@@ -19,6 +19,7 @@ from scripts.common.files import whole
 from scripts.common.models import CONFIG, INDEX, TOKENIZER_CONFIG, WEIGHTS
 from scripts.common.program import UserError, cut, execute, log, parser
 from scripts.fetch.download import MIRROR_HELP, check_mirror, in_mirror, size_at
+from scripts.fetch.hub import addresses
 from scripts.fetch.model_files import read_object
 from scripts.fetch.pretrained import origin_in_folder, origin_on_hub
 
@@ -37,13 +38,20 @@ def pretrained(name: str, entry: dict, mirror: str | None, partial: Path) -> tup
     """The configuration files of a model of the hub or of a folder, and what of it is missing."""
     origin = (origin_on_hub if "hub" in entry else lambda *of: origin_in_folder(*of[:-1]))(name, entry, name, partial, mirror)
     pinned, configs = entry.get("files") or {}, {}
+
+    def has(file: str) -> bool:
+        """In the mirror under any revision that its hash allows, or at its own place."""
+        copies = in_mirror(mirror, addresses(entry["hub"], entry["revision"], file, pinned[file])) if "hub" in entry and file in pinned else []
+        return size_at(copies) is not None or origin.has(file)
+
     try:
         configs[CONFIG] = read_object(name, CONFIG, origin.bring(CONFIG, pinned.get(CONFIG)))
-        if origin.has(TOKENIZER_CONFIG):
+        if has(TOKENIZER_CONFIG):
             configs[TOKENIZER_CONFIG] = read_object(name, TOKENIZER_CONFIG, origin.bring(TOKENIZER_CONFIG, pinned.get(TOKENIZER_CONFIG)))
     except UserError as error:
         return configs, [str(error)]
-    weights = [] if origin.has(WEIGHTS) or origin.has(INDEX) else [f"{name}: {origin.where} has no {WEIGHTS}; put it there, or take another model"]
+    weights = [] if has(WEIGHTS) or has(INDEX) else [
+        f"{name}: {origin.where} has no {WEIGHTS}, or is out of reach; put it there, into the mirror, or take another model"]
     return configs, weights
 
 

@@ -2,6 +2,7 @@
 # ruff: noqa: F401 - fixtures are imported
 
 import hashlib
+import json
 import http.server
 import threading
 from collections.abc import Iterator
@@ -249,6 +250,22 @@ def test_the_mirror_is_asked_first(fetch, server, folder, mirror):
 def test_a_branch_in_the_mirror_stands_for_a_commit_only_where_the_hash_is_pinned(fetch, server, folder, mirror):
     fetch(ENTRY, mirror)
     assert {path for _, path, _ in server.asked} == {f"/me/mine/resolve/{COMMIT}/{file}" for file in DEFAULT_FILES}
+
+
+def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, mirror, tmp_path):
+    """A branch's copy with the pinned hash counts for a rehearsal, too; without the mirror its weights are said to be out of reach."""
+    entry, told = pinned(folder), tmp_path / "told.json"
+    told.write_text(json.dumps({"models": {"mine": entry}, "sources": {}, "fetched": []}))
+
+    def ask(place: object) -> list[str]:
+        done = program("scripts.fetch.reachable", "--study", told, f"--mirror={place}", "--partial", tmp_path / "asked", "--output", tmp_path / "found.json",
+                       HF_ENDPOINT="http://127.0.0.1:9", HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path / "home"))
+        assert done.returncode == 0, done.stderr
+        return json.loads((tmp_path / "found.json").read_text())["missing"]
+
+    assert ask(mirror) == []
+    (mirror / "huggingface.co/me/mine/resolve/main/model.safetensors").unlink()
+    assert ask(mirror) == ["mine: me/mine has no model.safetensors, or is out of reach; put it there, into the mirror, or take another model"]
 
 
 # ---- as the user's environment has it
