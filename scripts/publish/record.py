@@ -6,7 +6,7 @@ the expressions found in dialogs stay where they are. A record that other code w
 Reads  TOLD, JSON of the workflow: name, command, configuration, figures (by name: title, study, program, reads, runs, resources),
        tables (by name: title), runs (by <study>/<run>: the modules that decide it), programs (those that decide numbers beside the
        runs), and where the files are: metrics, publish, train
-Writes OUTPUT/metrics.csv, draws.parquet, runs.csv, history.csv (scripts/publish/recorded.py), figures/<item>.svg and .csv,
+Writes OUTPUT/metrics.csv.gz, draws.parquet, runs.csv, history.csv (scripts/publish/recorded.py), figures/<item>.svg and .csv,
        tables/<item>.csv and .md, resources/<digest>/ (what figures say beside numbers), record.json, README.md, all or none;
        and README.md beside OUTPUT, the list of the records there
 

@@ -16,7 +16,7 @@ tables, and the command and the commit that made them. Written by `snakemake rec
     python -m scripts.publish.record --check docs/record          # which records other code would decide today, and which code
     python -m scripts.publish.record --redraw docs/record/<study> # draws each figure from the numbers here, and compares
 
-In a record, `metrics.csv` is a line a number (the columns: [docs/data.md](../data.md)), `runs.csv` a line a run with all that its `run.json`
+In a record, `metrics.csv.gz` is a line a number (the columns: [docs/data.md](../data.md)), `runs.csv` a line a run with all that its `run.json`
 tells, `history.csv` its loss by epoch, `draws.parquet` the bootstrap draws that figures compare by, `figures/` and `tables/` what the page
 shows, `record.json` all of the rest.
 

@@ -1,7 +1,7 @@
 """The tables of a record (scripts/publish/record.py): every number of a study and the facts of its runs as CSV, read back as they were.
 
-metrics.csv     a line a row of metrics.parquet, with all its columns but `draws`: numbers in full, texts in quotes, what is missing empty
-draws.parquet   row (a line of metrics.csv, from 0), draws: of the rows whose figures compare by them (compared()); not there without any
+metrics.csv.gz  a line a row of metrics.parquet, with all its columns but `draws`: numbers in full, texts in quotes, what is missing empty
+draws.parquet   row (a line of metrics.csv.gz, from 0), draws: of the rows whose figures compare by them (compared()); not there without any
 runs.csv        a line a run: the fields of its run.json; a field of a field is named with a point, as training.epochs
 history.csv     loss and accuracy of each run by epoch (schema history)
 
@@ -22,7 +22,7 @@ from scripts.common.files import whole
 from scripts.common.program import UserError
 from scripts.common.tables import HISTORY, provenance_of, read_table, write_table
 
-METRICS, DRAWS, RUNS, HISTORIES, FACTS = "metrics.csv", "draws.parquet", "runs.csv", "history.csv", "record.json"
+METRICS, DRAWS, RUNS, HISTORIES, FACTS = "metrics.csv.gz", "draws.parquet", "runs.csv", "history.csv", "record.json"
 DRAWN = "mctaco"  # the study whose figures compare by draws
 
 
@@ -39,14 +39,14 @@ def compared(metrics: pa.Table, transfers: bool) -> pa.ChunkedArray:
 
 
 def write_metrics(metrics: pa.Table, folder: Path, transfers: bool = False) -> list[list[str]]:
-    """Write metrics.csv and draws.parquet; returns the name and the type of each column of the metrics. transfers: see compared()."""
+    """Write metrics.csv.gz and draws.parquet; returns the name and the type of each column of the metrics. transfers: see compared()."""
     texts = {name: pc.replace_substring_regex(metrics[name], r"^('*[=+\-@\t\r])", r"'\1")
              for name, kind in zip(metrics.schema.names, metrics.schema.types) if pa.types.is_string(kind)}
     plain = metrics.drop_columns("draws") if "draws" in metrics.schema.names else metrics
     for name, values in texts.items():
         plain = plain.set_column(plain.schema.get_field_index(name), name, values)
-    with whole(folder / METRICS) as place:
-        arrow_csv.write_csv(plain, place)
+    with whole(folder / METRICS) as place, pa.CompressedOutputStream(str(place), "gzip") as file:  # tens of megabytes of slices else
+        arrow_csv.write_csv(plain, file)
     if "draws" in metrics.schema.names:
         rows = pa.table({"row": pa.array(range(len(metrics)), pa.int32()), "draws": metrics["draws"]}).filter(compared(metrics, transfers))
         if len(rows):

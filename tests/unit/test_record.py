@@ -1,5 +1,6 @@
 """The record: what is kept of a study, that its figures are those of its numbers, that other code is named, that an unfinished study is refused."""
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -113,7 +114,7 @@ def test_each_figure_of_a_record_is_that_of_its_numbers(place, record, program):
 
 
 @pytest.mark.parametrize("break_it, said", [
-    (lambda place: change(place / "metrics.csv", "0.56,", "0.57,"), "accuracy_by_stride has other points"),
+    (lambda place: change(place / "metrics.csv.gz", "0.56,", "0.57,"), "accuracy_by_stride has other points"),
     (lambda place: change(place / "figures/accuracy_by_stride.svg", "#0072b2", "#0072b3"), "accuracy_by_stride is drawn otherwise"),
     (lambda place: change(place / "history.csv", "0.65,", "0.66,"), "strided_sop_training_curves has other points"),
 ], ids=["number", "shape", "curve"])
@@ -124,9 +125,19 @@ def test_a_figure_of_other_numbers_is_named(copied, program, break_it, said):
 
 
 def change(file: Path, old: str, new: str) -> None:
-    text = file.read_text()
+    opened = gzip.open if file.suffix == ".gz" else open
+    with opened(file, "rt") as reader:
+        text = reader.read()
     assert old in text
-    file.write_text(text.replace(old, new))
+    with opened(file, "wt") as writer:
+        writer.write(text.replace(old, new))
+
+
+def test_a_broken_file_of_numbers_is_named(copied, program):
+    file = copied / "metrics.csv.gz"
+    file.write_bytes(file.read_bytes()[:-40])
+    done = program("scripts.publish.record", "--redraw", copied)
+    assert done.returncode == 1 and "metrics.csv.gz: cannot be read" in done.stderr.splitlines()[-1] and "take it from git again" in done.stderr
 
 
 def test_other_code_is_named(copied, program):
@@ -172,4 +183,4 @@ def test_the_committed_list_names_the_committed_records():
 def test_a_record_that_is_too_large_says_what_is_large(study, monkeypatch, caplog, tmp_path):
     monkeypatch.setattr("scripts.publish.record.MOST", 1000)
     write_record(json.loads((study.folder / "told.json").read_text()), tmp_path / "record/tried")
-    assert "more than the" in caplog.text and "metrics.csv" in caplog.text
+    assert "more than the" in caplog.text and "figures/strided_sop_training_curves.svg 0.1 MB" in caplog.text
