@@ -176,6 +176,7 @@ def test_slices_that_say_what_another_row_says_are_not_drawn(study):
     few = same.assign(slice="overlap=partial", part="partial", n=same["n"] // 2)
     _, drawn = blocks_of(pd.concat([points[whole], same, few]), {})[0]
     assert set(drawn["slice"]) == {"all", "overlap=partial"}, "nearly all pairs are all pairs"
+    assert blocks_of(points.assign(n=8), {}) == [], "no slice has enough pairs"
 
 
 def test_without_slices_the_figure_says_what_to_do(study, tmp_path, program):

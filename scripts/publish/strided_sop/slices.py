@@ -154,6 +154,8 @@ def with_best_control(points: pd.DataFrame) -> pd.DataFrame:
 
 def without_nearly_all(points: pd.DataFrame) -> pd.DataFrame:
     """The points of one block without slices that hold nearly all pairs at every stride."""
+    if points.empty:  # no slice has LEAST pairs
+        return points
     pairs = points.groupby(["stride", "slice"])["n"].max().unstack("slice")
     share = pairs.div(pairs["all"], axis=0).min().drop("all")
     return points[~points["slice"].isin(share[share >= NEARLY_ALL].index)]
