@@ -65,6 +65,14 @@ class Person(Keyboard):
         while self.message().get("method") != "Page.loadEventFired":
             pass
 
+    def come_back(self) -> None:
+        """Open the page again as who has answered before: under load a browser hands what was saved to the next page a moment later."""
+        for _ in range(50):
+            self.open()
+            if self.read("names"):
+                break
+            time.sleep(0.1)
+
     def type(self, text: str) -> None:
         for sign in text:
             self.ask("Input.dispatchKeyEvent", type="keyDown", text=sign, key=sign, unmodifiedText=sign)
@@ -130,7 +138,7 @@ def test_pairs_are_answered_by_keys_saved_and_handed_out(tmp_path, person):
     at_work.delete()
     assert at_work.read("place") == "Item 3 of 5" and at_work.value("document.querySelector('#choices input:checked').value") == "in_order"
 
-    at_work.open()  # a day later
+    at_work.come_back()  # a day later
     assert at_work.read("names") == "=Ann"
     at_work.value("document.querySelector('#names button').focus()")
     at_work.press("Enter")
