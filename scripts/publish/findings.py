@@ -14,7 +14,7 @@ from scripts.common.probe import BLIND
 from scripts.evaluate.experiment import CONTROL_METHODS
 from scripts.publish.marks import at_most, marks_of
 from scripts.publish.names import model_title, with_released
-from scripts.publish.scorecard.cells import PROBE, cells_of, people, places, preferred, published, with_probes
+from scripts.publish.scorecard.cells import FILLED, LIKELIHOOD, PROBE, cells_of, people, places, preferred, published, with_probes
 from scripts.publish.scorecard.layout import at, probe_names
 
 CHANCE = {"strided_sop": 0.5, "timedial": 1 / 6}  # of the other studies the controls hold the most frequent label
@@ -31,6 +31,7 @@ NO_CONTROL = "No control ran beside it: nothing tells whether the number has to 
 LEVEL_SAYS = "What a control reaches says nothing about an understanding of time."
 ONE_SEED = "One seed: how much depends on it is not known."
 ABOVE_SAYS = "Above every control that ran here; a shortcut that none of them takes may be left."
+READ_BEFORE = "What it was pretrained on may have held these texts: no control here tells."
 
 
 @dataclass
@@ -230,6 +231,7 @@ def caveats_of(rows: pd.DataFrame) -> list[str]:
         told.append(f"The model is at chance ({chance * 100:.0f} %).")
     told += [LEVEL_SAYS] * bool(verdicts & {LEVEL, BELOW, UNKNOWN})
     told += [ONE_SEED] * bool((rows["seeds"] == 1).any() and rows["wordings"].isna().all())
+    told += [READ_BEFORE] * bool(rows["way"].isin([LIKELIHOOD, FILLED]).any() and not rows["sample"].any())
     return told + [ABOVE_SAYS] * (verdicts == {ABOVE})
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from scripts.publish.findings import (
-    ABOVE, BELOW, LEVEL, LEVEL_SAYS, NO_CONTROL, NO_MODEL, SAMPLE, Finding, findings_of, shared_caveats)
+    ABOVE, BELOW, LEVEL, LEVEL_SAYS, NO_CONTROL, NO_MODEL, READ_BEFORE, SAMPLE, Finding, findings_of, shared_caveats)
 from scripts.publish.names import load
 from scripts.publish.scorecard.cells import PLAIN, PREFERRED, PROBES, SYSTEM
 from tests.conftest import ROOT
@@ -59,6 +59,12 @@ def test_what_authors_released_is_no_finding_of_the_runs():
     released = released[released["model"] == "minilm"].assign(model="theirs", method="released")
     assert found_in(pd.concat([ran, released]))[0].line.startswith("Inference: 60 % of pairs judged right, best control 59")
     assert found_in(pd.concat([ran[ran["method"] == "control"], released]))[0].line.startswith("Inference: 90 %"), "alone it is what there is"
+
+
+def test_a_model_that_is_asked_may_have_read_the_test_before():
+    """No training set of ours parts a language model from a corpus that stood on the web."""
+    learnt, asked = (of_nli(0.6, (0.05, 0.02, 0.08)).replace({"method": {"train": method}}) for method in ("train", "likelihood"))
+    assert READ_BEFORE in found_in(asked)[0].caveats and READ_BEFORE not in found_in(learnt)[0].caveats
 
 
 def test_a_difference_that_rounding_hides_is_told_with_a_decimal():
