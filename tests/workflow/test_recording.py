@@ -1,5 +1,6 @@
 """A finished study is kept in docs/record/ by one target; its figures are those of its numbers."""
 
+import gzip
 import json
 import subprocess
 import sys
@@ -14,7 +15,9 @@ def test_a_study_is_recorded(study):
     assert record["command"] == "snakemake --cores all" and record["figures"] and record["tables"]
     assert set(record["runs"]) == {f"{file.parents[1].name}/{file.parent.name}" for file in study.folder.glob("results/train/*/*/run.json")}
     assert not [name for name in record["tables"] if name.endswith(("examples", "errors", "shortcuts"))], "no texts of a corpus"
-    assert not [file for file in place.rglob("*") if file.suffix != ".parquet" and file.is_file() and str(study.folder) in file.read_text()]
+    texts = {file: gzip.decompress(file.read_bytes()).decode() if file.suffix == ".gz" else file.read_text()
+             for file in place.rglob("*") if file.is_file() and file.suffix != ".parquet"}
+    assert "metrics.csv.gz" in {file.name for file in texts} and not [file for file, text in texts.items() if str(study.folder) in text]
     assert "[default](default/README.md)" in (place.parent / "README.md").read_text()
     for what in (["--redraw", place], ["--check", place.parent]):
         done = subprocess.run([sys.executable, "-m", "scripts.publish.record", *what], cwd=study.folder, capture_output=True, text=True,
