@@ -3,7 +3,7 @@
 What a control reaches, a model's number does not show. A control (resources/models.yaml, kind `control`) is one of
   features: a logistic regression on features of scripts/common/text_features.py, learnt from the training split
   rank_by:  no learning: candidates for one mask are ranked by the first feature, ties of it by the next; `-` before a name ranks
-            the lowest first. `frequency` counts the training split's right candidates
+            the lowest first. `frequency` counts the training split's right candidates, `trigram` its words beside each other
   predicts: most_frequent (the training split's label shares), or random (a hash of the example's id; candidates for a mask tie)
 
 Each takes a moment, and starting a process more than that, so one process fits all of a dataset. One that was finished before is
@@ -44,6 +44,7 @@ from scripts.common.program import UserError, execute, json_object, json_object_
 from scripts.common.project_version import project_version
 from scripts.common.tables import HISTORY, PREDICTIONS, content_digest, read_sample, read_table, write_table
 from scripts.common.text_features import FEATURES, frequency, in_context, shared_numbers
+from scripts.common.trigrams import learn, trigram
 from scripts.train.work import finish, finished, forget, hand_out, outputs_of, sweep, write_json
 
 MOST = 200_000  # examples that a control learns from, drawn by hash: more changes little, and takes minutes
@@ -120,8 +121,10 @@ def at_random(labels: int, choices: bool):
 
 def ranking(rank_by: list[str], train: pd.DataFrame):
     """A function from a table to (n, 1) ranks of the candidates: equal where all features are."""
-    learnt = train.loc[train["label"] == 1, "second"]
-    known = {"in_context": in_context, "shared_numbers": shared_numbers, "frequency": lambda table: frequency(table, learnt)}
+    right = train[train["label"] == 1]
+    model = learn(right) if "trigram" in rank_by else None
+    known = {"in_context": in_context, "shared_numbers": shared_numbers, "frequency": lambda table: frequency(table, right["second"]),
+             "trigram": lambda table: trigram(table, model)}
 
     def scores(table: pd.DataFrame) -> np.ndarray:
         keys = np.column_stack([-known[name[1:]](table) if name.startswith("-") else known[name](table) for name in rank_by])
@@ -165,7 +168,7 @@ def describe(control: dict, method: dict, splits: list[str], digests: dict[str, 
 def learns(control: dict) -> bool:
     """Whether a control takes anything from the training split."""
     return "features" in control or control.get("predicts") == "most_frequent" or bool(
-        {"frequency", "-frequency"} & set(control.get("rank_by", [])))
+        {"frequency", "-frequency", "trigram"} & set(control.get("rank_by", [])))
 
 
 def facts_of(job: dict, labels: list[str], train_examples: int, seconds: float) -> dict:

@@ -1,0 +1,111 @@
+"""A trigram language model of counts: which words stand beside which, and nothing else of a text.
+
+Interpolated by Witten and Bell's rule (Chen and Goodman 1999, section 2.4): with c(h) words seen after a history h, t(h) of them
+distinct, P(w | h) = (c(hw) + t(h) P(w | shorter h)) / (c(h) + t(h)); the shortest is even over the vocabulary and one unknown word.
+
+The second text stands in the place of the first's <MASK>, or behind a first text that has none. A line is a sentence of the model's,
+without the name of who says it.
+"""
+
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+
+MASK, START, END = "<MASK>", "<s>", "</s>"  # none of them is a word by the pattern
+WORD = r"\w+|[^\w\s]"
+SPEAKER = r"(?m)^[AB]:"
+ORDERS = (1, 2, 3)
+
+
+@dataclass(frozen=True)
+class Order:
+    """The n-grams of one length: their sorted keys and counts, and of their sorted histories how many words follow, and how many kinds."""
+
+    keys: np.ndarray
+    counts: np.ndarray
+    histories: np.ndarray
+    followed: np.ndarray
+    kinds: np.ndarray
+
+
+@dataclass(frozen=True)
+class Trigrams:
+    """What was counted: the vocabulary (pd.Index of words) and an Order for one, two and three words."""
+
+    vocabulary: pd.Index
+    orders: list[Order]
+
+
+def words_of(texts: pd.Series) -> pd.Series:
+    """Each text's words and signs in lower case."""
+    return texts.str.lower().str.findall(WORD)
+
+
+def masked(table: pd.DataFrame) -> pd.Series:
+    """The first texts without speakers' names, each with a <MASK>."""
+    texts = table["first"].str.replace(SPEAKER, "", regex=True)
+    return texts.where(texts.str.contains(MASK, regex=False), texts + " " + MASK)
+
+
+def windows(sequences: list[list[str]], vocabulary: pd.Index) -> tuple[np.ndarray, np.ndarray]:
+    """Three words in a row, the last of them the one to foretell: (n, 3) places in the vocabulary, its length for unknown words; and
+    (n,) the sequence that each stands in. A sequence begins with two words that are history alone."""
+    lengths = np.array([len(sequence) for sequence in sequences], int)
+    places = vocabulary.get_indexer(list(chain.from_iterable(sequences)))
+    places = np.where(places < 0, len(vocabulary), places)
+    of = np.repeat(np.arange(len(sequences)), lengths)
+    inside = np.flatnonzero(of[2:] == of[:-2])
+    return np.column_stack([places[inside], places[inside + 1], places[inside + 2]]), of[inside]
+
+
+def keys_of(found: np.ndarray, order: int, size: int) -> np.ndarray:
+    """(n,) the last `order` words of each window as one number; without its last word a key's quotient by `size` is its history's."""
+    keys = np.zeros(len(found), np.int64)  # three words of a vocabulary of two million fit
+    for column in range(3 - order, 3):
+        keys = keys * size + found[:, column]
+    return keys
+
+
+def learn(table: pd.DataFrame) -> Trigrams:
+    """Count the distinct lines of examples (first, second: the right ones)."""
+    texts = pd.Series([text.replace(MASK, second) for text, second in zip(masked(table), table["second"])], dtype="str")
+    lines = texts.str.split("\n").explode().drop_duplicates()
+    sequences = [[START, START, *words, END] for words in words_of(lines)]
+    vocabulary = pd.Index(pd.unique(np.array([*chain.from_iterable(sequences), START, END], object)))
+    found, _ = windows(sequences, vocabulary)
+    orders = []
+    for order in ORDERS:
+        keys, counts = np.unique(keys_of(found, order, len(vocabulary) + 1), return_counts=True)
+        histories, starts, kinds = np.unique(keys // (len(vocabulary) + 1), return_index=True, return_counts=True)
+        orders.append(Order(keys, counts, histories, np.add.reduceat(counts, starts) if len(starts) else starts, kinds))
+    return Trigrams(vocabulary, orders)
+
+
+def look_up(keys: np.ndarray, values: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """(n,) the values of the wanted keys, 0 for those that are not there; keys: sorted."""
+    if not len(keys):
+        return np.zeros(len(wanted))
+    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[places] == wanted, values[places], 0)
+
+
+def probability(model: Trigrams, found: np.ndarray) -> np.ndarray:
+    """(n,) how likely the last word of each window is after the two before it."""
+    size = len(model.vocabulary) + 1
+    likely = np.full(len(found), 1 / size)
+    for length, order in zip(ORDERS, model.orders):
+        keys = keys_of(found, length, size)
+        followed, kinds = (look_up(order.histories, values, keys // size) for values in (order.followed, order.kinds))
+        likely = (look_up(order.keys, order.counts, keys) + np.maximum(kinds, followed == 0) * likely) / np.maximum(followed + kinds, 1)
+    return likely
+
+
+def trigram(table: pd.DataFrame, model: Trigrams) -> np.ndarray:
+    """(n,) the mean log-probability of the second text's words and of the two that follow it, each after the two before it."""
+    around = masked(table).str.extract(r"([^\n]*)<MASK>([^\n]*)")
+    before, second, after = words_of(around[0]), words_of(table["second"]), words_of(around[1])
+    sequences = [[*[START, START, *left][-2:], *words, *[*right, END][:2]] for left, words, right in zip(before, second, after)]
+    found, of = windows(sequences, model.vocabulary)
+    return np.bincount(of, np.log(probability(model, found)), len(table)) / np.bincount(of, minlength=len(table))
