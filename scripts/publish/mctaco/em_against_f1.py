@@ -76,11 +76,12 @@ def leader(box: np.ndarray, mark: np.ndarray) -> np.ndarray:
     return np.hstack([along - 2, along + 2])
 
 
-def best_place(mark: np.ndarray, half: np.ndarray, frame: Bbox, point: float, taken: np.ndarray, written: np.ndarray) -> tuple[float, np.ndarray]:
+def best_place(mark: np.ndarray, half: np.ndarray, frame: Bbox, point: float, taken: np.ndarray, written: np.ndarray,
+               lines: np.ndarray) -> tuple[float, np.ndarray]:
     """The ring and the box (left, bottom, right, top) of the nearest place beside a mark that covers nothing.
 
-    half: half the label's size; taken, written: (n, 4) boxes of what stands there, and of the other labels; all in pixels, but for
-    point, the pixels of one.
+    half: half the label's size; taken, written, lines: (n, 4) boxes of what stands there, of the other labels and of their lines;
+    all in pixels, but for point, the pixels of one.
     """
     places = []
     for ring, turn in itertools.product(RINGS, TURNS):
@@ -90,7 +91,8 @@ def best_place(mark: np.ndarray, half: np.ndarray, frame: Bbox, point: float, ta
         box = np.concatenate([centre - half, centre + half])
         outside = np.clip([frame.x0 - box[0], frame.y0 - box[1], box[2] - frame.x1, box[3] - frame.y1], 0, None).sum()
         crossed = sum(overlap(written, piece) for piece in leader(box, mark))
-        places.append((4 * overlap(taken, box + (-2, -1, 2, 1)) + 50 * outside + 20 * crossed + ring, ring, box))
+        covered = overlap(np.vstack([taken, written]), box + (-2, -1, 2, 1))
+        places.append((4 * covered + 50 * outside + 20 * (crossed + overlap(lines, box)) + ring, ring, box))
     return min(places, key=lambda place: place[0])[1:]
 
 
@@ -114,7 +116,8 @@ def place_labels(axes: Axes, labels: list[dict], taken: np.ndarray) -> None:
     for number in [*order, *order]:
         others = [(box, leader(box, marks[other])) for other, (_, box) in found.items() if other != number]
         written = np.array([box for box, _ in others]).reshape(-1, 4)
-        found[number] = best_place(marks[number], halves[number], frame, point, np.vstack([taken, written, *(line for _, line in others)]), written)
+        lines = np.vstack([np.empty((0, 4)), *(line for _, line in others)])
+        found[number] = best_place(marks[number], halves[number], frame, point, taken, written, lines)
     for number, (ring, box) in found.items():
         label, mark, centre = labels[number], marks[number], (box[:2] + box[2:]) / 2
         line = {"arrowstyle": "-", "color": label["colour"], "linewidth": 0.5, "alpha": 0.8, "shrinkA": 0,

@@ -78,7 +78,7 @@ def with_probes(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataF
         option = rows[PROBES[name]] if name in PROBES else pd.Series("", rows.index)
         if name == "strided_sop":
             option = option.astype("Int64")
-        parts.append(rows.assign(option=option.astype(str), corpus=rows["measured_on"].fillna(rows["source"])))
+        parts.append(rows.assign(option=option.astype(str), corpus=rows["measured_on"].astype(object).fillna(rows["source"])))
     rows = pd.concat(parts, ignore_index=True)
     for column, plain in PLAIN.items():
         rows = rows[rows[column].isna() | ((rows[column] == plain) if plain is not None else False)]
@@ -92,7 +92,7 @@ def with_probes(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataF
 
 def keys(rows: pd.DataFrame) -> pd.Series:
     """A number for each row, equal for rows of one measurement (SYSTEM)."""
-    return pd.util.hash_pandas_object(rows[SYSTEM].fillna("").astype(str), index=False)
+    return pd.util.hash_pandas_object(rows[SYSTEM].astype(object).fillna("").astype(str), index=False)
 
 
 def told_first(study: dict) -> list[str]:
@@ -187,8 +187,8 @@ def best_controls(metrics: pd.DataFrame, cells: pd.DataFrame, studies: dict, sou
                 & ~rows["metric"].str.endswith("_above_control")]
     place = ["study", "source", "dataset", "split", "scoring"]
     finest = cells[(cells["scoring"] != "binary") | (cells.groupby(PROBE, dropna=False)["scoring"].transform("nunique") < 2)]
-    there = pd.MultiIndex.from_frame(finest[place].fillna(""))
-    rows = rows[pd.MultiIndex.from_frame(rows[place].fillna("")).isin(there)]
+    there = pd.MultiIndex.from_frame(finest[place].astype(object).fillna(""))
+    rows = rows[pd.MultiIndex.from_frame(rows[place].astype(object).fillna("")).isin(there)]
     return rows.sort_values("value", ascending=False, kind="stable").drop_duplicates(PROBE)
 
 

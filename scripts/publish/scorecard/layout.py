@@ -110,7 +110,7 @@ def option_title(probe: dict, studies: dict) -> str:
 def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
     """The probes in their order: PROBE, sample, n (of the cells: the most), scoring (the finest), study_title, corpus_title, title,
     face and note (marks)."""
-    cells = cells.assign(scoring=cells["scoring"].fillna(""))
+    cells = cells.assign(scoring=cells["scoring"].astype(object).fillna(""))
     groups = cells.groupby(PROBE, sort=False, dropna=False)
     probes = groups.agg(sample=("sample", "any"), n=("n", "max"), scoring=("scoring", "max")).reset_index()
     return probes.assign(study_title=[studies[name]["title"] for name in probes["study"]],
