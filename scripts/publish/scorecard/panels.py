@@ -113,7 +113,7 @@ def legend_groups(card: Scorecard) -> list[tuple[str, list]]:
     cells = [Patch(facecolor=style.COLOURS[0], alpha=0.4, label="clearly above the best control (darker: further)"),
              Patch(facecolor=style.PAPER, edgecolor=style.GREY, linewidth=0.5, label="grey numbers: no better than a control")]
     if card.cells["blind"].notna().any():
-        cells.append(Line2D([], [], color=style.GREY, marker=BLIND, markersize=4, linestyle="",
+        cells.append(Line2D([], [], color=style.GREY, marker=BLIND if panels_height(card) else "", markersize=4, linestyle="",
                             label="blind: the same model without what it should read"))
     if not panels_height(card):
         return [("", cells)]
