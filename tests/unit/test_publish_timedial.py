@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from copy import copy
 
 import numpy as np
 import pandas as pd
@@ -182,6 +183,19 @@ def test_a_figure_again_is_the_same_bytes_and_real_data_carries_no_sample_mark(s
         files.append([(small.publish / f"figures/timedial_accuracy.{suffix}").read_bytes()
                       for suffix in ("svg", "png", "pdf", "csv")])
     assert files[0] == files[1] and b"SAMPLE DATA" not in files[0][0]
+
+
+def test_a_control_stands_as_it_was_beside_the_most_dialogs(small):
+    rows = read_table(small.metrics).to_pylist()
+    fewer = [row | {"max_dialogs": most, "value": 0.01} for most in (7, 500) for row in rows if row["method"] == "control"]
+    part = copy(small)
+    part.metrics, part.publish = small.folder / "part.parquet", small.folder / "part"
+    for known, wanted in ((fewer + rows, 0.2), (fewer, 0.01)):
+        write_table(pa.Table.from_pylist([*known, *(row for row in rows if row["method"] != "control")], schema=SCHEMA), part.metrics, SCHEMA, {})
+        assert part.call("timedial_accuracy").returncode == 0
+        shown = part.points("timedial_accuracy")
+        [value] = shown.loc[(shown["title"] == "most frequent") & (shown["origin"] == "here"), "value"]
+        assert value == pytest.approx(wanted)
 
 
 def test_accuracy_is_that_of_the_metrics_beside_table_5(study):

@@ -55,7 +55,7 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
 
     Real data first, in the order of PARADIGMS, then models as in models.yaml, then DOMAINS. What two experiments share
     stands once; where they measured the same setting differently, the title carries the experiment's name. What did not
-    learn, and controls, stand once for each challenge and context, whatever training data they were measured beside.
+    learn, and controls, stand once for each challenge and context: as measured beside the most dialogs to learn from.
     """
     metrics = read_metrics(path, SCHEMA).to_pandas()
     metrics = without_people(metrics[metrics["study"] == "timedial"]).copy()
@@ -65,7 +65,8 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     metrics["told"] = limit_if_several(metrics)
     point = ["measured_on", "split", "paradigm", "model", "domain", "context_scope", "limit", "slice", "metric"]
     learnt = ~metrics["domain"].isin(NOT_LEARNT) & (metrics["paradigm"] != "control")
-    fixed = metrics[~learnt].drop_duplicates([*point, "seed", "wording"])
+    most_first = metrics[~learnt].sort_values("max_dialogs", ascending=False, na_position="first", kind="stable")
+    fixed = most_first.drop_duplicates([*point, "seed", "wording"])
     trained = metrics[learnt].drop_duplicates([name for name in metrics if name != "experiment"])
     point += ["source", *SETTINGS, "seed"]
     twice = trained[trained["seed"].isna()].groupby(point, dropna=False)["experiment"].transform("size") > 1
