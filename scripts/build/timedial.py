@@ -2,7 +2,8 @@
 
 The dialogs that the challenge was made from leave, exact and near (scripts/build/dialog_leakage.py), then those that share runs
 of words with an instance or its answer (scripts/build/word_overlap.py), then those that occur before. Instances that share half
-as much with a dialog that stays, whether or not max_dialogs keeps it, are marked (leak: near). Every span of those that stay
+as much with a dialog that stays, whether or not max_dialogs keeps it, are marked (leak: near). With contaminated, only those leave
+that occur before, so as to tell what having read the challenge's dialogs is worth. Every span of those that stay
 gives one instance: its own text is right, and `negatives` candidates are wrong. The paper says two things of these: its section
 4.1.1 takes them "from the dialog context", its table 4 names a pool of 2,153 spans for 14.5 thousand masks. negatives_from
 chooses: pool; dialog (where a dialog has too few, the rest is drawn from the pool); mixed (half of them from the dialog,
@@ -25,7 +26,7 @@ Writes <output>/train.parquet, validation.parquet and <measured>.parquet (schema
         --splits train validation --challenge results/clean/timedial \\
         --challenge-spans results/build/temporal_spans/timedial --measured test extras \\
         --options '{"context_scope": "full", "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind",
-                    "negatives_by": "text", "negative_seed": 0, "max_dialogs": null}' --output /tmp/timedial
+                    "negatives_by": "text", "negative_seed": 0, "max_dialogs": null, "contaminated": false}' --output /tmp/timedial
 
 max_dialogs keeps that many dialogs of the first split and a fifth as many of the second, of those with a span, whose ids
 hash lowest: a larger number keeps the dialogs of a smaller one, and their candidates, since the pool is not cut. limit keeps at
@@ -60,12 +61,17 @@ HELD_OUT = 5  # of max_dialogs to learn from, one to hold out
 
 SENTENCE_START = r"(?:^|[.?!…])[\s\"'“‘]*$"
 
+LATER = {"contaminated": False}  # options of which files do not tell at their defaults, as those before them
+
 DIALOG = 2  # of the draws from one key, so that no choice predicts another (scripts/build/timedial_pool.py has the other)
 
 
-def reasons_to_leave(dialogs: pd.DataFrame, asked: pd.DataFrame, shares: pd.DataFrame) -> np.ndarray:
-    """Why each dialog leaves, by its number; empty text for those that stay. asked: of challenge_turns(), shares: of overlaps()."""
+def reasons_to_leave(dialogs: pd.DataFrame, asked: pd.DataFrame, shares: pd.DataFrame, contaminated: bool) -> np.ndarray:
+    """Why each dialog leaves, by its number; empty text for those that stay. asked: of challenge_turns(), shares: of overlaps();
+    contaminated: the challenge is no reason."""
     reasons = np.where(dialogs.loc[dialogs["turn"] == 0, "duplicate_of"] == "", "", DUPLICATE).astype(object)
+    if contaminated:
+        return reasons
     exact, near = sources(dialogs, asked)
     reasons[shares.loc[leaks(shares), "dialog"]] = SHARES_WORDS
     reasons[near] = NEAR
@@ -115,7 +121,7 @@ def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame,
     learnt: spans whose texts are in the pool, too. Raises UserError when no span is left, or too small a pool.
     """
     shares = overlaps(dialogs, filled)
-    reasons = reasons_to_leave(dialogs, asked, shares)
+    reasons = reasons_to_leave(dialogs, asked, shares, options["contaminated"])
     left = spans[reasons[spans["dialog"]] == ""].reset_index(drop=True)
     if left.empty:
         raise UserError(f"{where}: no temporal expression is left: the dialogs have none, or all that do are sources of the "
@@ -143,6 +149,7 @@ def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame,
 def build(given: argparse.Namespace, output: Path) -> None:
     """Write every split and leakage.csv to the folder `output`."""
     options = given.options
+    told = {name: value for name, value in options.items() if name not in LATER or value != LATER[name]}
     measured = {split: read_complete(given.challenge / f"{split}.parquet", CHALLENGE, ["rule"]).to_pandas()
                 for split in given.measured}
     if not any(map(len, measured.values())):
@@ -159,7 +166,7 @@ def build(given: argparse.Namespace, output: Path) -> None:
         near |= affected
         most = None if most is None else -(-most // HELD_OUT)
         write_table(built, output / f"{name}.parquet", CLOZE,
-                    provenance_of(file) | {"split": split, "options": options})
+                    provenance_of(file) | {"split": split, "options": told})
         rows.append(counts.assign(source=dialogs["source"].iloc[0], split=split))
         log.info("%s %s: %s", given.output, split, "; ".join(
             f"{reason} {dropped:,}" for reason, dropped in zip(counts["reason"], counts["dialogs_dropped"]) if dropped))
@@ -173,7 +180,7 @@ def build(given: argparse.Namespace, output: Path) -> None:
         built, found = challenge_cloze(challenge, read_complete(spans_file, SPANS).to_pandas(), options["context_scope"], near,
                                        str(file))
         write_table(built, output / f"{split}.parquet", CLOZE,
-                    provenance_of(file) | {"split": split, "options": options} | limit)
+                    provenance_of(file) | {"split": split, "options": told} | limit)
         log.info("%s %s: %d candidates for %d masks, %d of them near a dialog that stayed; among the spans: %s", given.output, split,
                  len(built), found.sum(), challenge.loc[challenge["instance_id"].isin(near), "instance_id"].nunique(),
                  ", ".join(f"{how} {count:,}" for how, count in found.items()))

@@ -57,7 +57,7 @@ SCHEMA = pa.schema([
     ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
     ("measured_on", pa.string()), ("domain", pa.string()), ("dataset", pa.string()), ("method", pa.string()),
     ("context_scope", pa.string()), ("negatives", pa.int64()), ("negatives_from", pa.string()), ("negatives_of", pa.string()), ("negatives_by", pa.string()),
-    ("negative_seed", pa.int64()), ("max_dialogs", pa.int64()), ("train_examples", pa.int64()), ("limit", pa.int64()), ("seed", pa.int64()),
+    ("negative_seed", pa.int64()), ("max_dialogs", pa.int64()), ("contaminated", pa.bool_()), ("train_examples", pa.int64()), ("limit", pa.int64()), ("seed", pa.int64()),
     ("wording", pa.string()), ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
 ])
 PRINTED = {"rule=": ("wrong_above_right",)}  # of slices, for predictions made elsewhere
@@ -119,7 +119,9 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
     answers_given()."""
     rows = []
     for part in parts_of(datasets, external, build, sources):
-        domain, measured_on = domain_of(part.source, sources), sources[part.source].get("measured_on", part.source)
+        contaminated = part.facts["data_options"].get("contaminated")
+        domain = "contaminated" if contaminated else domain_of(part.source, sources)
+        measured_on = sources[part.source].get("measured_on", part.source)
         same = {"study": "timedial", "source": part.source, "measured_on": measured_on, "dataset": part.dataset,
                 "sample": "sample" in sources[part.source] or "sample" in sources[measured_on]}
         options = read_examples(part.file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)

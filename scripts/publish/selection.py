@@ -12,7 +12,7 @@ from scripts.common.yaml_files import read_yaml
 from scripts.evaluate.experiment import CONTROL_METHODS
 
 # The columns that tell of an extension, where they are not missing.
-EXTENSIONS = ["context", "train_stride", "learn_from", "predict", "span", "train_labels", "objectives"]
+EXTENSIONS = ["context", "train_stride", "learn_from", "predict", "span", "train_labels", "objectives", "contaminated"]
 # What a comparison needs of a row.
 COMPARED = ["value", "sd", "seeds", "ci_low", "ci_high", "effective_groups", "draws"]
 # The columns that are measured or tell of an example's part; all others are settings.

@@ -392,6 +392,17 @@ def test_the_challenge_as_it_stands(corpus):
     assert test["turns"].tolist() == [3] * 4 + [2] * 4 and test["context"][0] == corpus.challenge["dialog"][0]
 
 
+def test_contaminated_the_sources_of_the_challenge_stay_and_their_instances_are_near(corpus):
+    clean, built = corpus.build("clean"), corpus.build(contaminated=True)
+    assert set(built["train"]["dialog_id"]) - set(clean["train"]["dialog_id"]) == {"train:6", "train:7"}
+    table = pd.read_csv(corpus.folder / "out/leakage.csv").set_index(["split", "reason"])["dialogs_dropped"]["train"]
+    assert table["exact source of the challenge"] == table["near source of the challenge"] == 0 and table["occurs before"] == 1
+    assert set(clean["test"]["leak"]) == {"none"} and "near" in set(built["test"]["leak"])
+    assert built["test"].drop(columns="leak").equals(clean["test"].drop(columns="leak")), "measured on the same"
+    assert "contaminated" not in provenance_of(corpus.folder / "clean/train.parquet")["options"], "files as before there was the option"
+    assert provenance_of(corpus.folder / "out/train.parquet")["options"]["contaminated"] is True
+
+
 @pytest.mark.parametrize(("said", "leak"), [("Why ?", "none"), ("Nobody says what stands in between ?", "near"),
                                              ("Nobody says what stands in here ?", "none")])
 def test_an_instance_that_a_dialog_to_learn_from_still_shares_words_with_is_near(corpus, said, leak):

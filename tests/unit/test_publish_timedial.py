@@ -24,6 +24,7 @@ from scripts.publish.timedial.examples import ranked
 from scripts.publish.table import ABOVE
 from scripts.publish.timedial.metrics import PARADIGMS, RULES, SCOPES, human, published_beside, timedial_metrics
 from scripts.publish.timedial.rows import Block, Column, figure_of
+from scripts.publish.selection import as_published
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import of_one_group
 
@@ -196,6 +197,31 @@ def test_a_control_stands_as_it_was_beside_the_most_dialogs(small):
         shown = part.points("timedial_accuracy")
         [value] = shown.loc[(shown["title"] == "most frequent") & (shown["origin"] == "here"), "value"]
         assert value == pytest.approx(wanted)
+
+
+def test_what_has_read_the_challenge_is_told_apart_and_beside_no_published_number(tmp_path, program):
+    part = Study(tmp_path, program, {("dailydialog", "full", "bert_base", "fill"): 8}, [1])
+    clean, runs = read_table(part.metrics).to_pylist(), [file.parent.name for file in part.train.glob("*/run.json")]
+    for run in runs:
+        file = part.train / run / "run.json"
+        facts = json.loads(file.read_text())
+        file.write_text(json.dumps(facts | {"data_options": facts["data_options"] | {"contaminated": True}}))
+    rows = measure(runs_by_dataset(part.train, runs), {}, part.build, SOURCES, 50)
+    rows = [{"experiment": "read"} | row | {"dataset": "contaminated"} for row in rows + above_controls(rows)]
+    assert all(row["contaminated"] for row in rows)
+    assert {row["domain"] for row in rows if row["model"] in ("bert_base", "most_frequent")} == {"contaminated"}
+    assert {row["domain"] for row in rows if row["model"] == "random"} == {"zero_shot"}, "what learns nothing has read nothing"
+    assert as_published(pd.DataFrame(rows), []).empty and as_published(pd.DataFrame(clean), []).shape[0] == len(clean)
+    part.write(rows + clean)
+    for name in ("timedial_accuracy", "timedial_by_kind", "timedial_table"):
+        assert part.call(name).returncode == 0
+    drawn = part.points("timedial_accuracy")
+    assert drawn.loc[(drawn["model"] == "bert_base") & (drawn["origin"] == "here"), "domain"].tolist() == ["in", "contaminated"]
+    assert b"in-domain, contaminated" in (part.publish / "figures/timedial_accuracy.svg").read_bytes()
+    table = part.table("timedial_table").set_index(["Model", "Domain"])["2-best in the paper"]
+    assert table["BERT-base", "in-domain"] == "67.4" and table["BERT-base", "in-domain, contaminated"] == ""
+    part.write(rows)
+    assert part.call("timedial_by_kind").returncode == 0, "where nothing clean ran, too"
 
 
 def test_accuracy_is_that_of_the_metrics_beside_table_5(study):

@@ -25,7 +25,7 @@ PROBES = {"strided_sop": "stride", "temporal_nli": "challenge_set", "mctaco": "u
 OPTIONS = {"temp_order": "set I: order", "temp_duration": "set II: duration", "cross_unit": "set III: units",
            "False": "exact match", "True": "EM, units normalized"}
 SCORES = {"two_best_accuracy": "2-best accuracy", "exact_match": "exact match"}
-PLAIN = {"size_matched": None, "same_videos": None, "hard": False, "context": None, "train_stride": None, "learn_from": None, "predict": None, "span": None, "train_labels": None, "objectives": None, "held_out": "template"}
+PLAIN = {"size_matched": None, "same_videos": None, "hard": False, "context": None, "train_stride": None, "learn_from": None, "predict": None, "span": None, "train_labels": None, "objectives": None, "contaminated": None, "held_out": "template"}
 PROBE = ["study", "corpus", "option", "limit"]
 SYSTEM = ["study", "experiment", "model", "method", "source", "dataset", "split", "scoring"]  # tells the rows of one measurement
 PREFERRED = {"scoring": ["ternary", "binary"], "context_scope": ["full", "local", "target"]}

@@ -23,7 +23,7 @@ PARADIGMS = {"control": "controls: no understanding of time", "classify": "class
              "likelihood_token": "likelihood of candidate and what follows, per token",
              "likelihood_candidate": "likelihood of the candidate, per token",
              "likelihood_candidate_blind": "control: the candidate without its dialog, per token", "external": "predictions from elsewhere"}
-DOMAINS = {"zero_shot": "zero-shot", "few_shot": "few-shot", "out": "out-of-domain", "in": "in-domain", "external": ""}
+DOMAINS = {"zero_shot": "zero-shot", "few_shot": "few-shot", "out": "out-of-domain", "in": "in-domain", "contaminated": "in-domain, contaminated", "external": ""}
 NOT_LEARNT = ["zero_shot", "external"]  # what no training data of a study changes
 SCOPES = ["target", "local", "full"]  # from little context to much
 BLIND = ["random", "most_frequent", "second_text"]  # controls that never see the dialog
@@ -98,9 +98,11 @@ def widest(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame, also: tuple[str, ...] = ()) -> pd.DataFrame:
-    """The points of a figure without those of controls, but for these and the one with the highest 2-best accuracy of each challenge."""
+    """The points of a figure without those of controls, but for these and the one with the highest 2-best accuracy of each challenge that
+    has not read its dialogs."""
     rows = widest(over_seeds(metrics))
     rows = rows[(rows["paradigm"] == "control") & (rows["metric"] == "two_best_accuracy") & (rows["slice"] == "all")]
+    rows = rows[rows["domain"] != "contaminated"]
     best = rows.loc[rows.groupby("measured_on")["value"].idxmax(), SYSTEM]
     is_best = pd.MultiIndex.from_frame(points[SYSTEM]).isin(pd.MultiIndex.from_frame(best))
     return points[(points["paradigm"] != "control") | is_best | points["model"].isin(also)]
