@@ -16,7 +16,7 @@ from scripts.publish.timedial.metrics import DOMAINS, label_of, paradigm_title
 
 COLOURS = {"classify": style.COLOURS[0], "fill": style.COLOURS[1], "generate": style.COLOURS[2],
            "pseudo_log_likelihood": style.COLOURS[3], "control": style.GREY}
-MARKERS = {"zero_shot": "^", "few_shot": "v", "out": "s", "in": "o", "contaminated": "D", "external": "P"}
+MARKERS = {"zero_shot": "^", "few_shot": "v", "out": "s", "in": "o", "contaminated": "p", "external": "P"}
 PAPER = {"linestyle": "", "marker": "D", "markersize": 4.4, "markerfacecolor": style.PAPER, "markeredgecolor": style.INK,
          "markeredgewidth": 0.9}
 ROW, HEAD, GAP, WRAP = 0.19, 0.23, 0.24, 46  # inches; characters of a label's line
