@@ -133,8 +133,6 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
                 axes.set_xlim(0.7, history["epoch"].max() + 0.3)
                 axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
                 axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
-                if measure == "loss" and (low := axes.get_ylim())[1] - low[0] < FLAT:
-                    axes.set_ylim(sum(low) / 2 - FLAT / 2, sum(low) / 2 + FLAT / 2)
                 axes.tick_params(labelleft=column == 0, labelbottom=line == 1)
                 if column == 0:
                     axes.set_ylabel(unit)
@@ -142,6 +140,9 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
                     axes.set_title(f"stride {stride}".replace("_", " "), loc="left", fontsize=7.5, color=style.GREY, pad=3)
                 if line == 1 and number == len(titles) - 1:
                     axes.set_xlabel("epoch")
+            low, high_loss = shared.get_ylim()  # of all strides: limits that are set hold for those drawn later, and cut them
+            if measure == "loss" and high_loss - low < FLAT:
+                shared.set_ylim((low + high_loss - FLAT) / 2, (low + high_loss + FLAT) / 2)
     style.legends(figure, groups, 0.08)
     return figure
 
