@@ -17,10 +17,9 @@ METHODS = {  # how a model met the data, in words, everywhere the same; any othe
     "fill_zero_shot": "mask filling, zero-shot", "generate": "generation", "generate_zero_shot": "generation, zero-shot",
     "pseudo_log_likelihood": "pseudo-log-likelihood", "direct": "direct evaluation", "likelihood_pmi": "likelihood, PMI",
     "likelihood_token": "likelihood per token", "likelihood_candidate": "likelihood of the candidate", "verbalizer": "yes or no",
-    "likelihood_blind": "likelihood, blind", "likelihood_candidate_blind": "likelihood of the candidate, blind",
-    "likelihood_token_blind": "likelihood per token, blind", "verbalizer_blind": "yes or no, blind",
-    "external": "from elsewhere", "released": "released predictions",
-    "majority": "majority baseline"}
+    "train_blind": "fine-tuned, blind", "classify_blind": "classification, blind", "likelihood_blind": "likelihood, blind",
+    "likelihood_candidate_blind": "likelihood of the candidate, blind", "likelihood_token_blind": "likelihood per token, blind",
+    "verbalizer_blind": "yes or no, blind", "external": "from elsewhere", "released": "released predictions", "majority": "majority baseline"}
 SPLITS = {"train": "training", "val": "validation", "held_out": "held out"}
 
 

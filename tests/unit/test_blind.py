@@ -1,4 +1,4 @@
-"""The control of a model that is asked by likelihood: the same model in the same wordings without what it should read."""
+"""The control of a model, asked by likelihood or learning: the same model without what it should read."""
 
 from itertools import combinations
 
@@ -11,7 +11,7 @@ import torch
 from scripts.common.prompts import prompts_of
 from scripts.common.yaml_files import read_yaml
 from scripts.evaluate.experiment import above_controls
-from scripts.train import causal, likelihood
+from scripts.train import causal, classify, likelihood
 from scripts.train.batches import collate
 from scripts.train.prompts import columns_of, filled
 from tests.conftest import ROOT
@@ -20,7 +20,9 @@ from tests.unit.test_likelihood import KINDS, cloze, cloze_job, job, models, pai
 from tests.unit.test_publish_scorecard import ROWS, Card, measured
 
 STUDIES = read_yaml(ROOT / "resources/studies.yaml")
-ASKED = [(study, name) for study, entry in STUDIES.items() for name in entry["methods"] if name.endswith("_blind")]
+BLIND = [(study, name) for study, entry in STUDIES.items() for name in entry["methods"] if name.endswith("_blind")]
+ASKED = [(study, name) for study, name in BLIND if STUDIES[study]["methods"][name].get("paradigm") == "likelihood"]
+LEARNT = [*sorted({*BLIND} - {*ASKED}), ("temporal_nli", "hypothesis_only")]  # which the field has named
 OF_CANDIDATES = ("timedial", "hellaswag")
 SENTENCES = ["the cat sat on the mat .", "see you at five o'clock then !", "ten days ago ; yes .", "how long is it ?"]
 
@@ -116,6 +118,35 @@ def test_who_knows_all_by_its_context_is_at_chance_without(models, monkeypatch, 
             shares[name] = share_right(study, found, table)
         assert shares.pop(method.removesuffix("_blind")) == 1
         assert shares[method] == pytest.approx(chance[study]) if study in chance else 0 < shares[method] < 1
+
+
+# ---- what learns
+
+def test_every_study_has_one_that_learns_as_its_first_method_does():
+    for study, entry in STUDIES.items():
+        first, *_ = entry["methods"]
+        (blind,) = [name for other, name in LEARNT if other == study]
+        assert blind in (f"{first}_blind", "hypothesis_only")
+        how = [entry["methods"][name] for name in (first, blind)]
+        assert set(how[1]["inputs"]) < set(how[0]["inputs"]) and how[1]["learns"] and "paradigm" not in how[1]
+        assert how[1]["probe"] == how[0]["probe"], "a probe of what learns has it, too"
+
+
+@pytest.mark.models
+@pytest.mark.parametrize("study, method", LEARNT)
+def test_what_learns_without_its_context_cannot_see_it(models, study, method):  # noqa: F811
+    entry, table = STUDIES[study], told_by_context(study)
+    first, *_ = entry["methods"]
+    (hidden,) = set(entry["methods"][first]["inputs"]) - set(entry["methods"][method]["inputs"])
+    place = table.column_names.index(hidden)
+    other = table.set_column(place, hidden, [[f"on another day , {text}" for text in table[hidden].to_pylist()]])
+    head = {"labels": entry["labels"], "columns": [*range(len(entry["labels"]))], "order": None}
+    reads = {}
+    for name in (first, method):
+        given = {"inputs": entry["methods"][name]["inputs"], "head": head, "settings": {"training": {"max_length": 64, "dropout": None}}}
+        paradigm = classify.Paradigm(models / "bert", given, {})
+        reads[name] = [paradigm.encode(one).fields["input_ids"].flat.tolist() for one in (table, other)]
+    assert reads[method][0] == reads[method][1] and reads[first][0] != reads[first][1]
 
 
 # ---- beside the model

@@ -82,7 +82,7 @@ def test_default_and_presets_are_valid(preset):
     ({"experiments": {"sample_sop": {"data": {"stride": [0, -1]}}}}, "stride: -1 is less than the minimum of 0"),
     ({"experiments": {"sample_sop": {"data": {"stride": "1e0"}}}}, "is the text '1e0', not a number"),
     ({"experiments": {"sample_sop": {"traning": {}}}}, "did you mean training?"),
-    ({"experiments": {"sample_sop": {"methods": ["direct"]}}}, "strided_sop has no method direct; known: likelihood, likelihood_blind, packed, train, train_symmetric"),
+    ({"experiments": {"sample_sop": {"methods": ["direct"]}}}, "strided_sop has no method direct; known: likelihood, likelihood_blind, packed, train, train_blind, train_symmetric"),
     ({"experiments": {"sample_nli": {"methods": ["hypothesis"]}}}, "did you mean hypothesis_only?"),
     ({"experiments": {"sample_nli": {"data": {"source": "generate"}}}}, "did you mean generated?"),
     ({"experiments": {"sample_nli": {"data": {"source": "activitynet"}}}}, "temporal_nli reads event_templates or nli"),

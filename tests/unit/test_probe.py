@@ -54,7 +54,8 @@ def asked(plan) -> dict[str, set[str]]:
 LIKELIHOOD = {"strided_sop": {"likelihood", "likelihood_blind"}, "temporal_nli": {"likelihood", "likelihood_blind", "likelihood_pmi"},
               "mctaco": {"likelihood", "likelihood_blind", "verbalizer", "verbalizer_blind"},
               "timedial": {"likelihood", "likelihood_blind", "likelihood_token", "likelihood_candidate", "likelihood_candidate_blind"}}
-TRAINED = {"strided_sop": {"train"}, "temporal_nli": {"train"}, "mctaco": {"train"}, "timedial": {"classify"}}
+TRAINED = {"strided_sop": {"train", "train_blind"}, "temporal_nli": {"train", "hypothesis_only"}, "mctaco": {"train", "train_blind"},
+           "timedial": {"classify", "classify_blind"}}
 
 
 @each_row("abilities, wanted", [

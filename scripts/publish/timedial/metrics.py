@@ -17,7 +17,8 @@ from scripts.publish.comparison import DIFFERENCE, settings_of
 from scripts.publish.marks import limit_if_several
 from scripts.publish.names import model_title, without_people
 
-PARADIGMS = {"control": "controls: no understanding of time", "classify": "classification", "fill": "mask filling", "generate": "generation",
+PARADIGMS = {"control": "controls: no understanding of time", "classify": "classification",
+             "classify_blind": "control: the candidate alone, classified", "fill": "mask filling", "generate": "generation",
              "pseudo_log_likelihood": "pseudo-log-likelihood", "likelihood": "likelihood of candidate and what follows",
              "likelihood_blind": "control: the candidate without its dialog",
              "likelihood_token": "likelihood of candidate and what follows, per token",
