@@ -62,8 +62,8 @@ def published_files(item):
 
 
 def is_without_texts(item):
-    """Whether an item is a table that shows no texts of a corpus, which have terms of their own: it reads no datasets and no expressions."""
-    return item["kind"] == "table" and item.get("show", "table") in ("table", "verdicts", "published") and not {"datasets", "spans"} & set(item["reads"])
+    """Whether an item is a table that shows no texts of a corpus, which have terms of their own: no items to read and no expressions."""
+    return item["kind"] == "table" and item.get("show") != "cards" and "spans" not in item["reads"]
 
 
 def read_by_item(wildcards):

@@ -1,6 +1,6 @@
 """Keep a finished study in the repository: its numbers, its runs' facts, its figures and tables, and what made them.
 
-From the numbers alone each figure can be drawn again (--redraw). No text of a corpus is taken along: tables that read datasets or
+From the numbers alone each figure can be drawn again (--redraw). No text of a corpus is taken along: items to read and
 the expressions found in dialogs stay where they are. A record that other code would decide is named (--check), not changed.
 
 Reads  TOLD, JSON of the workflow: name, command, configuration, figures (by name: title, study, program, reads, runs, resources),
