@@ -86,20 +86,23 @@ def _yaml_place(path: list, value: str) -> str:
 
 
 def _explain_type(error: jsonschema.ValidationError, path: list) -> str | None:
-    """One sentence on a number that is written as something else; None where that is not what is wrong."""
+    """One sentence on a number or a true or false that is written as something else; None where that is not what is wrong."""
     wanted = error.validator_value if error.validator == "type" else error.schema.get("type", [])  # of a pattern: what else it may be
     wanted = wanted if isinstance(wanted, list) else [wanted]
     value, place = error.instance, _place(path)
     if "integer" in wanted and isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return f"{place} is {value}, not an integer; write `{_yaml_place(path, str(int(value)))}`"
-    if not {"number", "integer"} & set(wanted) or not isinstance(value, str) or not NUMBER.fullmatch(value[:100]):
+    if not isinstance(value, str):
+        return None
+    why = "--config gives nested values as text, so use a file with --configfile"
+    if "boolean" in wanted and value.lower() in ("true", "false"):
+        return f"{place} is the text '{value}', not true or false: {why}; write `{_yaml_place(path, value.lower())}`"
+    if not {"number", "integer"} & set(wanted) or not NUMBER.fullmatch(value[:100]):
         return None
     number = value[:100]
     if "e" in number.lower() and "." not in number:
         number = re.sub("[eE]", ".0e", number)
         why = f"YAML reads {value[:100]} as text"
-    else:
-        why = "--config gives nested numbers as text, so use a file with --configfile"
     return f"{place} is the text '{value[:100]}', not a number: {why}; write `{_yaml_place(path, number)}`"
 
 
