@@ -24,7 +24,7 @@ def test_a_study_is_recorded(study):
     record = json.loads((place / "record.json").read_text())
     assert record["command"] == "snakemake --cores all" and record["figures"] and record["tables"]
     assert set(record["runs"]) == {f"{file.parents[1].name}/{file.parent.name}" for file in study.folder.glob("results/train/*/*/run.json")}
-    assert "temporal_nli_shortcuts" in record["tables"] and not [name for name in record["tables"] if name.endswith(("examples", "errors"))]
+    assert "strided_sop_shortcuts" in record["tables"] and not [name for name in record["tables"] if name.endswith(("examples", "errors"))]
     texts = {file: gzip.decompress(file.read_bytes()).decode() if file.suffix == ".gz" else file.read_text()
              for file in place.rglob("*") if file.is_file() and file.suffix != ".parquet"}
     assert "metrics.csv.gz" in {file.name for file in texts} and not [file for file, text in texts.items() if str(study.folder) in text]
