@@ -44,13 +44,13 @@ TIME = (rf"(?:\b(?:{'|'.join([*MONTHS, *SHORT_MONTHS, *WEEKDAYS, 'AM', 'PM'])}|\
         rf"|(?:{'|'.join(dict.fromkeys(NAMES.values()))})s*)\b)")
 SAID = rf"(?:\b(?i:at|on|in|before|after|from|to|for) )?(?:\b(?i:less than|more than) )?(?:\b(?i:the) )?{TIME}(?: {TIME})*"  # with its own preposition
 ALL, PARTS = "all", ["pair learnt", "times learnt", "a time is new"]
-WHAT = ["pairs (%)", "accuracy (%)", "95 % interval"]
+WHAT = ["pairs (%)", "accuracy (%)"]
 HEAD = ["Source", "Challenge set", "Split", "Model"]
 NUMBERS = ["Pairs", "Accuracy (%)", *(f"{part}: {what}" for part in PARTS for what in WHAT)]
 BY_HEART = "by heart"
 CAPTION = ("A rule or memory: accuracy on test pairs whose two times (with their prepositions) stand together in a training pair of another template, "
            "on those whose times were learnt, but not together, and on those with a time that no training sentence says. By heart: the label that the "
-           "two times have in training, else the most frequent one. Intervals are over templates and seeds.")
+           "two times have in training, else the most frequent one. 95 % intervals over templates and seeds.")
 
 
 def times_said(texts: pd.Series) -> pd.Series:
@@ -94,7 +94,7 @@ def cells_of(name: str, right: list[np.ndarray], replicates: list[Replicate], pa
     means = {row["slice"]: row for row in metric_rows(tallies, replicates, resampling(groups, RESAMPLES)) if pd.isna(row["seed"])}
     cells = {"Model": name, "Pairs": f"{len(group):,}", "Accuracy (%)": percent(means[ALL]["value"])}
     for part in [part for part in PARTS if part in means]:
-        values = percent(parts[part].mean()), percent(means[part]["value"]), interval(means[part])
+        values = percent(parts[part].mean()), f"{percent(means[part]['value'])} ({interval(means[part])})"
         cells |= dict(zip((f"{part}: {what}" for what in WHAT), values))
     return cells
 
