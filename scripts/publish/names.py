@@ -71,6 +71,17 @@ def model_title(name: str, models: dict) -> str:
     return f"{entry.get('title', name.replace('_', '-'))}{scratch}"
 
 
+def in_words(setting: object) -> str:
+    """A setting's value; `sop 1, mlm 0.5` of a mapping."""
+    return ", ".join(f"{name} {value:g}" for name, value in setting.items()) if isinstance(setting, dict) else str(setting)
+
+
+def differences_told(settings: dict, others: list[dict]) -> str:
+    """`, learning rate 0.0001`: the settings that are set, and otherwise in any of the others."""
+    differ = {name: value for name, value in settings.items() if value is not None and any(other.get(name) != value for other in others)}
+    return "".join(f", {name.replace('_', ' ')} {in_words(value)}" for name, value in differ.items())
+
+
 def details_of(dataset: str, columns: list[str]) -> str:
     """`, train templates 6`: the options in a dataset's name that are no column of the metrics."""
     options = re.findall(r"([a-z_]+)-([\d.]+)(?=-|$)", dataset)

@@ -27,7 +27,7 @@ from scripts.common.tables import provenance_of, read_table
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
-from scripts.publish.names import load, model_title, split_title
+from scripts.publish.names import differences_told, load, model_title, split_title
 from scripts.publish.table import write_points
 from scripts.train.choice import chosen_epoch
 
@@ -82,22 +82,14 @@ def draw_panel(axes: Axes, lines: pd.DataFrame, measure: str, splits: list[str])
         axes.axhline(50, color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.8, zorder=1)
 
 
-def in_words(setting: object) -> str:
-    """A setting's value; `sop 1, mlm 0.5` of a mapping."""
-    return ", ".join(f"{name} {value:g}" for name, value in setting.items()) if isinstance(setting, dict) else str(setting)
-
-
 def row_titles(history: pd.DataFrame, sources: dict, models: dict) -> dict[tuple, str]:
     """Corpus and model of each row; with the settings that differ, where two rows would be named alike."""
     keys = list(history.groupby(["source", "model", "variant"], sort=False).groups)
     titles = {}
     for source, model, variant in keys:
         twins = [json.loads(key[2]) for key in keys if key[:2] == (source, model)]
-        differ = {name: value for name, value in json.loads(variant).items()
-                  if value is not None and any(twin.get(name) != value for twin in twins)}
-        told = "".join(f", {name.replace('_', ' ')} {in_words(value)}" for name, value in differ.items())
         title = sources.get(source, {}).get("title", source)
-        titles[source, model, variant] = f"{title} · {model_title(model, models)}{told}"
+        titles[source, model, variant] = f"{title} · {model_title(model, models)}{differences_told(json.loads(variant), twins)}"
     return titles
 
 

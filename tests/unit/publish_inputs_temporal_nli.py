@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import yaml
 
-from scripts.common.tables import NLI, PREDICTIONS, write_table
+from scripts.common.tables import HISTORY, NLI, PREDICTIONS, write_table
 from scripts.evaluate.experiment import above_controls
 from scripts.evaluate.temporal_nli import LABELS, SCHEMA, SLICES
 from scripts.publish.temporal_nli.metrics import VALUES
@@ -124,6 +124,7 @@ def make_run(results: Path, source: str, challenge_set: str, model: str, method:
     training = {"max_length": 128, "precision": "auto"}
     if method != "direct":
         training |= {"epochs": 10, "learning_rate": 2e-5, "weight_decay": 0.1, "batch_size": 16, "early_stopping_patience": 2}
+    write_table(HISTORY.empty_table(), folder / "history.parquet", HISTORY, {"settings": {"training": training}})
     (folder / "run.json").write_text(json.dumps({
         "run": name, "study": "temporal_nli", "source": source, "dataset": dataset, "model": model, "method": method,
         "seed": seed, "splits": ["train", "test"], "labels": labels, "label_columns": [0, 1, 2] if labels is LABELS else [0, 1, 1],

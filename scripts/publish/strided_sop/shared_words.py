@@ -3,7 +3,7 @@ those that a program can tell.
 
 Repeated words: a run of RUN words of one text stands in the other one, as where speech captions roll on. No shared word: not
 even "the". Of the first evaluation split at most MOST pairs are counted, drawn by hash; the accuracies are means over the runs of a
-model. Other types are told by people (scripts/publish/people.py).
+model that was trained in one way. Other types are told by people (scripts/publish/people.py).
 
 Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet and run.json,
        <build>/<source>/<dataset>/<split>.parquet, resources/sources.yaml and models.yaml for titles
@@ -29,8 +29,9 @@ from scripts.common.tables import read_metrics, read_table
 from scripts.evaluate.experiment import Run, read_scores
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, notes_by_dataset
-from scripts.publish.names import load, method_title, model_title, split_title
+from scripts.publish.names import load, split_title
 from scripts.publish.strided_sop.metrics import PLAIN
+from scripts.publish.systems import runs_by_title
 from scripts.publish.table import percent, write
 
 RUN = 4  # words
@@ -64,11 +65,8 @@ def rows_of(runs: list[Run], build: Path, title: str, models: dict) -> list[dict
     drawn = np.sort(np.argsort(keyed_hash(pairs["pair_id"], DRAW), kind="stable")[:MOST])
     counted = pairs.iloc[drawn].reset_index(drop=True)
     repeated, unlike = repeats(counted, RUN), ~repeats(counted, 1)
-    systems: dict[str, list[np.ndarray]] = {}
-    for run in runs:
-        told = "" if run.facts["method"] in PLAIN else f", {method_title(run.facts['method'])}"
-        systems.setdefault(model_title(run.facts["model"], models) + told, []).append(right_of(run, split, pairs)[drawn])
-    means = {name: np.mean(right, 0) for name, right in systems.items()}
+    systems = runs_by_title(runs, PLAIN, models)
+    means = {name: np.mean([right_of(run, split, pairs)[drawn] for run in of], 0) for name, of in systems.items()}
     return [{"Corpus": title, "Dataset": facts["dataset"], "Split": split_title(split), "Model": name, "Pairs": f"{len(counted):,}",
              "All right (%)": percent(right.mean()), "Repeated words (%)": percent(repeated.mean()), "Of these right (%)": mean_on(right, repeated),
              "No shared word (%)": percent(unlike.mean()), "Of those right (%)": mean_on(right, unlike)} for name, right in means.items()]

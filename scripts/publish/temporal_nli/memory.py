@@ -35,7 +35,8 @@ from scripts.evaluate.experiment import Run, read_scores, replicates_of, runs_by
 from scripts.evaluate.tally import Replicate, Tally, metric_rows, share, sums_by_group
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, notes_by_dataset
-from scripts.publish.names import load, method_title, model_title, split_title
+from scripts.publish.names import load, split_title
+from scripts.publish.systems import runs_by_title
 from scripts.publish.table import interval, percent, write
 from scripts.publish.temporal_nli.metrics import SETS, STUDY, data_title
 
@@ -43,6 +44,7 @@ RESAMPLES = 2000  # as the study's other intervals (bootstrap_resamples of confi
 TIME = (rf"(?:\b(?:{'|'.join([*MONTHS, *SHORT_MONTHS, *WEEKDAYS, 'AM', 'PM'])}|\d\d?:\d\d|\d+(?:st|nd|rd|th)?"
         rf"|(?:{'|'.join(dict.fromkeys(NAMES.values()))})s*)\b)")
 SAID = rf"(?:\b(?i:at|on|in|before|after|from|to|for) )?(?:\b(?i:less than|more than) )?(?:\b(?i:the) )?{TIME}(?: {TIME})*"  # with its own preposition
+PLAIN = ("train", "control")  # methods that need not be told beside the model
 ALL, PARTS = "all", ["pair learnt", "times learnt", "a time is new"]
 WHAT = ["pairs (%)", "accuracy (%)"]
 HEAD = ["Source", "Challenge set", "Split", "Model"]
@@ -99,16 +101,15 @@ def cells_of(name: str, right: list[np.ndarray], replicates: list[Replicate], pa
     return cells
 
 
-def rows_of(systems: dict[tuple[str, str], list[Run]], build: Path, models: dict) -> list[dict[str, str]]:
-    """A row of text for what is learnt by heart and for each system of a dataset (by model and method), on its first evaluation split."""
-    facts = next(iter(systems.values()))[0].facts
+def rows_of(runs: list[Run], build: Path, models: dict) -> list[dict[str, str]]:
+    """A row of text for what is learnt by heart and for each system of a dataset, on its first evaluation split; runs: those of the dataset."""
+    facts = runs[0].facts
     learnt, split = facts["splits"][:2]
     train, test = (with_times(read_table(build / facts["source"] / facts["dataset"] / f"{name}.parquet",
                                          ["example_id", "group_id", "text_a", "text_b", "label"]).to_pandas()) for name in (learnt, split))
     found = [(BY_HEART, [(by_heart(train, test) == test["label"]).to_numpy(float)], [])]
-    for (model, method), runs in systems.items():
-        how = "" if method in ("train", "control") else f", {method_title(method)}"
-        found.append((model_title(model, models) + how, [right_of(run, split, test) for run in runs], replicates_of(runs)))
+    for title, of in runs_by_title(runs, PLAIN, models).items():
+        found.append((title, [right_of(run, split, test) for run in of], replicates_of(of)))
     parts = parts_of(train, test)
     return [{"Split": split_title(split)} | cells_of(*one, parts, test["group_id"]) for one in found]
 
@@ -117,10 +118,11 @@ def tabulate(given: argparse.Namespace, notes: dict[tuple, str]) -> pd.DataFrame
     """A row of text for each dataset that holds out templates alone, and each system; notes: of notes_by_dataset()."""
     models, sources, rows = load(given.models), load(given.sources), []
     for (source, dataset), systems in runs_by_dataset(given.train, given.runs).items():
-        options = next(iter(systems.values()))[0].facts["data_options"]
+        runs = [run for of in systems.values() for run in of]
+        options = runs[0].facts["data_options"]
         if options["held_out"] == TEMPLATE:
             place = {"Source": data_title(source, dataset, sources) + notes.get((source, dataset), ""), "Challenge set": SETS[options["challenge_set"]]}
-            rows += [place | row for row in rows_of(systems, given.build, models)]
+            rows += [place | row for row in rows_of(runs, given.build, models)]
     table = pd.DataFrame(rows, columns=[*HEAD, *NUMBERS], dtype=object).fillna("")
     return table.sort_values(HEAD[:3], kind="stable", ignore_index=True)
 

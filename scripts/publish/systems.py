@@ -1,0 +1,26 @@
+"""The systems of a study's runs, for tables that are made from predictions. Not a program."""
+
+import json
+from collections.abc import Collection
+
+from scripts.common.tables import provenance_of
+from scripts.evaluate.experiment import Run
+from scripts.publish.names import differences_told, method_title, model_title
+
+
+def training_of(run: Run) -> str:
+    """JSON of how a run's model was trained: the settings of its training, and the run that it begins with."""
+    settings = provenance_of(run.folder / "history.parquet")["settings"]
+    return json.dumps(settings["training"] | {"begins with": settings.get("made_by")}, sort_keys=True)
+
+
+def runs_by_title(runs: list[Run], plain: Collection[str], models: dict) -> dict[str, list[Run]]:
+    """By title the runs of a dataset that differ by seed or wording alone: the model, its method where that is none of `plain`, and, where
+    it was trained in several ways, what differs in them; models: of models.yaml."""
+    titled: dict[str, dict[str, list[Run]]] = {}
+    for run in runs:
+        method = run.facts["method"]
+        title = model_title(run.facts["model"], models) + ("" if method in plain else f", {method_title(method)}")
+        titled.setdefault(title, {}).setdefault(training_of(run), []).append(run)
+    return {title + differences_told(json.loads(training), list(map(json.loads, ways))): of
+            for title, ways in titled.items() for training, of in ways.items()}
