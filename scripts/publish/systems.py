@@ -1,16 +1,26 @@
-"""The systems of a study's runs, for tables that are made from predictions. Not a program."""
+"""The settings of a study's runs, and which runs are one system, for what is made from runs. Not a program."""
 
 import json
 from collections.abc import Collection
+from pathlib import Path
 
+from scripts.common.program import UserError
 from scripts.common.tables import provenance_of
 from scripts.evaluate.experiment import Run
 from scripts.publish.names import differences_told, method_title, model_title
 
 
+def settings_of(history: Path) -> dict:
+    """The settings of a run, as its history.parquet tells them. Raises UserError where it does not."""
+    settings = provenance_of(history).get("settings")
+    if settings is None:
+        raise UserError(f"{history}: does not tell its run's settings; make it again with `snakemake {history}`")
+    return settings
+
+
 def training_of(run: Run) -> str:
     """JSON of how a run's model was trained: the settings of its training, and the run that it begins with."""
-    settings = provenance_of(run.folder / "history.parquet")["settings"]
+    settings = settings_of(run.folder / "history.parquet")
     return json.dumps(settings["training"] | {"begins with": settings.get("made_by")}, sort_keys=True)
 
 

@@ -22,12 +22,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from scripts.common.program import UserError, execute, log
-from scripts.common.tables import provenance_of, read_table
+from scripts.common.program import execute, log
+from scripts.common.tables import read_table
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import face_of
 from scripts.publish.names import differences_told, load, model_title, split_title
+from scripts.publish.systems import settings_of
 from scripts.publish.table import write_points
 from scripts.train.choice import chosen_epoch
 
@@ -37,9 +38,7 @@ FLAT = 0.06  # nats: what changes less is drawn flat
 def read_history(file: Path) -> pd.DataFrame:
     """One run's history, with its source, dataset, stride, model, seed and other settings (JSON) as columns; summed: whether its training
     loss is that of two objectives."""
-    settings = provenance_of(file).get("settings")
-    if settings is None:
-        raise UserError(f"{file}: does not tell its run's settings; make it again with `snakemake {file}`")
+    settings = settings_of(file)
     return read_table(file).to_pandas().assign(
         **{name: settings[name] for name in ("source", "dataset", "model", "seed")},
         stride=settings["data"]["stride"], limit=settings["data"].get("limit"), summed=bool(settings["training"].get("objectives")),

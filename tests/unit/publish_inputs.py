@@ -126,6 +126,7 @@ def make_control(results: Path) -> str:
     predictions = [{"run": folder.name, "split": "val_1", "selection": "last", "epoch": 0, "label": number % 2, "score": [np.log(0.6), np.log(0.4)],
                     "example_id": f"v{number}:0:1", "group_id": f"v{number}"} for number in range(12)]
     write_table(pa.Table.from_pylist(predictions, schema=PREDICTIONS), folder / "predictions.parquet", PREDICTIONS, {})
+    write_table(HISTORY.empty_table(), folder / "history.parquet", HISTORY, {"settings": {"training": {}}})
     (folder / "run.json").write_text(json.dumps({
         "run": folder.name, "splits": ["train", *SPLITS["activitynet"]], "control": {"features": ["words"]},
         "data": {"train": "digest of activitynet stride-0"}, "study": "strided_sop", "source": "activitynet", "dataset": "stride-0",

@@ -1,9 +1,12 @@
 """Runs that are one system for a table, and how systems of one model are told apart."""
 
+import pytest
+
+from scripts.common.program import UserError
 from scripts.common.runs import Facts
 from scripts.common.tables import HISTORY, write_table
 from scripts.evaluate.experiment import Run
-from scripts.publish.systems import runs_by_title
+from scripts.publish.systems import runs_by_title, settings_of
 
 MODELS = {"m": {"title": "M"}}
 
@@ -21,3 +24,9 @@ def test_seeds_are_one_system_and_ways_of_training_are_told_apart(tmp_path):
     assert found == {"M, learning rate 0.0001": ["a", "b"], "M, learning rate 2e-05": ["c"], "M, begins with sop-run, learning rate 0.0001": ["d"],
                      "M, fine-tuned, blind": ["e"], "M, learning rate 0.0001, objectives mlm 0.5, sop 1": ["f"]}
     assert list(runs_by_title(runs[:2], ["train"], MODELS)) == ["M"], "trained in one way, it is named by itself"
+
+
+def test_a_history_that_tells_no_settings_is_named(tmp_path):
+    write_table(HISTORY.empty_table(), tmp_path / "history.parquet", HISTORY, {})
+    with pytest.raises(UserError, match="does not tell its run's settings; make it again"):
+        settings_of(tmp_path / "history.parquet")
