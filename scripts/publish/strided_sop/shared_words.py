@@ -5,7 +5,7 @@ Repeated words: a run of RUN words of one text stands in the other one, as where
 even "the". Of the first evaluation split at most MOST pairs are counted, drawn by hash; the accuracies are means over the runs of a
 model that was trained in one way. Other types are told by people (scripts/publish/people.py).
 
-Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet and run.json,
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet, history.parquet (its settings) and run.json,
        <build>/<source>/<dataset>/<split>.parquet, resources/sources.yaml and models.yaml for titles
 Writes <output>.csv, .md, .tex
 

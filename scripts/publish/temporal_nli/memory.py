@@ -11,8 +11,8 @@ training pairs of another template, with its label. Who has learnt these by hear
 Read are datasets that hold out whole templates alone. Accuracies are means over the runs of a system, with 95 % intervals over templates
 and seeds, of three labels where a system knows three.
 
-Reads  metrics.parquet (for which datasets are reduced), <train>/<run>/predictions.parquet and run.json,
-       <build>/<source>/<dataset>/<split>.parquet (schema nli), resources/sources.yaml and models.yaml
+Reads  metrics.parquet (for which datasets are reduced, and how many draws are behind an interval), <train>/<run>/predictions.parquet,
+       history.parquet (its settings) and run.json, <build>/<source>/<dataset>/<split>.parquet (schema nli), resources/sources.yaml and models.yaml
 Writes <output>.csv, .md, .tex
 
     python -m scripts.publish.temporal_nli.memory --metrics results/evaluate/default/metrics.parquet \\
@@ -25,6 +25,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.compute as pc
 
 from scripts.build.temporal_nli_parts import TEMPLATE
 from scripts.build.temporal_nli_times import MONTHS, NAMES, SHORT_MONTHS, WEEKDAYS
@@ -40,7 +41,6 @@ from scripts.publish.systems import runs_by_title
 from scripts.publish.table import interval, percent, write
 from scripts.publish.temporal_nli.metrics import SETS, STUDY, data_title
 
-RESAMPLES = 2000  # as the study's other intervals (bootstrap_resamples of config.yaml)
 TIME = (rf"(?:\b(?:{'|'.join([*MONTHS, *SHORT_MONTHS, *WEEKDAYS, 'AM', 'PM'])}|\d\d?:\d\d|\d+(?:st|nd|rd|th)?"
         rf"|(?:{'|'.join(dict.fromkeys(NAMES.values()))})s*)\b)")
 SAID = rf"(?:\b(?i:at|on|in|before|after|from|to|for) )?(?:\b(?i:less than|more than) )?(?:\b(?i:the) )?{TIME}(?: {TIME})*"  # with its own preposition
@@ -88,12 +88,14 @@ def right_of(run: Run, split: str, test: pd.DataFrame) -> np.ndarray:
     return (scores.argmax(1) == np.minimum(gold, scores.shape[1] - 1)).astype(float)
 
 
-def cells_of(name: str, right: list[np.ndarray], replicates: list[Replicate], parts: dict[str, np.ndarray], templates: pd.Series) -> dict[str, str]:
-    """A row of text: of each part how many pairs it has, how many are judged right, and the interval; right: (n,) of each replicate."""
+def cells_of(name: str, right: list[np.ndarray], replicates: list[Replicate], parts: dict[str, np.ndarray], templates: pd.Series,
+             resamples: int) -> dict[str, str]:
+    """A row of text: of each part how many pairs it has, how many are judged right, and the interval of so many resamples; right: (n,) of each
+    replicate."""
     groups, group = np.unique(templates, return_inverse=True)
     tallies = [Tally(part, {"accuracy": share}, sums_by_group([one[inside] for one in right], group[inside], len(groups)),
                      np.bincount(group[inside], minlength=len(groups))) for part, inside in parts.items()]
-    means = {row["slice"]: row for row in metric_rows(tallies, replicates, resampling(groups, RESAMPLES)) if pd.isna(row["seed"])}
+    means = {row["slice"]: row for row in metric_rows(tallies, replicates, resampling(groups, resamples)) if pd.isna(row["seed"])}
     cells = {"Model": name, "Pairs": f"{len(group):,}", "Accuracy (%)": percent(means[ALL]["value"])}
     for part in [part for part in PARTS if part in means]:
         values = percent(parts[part].mean()), f"{percent(means[part]['value'])} ({interval(means[part])})"
@@ -101,7 +103,7 @@ def cells_of(name: str, right: list[np.ndarray], replicates: list[Replicate], pa
     return cells
 
 
-def rows_of(runs: list[Run], build: Path, models: dict) -> list[dict[str, str]]:
+def rows_of(runs: list[Run], build: Path, models: dict, resamples: int) -> list[dict[str, str]]:
     """A row of text for what is learnt by heart and for each system of a dataset, on its first evaluation split; runs: those of the dataset."""
     facts = runs[0].facts
     learnt, split = facts["splits"][:2]
@@ -111,25 +113,26 @@ def rows_of(runs: list[Run], build: Path, models: dict) -> list[dict[str, str]]:
     for title, of in runs_by_title(runs, PLAIN, models).items():
         found.append((title, [right_of(run, split, test) for run in of], replicates_of(of)))
     parts = parts_of(train, test)
-    return [{"Split": split_title(split)} | cells_of(*one, parts, test["group_id"]) for one in found]
+    return [{"Split": split_title(split)} | cells_of(*one, parts, test["group_id"], resamples) for one in found]
 
 
-def tabulate(given: argparse.Namespace, notes: dict[tuple, str]) -> pd.DataFrame:
-    """A row of text for each dataset that holds out templates alone, and each system; notes: of notes_by_dataset()."""
+def tabulate(given: argparse.Namespace, notes: dict[tuple, str], resamples: int) -> pd.DataFrame:
+    """A row of text for each dataset that holds out templates alone, and each system; notes: of notes_by_dataset(); resamples: behind an interval."""
     models, sources, rows = load(given.models), load(given.sources), []
     for (source, dataset), systems in runs_by_dataset(given.train, given.runs).items():
         runs = [run for of in systems.values() for run in of]
         options = runs[0].facts["data_options"]
         if options["held_out"] == TEMPLATE:
             place = {"Source": data_title(source, dataset, sources) + notes.get((source, dataset), ""), "Challenge set": SETS[options["challenge_set"]]}
-            rows += [place | row for row in rows_of(runs, given.build, models)]
+            rows += [place | row for row in rows_of(runs, given.build, models, resamples)]
     table = pd.DataFrame(rows, columns=[*HEAD, *NUMBERS], dtype=object).fillna("")
     return table.sort_values(HEAD[:3], kind="stable", ignore_index=True)
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = read_metrics(given.metrics).to_pandas()
-    table = tabulate(given, notes_by_dataset(metrics))
+    measured = read_metrics(given.metrics, draws=True)
+    metrics = measured.drop_columns("draws").to_pandas()
+    table = tabulate(given, notes_by_dataset(metrics), resamples=pc.max(pc.list_value_length(measured["draws"])).as_py())
     write(table, caption_of(CAPTION, metrics[metrics["study"] == STUDY], "few templates"), NUMBERS, given.output)
     log.info("%s: %d rows", given.output, len(table))
 
