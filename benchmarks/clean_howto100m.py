@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -78,10 +78,12 @@ def memory(process: int) -> float:
     return kilobytes / 1024
 
 
-def measured(command: list) -> tuple[float, float, float]:
-    """Seconds by the clock, seconds of the processors and peak memory in MiB of a command and the processes that it starts."""
+def measured(command: list, folder: Path = ROOT, said: Path | None = None) -> tuple[float, float, float]:
+    """Seconds by the clock, seconds of the processors and peak memory in MiB of a command of Python in a folder, and of the processes that it
+    starts; said: where what it prints goes."""
     before, begun, peak = os.times(), time.perf_counter(), 0.0
-    running = subprocess.Popen([sys.executable, *map(str, command)], cwd=ROOT, stderr=subprocess.DEVNULL)
+    with open(said, "w") if said else nullcontext() as text:
+        running = subprocess.Popen([sys.executable, *map(str, command)], cwd=folder, stdout=text, stderr=subprocess.DEVNULL)
     while running.poll() is None:
         peak = max(peak, memory(running.pid))
         time.sleep(0.05)
