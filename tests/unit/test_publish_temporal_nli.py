@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from scripts.common.handed import has_options
 from scripts.common.program import UserError
 from scripts.common.tables import NLI, read_table, write_table
 from scripts.evaluate.temporal_nli import LABELS, SCHEMA, SLICES
@@ -23,7 +24,7 @@ from scripts.publish.table import ABOVE
 from scripts.publish.temporal_nli.metrics import METHODS, SCORINGS, SETS, VALUES, nli_metrics
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import HOSTILE, Study, of_one_group
-from tests.unit.publish_inputs_temporal_nli import CHOICES, NliStudy, metric_rows
+from tests.unit.publish_inputs_temporal_nli import CHOICES, NliStudy, held_out_rows, metric_rows
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -130,6 +131,18 @@ def test_what_was_held_out_stands_in_a_matrix(study):
         assert not points_of(study, name)["dataset"].str.contains("list|form").any(), name
     svg = (study.publish / "figures/temporal_nli_generalization.svg").read_text()
     assert "list: weekdays" in svg and "560 of 6,140 pairs" in svg
+
+
+def test_what_holds_out_more_than_templates_alone_is_published(tmp_path, program):
+    """Without a dataset that holds out whole templates only, which the figures of the sets and the main table are about."""
+    study, options = NliStudy(tmp_path, program), {"challenge_set": "temp_order", "held_out": "list"}
+    study.write_metrics([row for row in held_out_rows() if row["held_out"] == "list"])
+    study.runs = study.runs[-1:]
+    made = [item["name"] for item in study.items() if has_options(options, item.get("needs", {}))]
+    assert "temporal_nli_generalization" in made and "temporal_nli_table" not in made
+    for name in made:
+        done = study.call(name)
+        assert done.returncode == 0, done.stderr
 
 
 def test_the_size_of_the_difference_and_of_t2_is_shown(study):
