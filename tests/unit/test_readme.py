@@ -1,0 +1,59 @@
+"""The numbers that the README opens with are those of the committed records."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from scripts.publish.table import percent
+from tests.conftest import ROOT
+
+RECORDS = ROOT / "docs/record"
+ORDER = {"study": "strided_sop", "source": "activitynet", "split": "val_1", "metric": "accuracy"}
+NLI = {"study": "temporal_nli", "scoring": "ternary", "metric": "accuracy"}
+RELEASED, GENERATED = NLI | {"source": "temporal_nli_release"}, NLI | {"source": "event_templates"}
+MCTACO = {"study": "mctaco", "dataset": "default", "metric": "exact_match"}
+TIMEDIAL = {"study": "timedial", "metric": "two_best_accuracy"}
+MPNET, WORDS = {"model": "mpnet_base", "method": "train"}, {"model": "bag_of_words"}
+TRIGRAMS = {"model": "least_said_then_trigram"}
+# How a row begins, and of each of its numbers the record that it stands in and what tells its row of the metrics.
+ROWS = [
+    ("order of neighbouring captions", [("base", ORDER | MPNET | {"dataset": "stride-0"}), ("base", ORDER | WORDS | {"dataset": "stride-0"}),
+                                        ("base_further", ORDER | {"dataset": "stride-0", "method": "train_blind"})]),
+    ("order of captions with three", [("base", ORDER | MPNET | {"dataset": "stride-3"}), ("base", ORDER | WORDS | {"dataset": "stride-3"})]),
+    ("temporal NLI, set I:", [("base_rest", RELEASED | MPNET | {"dataset": "temp_order"}), ("base_rest", "by heart"),
+                              ("base_rest", RELEASED | WORDS | {"dataset": "temp_order"})]),
+    ("the same, pairs with a time", [("base_further", GENERATED | who | {"dataset": "temp_order-range", "slice": "part=unseen"}) for who in (MPNET, WORDS)]),
+    ("temporal NLI, set II:", [("base_further", RELEASED | who | {"dataset": "temp_duration"}) for who in (MPNET, WORDS)]),
+    ("temporal NLI, set III:", [("base_rest", GENERATED | who | {"dataset": "cross_unit-train_templates-14"}) for who in (MPNET, WORDS)]),
+    ("MC-TACO, exact match", [("base", MCTACO | MPNET), ("base_rest", MCTACO | {"method": "train_blind"})]),
+    ("TimeDial, both right options first", [("gemma", TIMEDIAL | {"method": "likelihood"}), ("controls", TIMEDIAL | TRIGRAMS | {"dataset": "default"}),
+                                            ("controls", TIMEDIAL | TRIGRAMS | {"dataset": "contaminated-True"})]),
+]
+
+
+def recorded(record: str, wanted: dict | str) -> str:
+    """The number of a record that `wanted` tells, per cent; of what is known by heart, on the released set I, that of the table."""
+    if wanted == "by heart":
+        table = pd.read_csv(RECORDS / record / "tables/temporal_nli_memory.csv")
+        (row,) = table[(table["Model"] == wanted) & table["Source"].str.contains("released") & table["Challenge set"].str.startswith("Set I:")].to_dict("records")
+        return f"{row['Accuracy (%)']:.1f}"
+    metrics = pd.read_csv(RECORDS / record / "metrics.csv.gz", low_memory=False)
+    rows = metrics[metrics["seed"].isna() & metrics["wording"].isna()]
+    for name, value in ({"slice": "all"} | wanted).items():
+        rows = rows[rows[name] == value]
+    assert len(rows) > 0 and rows["value"].nunique() == 1, (record, wanted, len(rows))
+    return percent(rows["value"].iloc[0])
+
+
+@pytest.mark.parametrize("begins, numbers", ROWS, ids=[begins for begins, _ in ROWS])
+def test_a_row_of_the_readme_has_the_numbers_of_the_record(begins, numbers):
+    (line,) = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith(f"| {begins}")]
+    *_, reaches, beside, _ = line.split("|")
+    assert re.findall(r"\b\d+\.\d\b", f"{reaches} {beside}") == [recorded(*number) for number in numbers]
+
+
+def test_each_row_of_the_readmes_findings_is_checked():
+    text = (ROOT / "README.md").read_text()
+    table = text[text.index("| measured |") :].split("\n\n")[0].splitlines()[2:]
+    assert len(table) == len(ROWS)
