@@ -27,8 +27,10 @@ ROWS = [
     ("temporal NLI, set II:", [("base_further", RELEASED | who | {"dataset": "temp_duration"}) for who in (MPNET, WORDS)]),
     ("temporal NLI, set III:", [("base_rest", GENERATED | who | {"dataset": "cross_unit-train_templates-14"}) for who in (MPNET, WORDS)]),
     ("MC-TACO, exact match", [("base", MCTACO | MPNET), ("base_rest", MCTACO | {"method": "train_blind"})]),
-    ("TimeDial, both right options first", [("gemma", TIMEDIAL | {"method": "likelihood"}), ("controls", TIMEDIAL | TRIGRAMS | {"dataset": "default"}),
-                                            ("controls", TIMEDIAL | TRIGRAMS | {"dataset": "contaminated-True"})]),
+    ("TimeDial, both right options first", [("base_further", TIMEDIAL | who | {"dataset": "local-dialog-occurrence-max_dialogs-1000"})
+                                            for who in (MPNET | {"method": "classify"}, TRIGRAMS, MPNET | {"method": "classify_blind"})]),
+    ("TimeDial, whole dialogs", [("gemma", TIMEDIAL | {"method": "likelihood"}), ("controls", TIMEDIAL | TRIGRAMS | {"dataset": "default"}),
+                                 ("controls", TIMEDIAL | TRIGRAMS | {"dataset": "contaminated-True"})]),
 ]
 
 
