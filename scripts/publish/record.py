@@ -24,13 +24,17 @@ from datetime import datetime, timezone
 from importlib.metadata import version
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from scripts.common.files import sha256_of, whole, whole_set
 from scripts.common.fingerprint import fingerprint
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.project_version import project_version
 from scripts.common.tables import read_table
+from scripts.evaluate.experiment import EXTERNAL
 from scripts.publish.provenance import DRAWN_WITH, commit_told, counted, machine_kind, spent
-from scripts.publish.record_check import check, redraw
+from scripts.publish.record_check import check, code_of_program, redraw
 from scripts.publish.record_page import index, page
 from scripts.publish.recorded import FACTS, write_metrics, write_runs
 
@@ -76,15 +80,22 @@ def write_resources(figures: dict[str, dict], folder: Path) -> dict[str, dict]:
     return told
 
 
-def record_of(told: dict, facts: list[dict], columns: list[list[str]], figures: dict[str, dict]) -> dict:
-    """record.json: what was asked, by what it was made, what it took."""
+def has_handed_in(metrics: pa.Table) -> bool:
+    """Whether a number is of predictions made elsewhere, or of answers of people."""
+    elsewhere, people = pc.equal(metrics["method"], EXTERNAL), pc.starts_with(metrics["metric"], "human_")
+    return bool(pc.any(pc.or_(pc.fill_null(elsewhere, False), people)).as_py())
+
+
+def record_of(told: dict, facts: list[dict], columns: list[list[str]], figures: dict[str, dict], handed_in: bool) -> dict:
+    """record.json: what was asked, by what it was made, what it took; handed_in: of has_handed_in()."""
     commits = counted([commit_told(fact["timestride"]) if "timestride" in fact else "an older version, which did not tell" for fact in facts])
     return {
         "name": told["name"], "command": told["command"], "configuration": told["configuration"],
         "timestride": project_version(), "recorded": datetime.now(timezone.utc).date().isoformat(),
         "commits_of_runs": commits, "machines": counted([machine_kind(fact) for fact in facts]), "spent": dict(spent(facts)),
         "libraries": {name: version(name) for name in DRAWN_WITH}, "columns": columns, "figures": figures, "tables": told["tables"],
-        "runs": told["runs"], "programs": {program: fingerprint(program) for program in told["programs"]}}
+        "runs": told["runs"], "handed_in": handed_in,
+        "programs": {program: code_of_program(program, handed_in) for program in told["programs"]}}
 
 
 def size_of(folder: Path) -> tuple[int, str]:
@@ -104,7 +115,7 @@ def write_record(told: dict, output: Path) -> None:
         columns = write_metrics(metrics, folder, any(figure["program"] == TRANSFERS for figure in told["figures"].values()))
         write_runs(facts, [Path(told["train"], run, "history.parquet") for run in told["runs"]], folder)
         copy_published(told, folder)
-        record = record_of(told, facts, columns, write_resources(told["figures"], folder))
+        record = record_of(told, facts, columns, write_resources(told["figures"], folder), has_handed_in(metrics))
         (folder / FACTS).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         (folder / "README.md").write_text(page(record, len(metrics)), encoding="utf-8")
     with whole(output.parent / "README.md") as readme:

@@ -22,6 +22,7 @@ from scripts.publish.record_page import records_in
 from scripts.publish.recorded import FACTS, read_runs, write_results
 
 METADATA = re.compile(r"<metadata>.*?</metadata>", re.S)
+HANDED_IN = frozenset({"scripts.evaluate.external", "scripts.evaluate.people_answers"})  # read what people and others handed to a study
 OF_NUMBERS = {"metrics", "runs", "controls"}  # what figures read that a record has
 
 
@@ -54,13 +55,13 @@ def changed_code(folder: Path) -> list[str]:
         if key not in today:
             today[key] = code_of(modules)
         others[" with ".join(modules)] += today[key] != told.get(run)
-    programs = [program for program, code in record["programs"].items() if code_of_program(program) != code]
+    programs = [program for program, code in record["programs"].items() if code_of_program(program, record["handed_in"]) != code]
     return [f"{name} ({count} of {len(record['runs'])} runs)" for name, count in others.items() if count] + programs
 
 
-def code_of_program(program: str) -> str | None:
-    """The fingerprint of a program today; None where it is gone."""
-    return fingerprint(program) if file_of(program) else None
+def code_of_program(program: str, handed_in: bool) -> str | None:
+    """The fingerprint of a program today, None where it is gone; handed_in: whether it measured what people or others handed in."""
+    return fingerprint(program, leave_out=frozenset() if handed_in else HANDED_IN) if file_of(program) else None
 
 
 def check(folder: Path) -> None:
