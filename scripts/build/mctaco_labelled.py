@@ -27,16 +27,21 @@ LABELS = {"likely": "yes", "unlikely": "no"}
 NAMES = {name: released for released, name in CATEGORIES.items()}
 
 
+def texts_of(sheet: pd.DataFrame) -> pd.DataFrame:
+    """What test.parquet has of the rows of a sheet (scripts/build/mctaco_to_label.py)."""
+    return pd.DataFrame({"text_a": sheet["sentence"] + " " + sheet["question"], "text_b": sheet["answer"]})
+
+
 def answers_of(given: argparse.Namespace) -> pd.DataFrame:
     """The answers that people decided on, a question's together: columns of the release. Raises UserError for rows that are no answers."""
-    rows = labels_given(given, [*COLUMNS, "category", "label"], [*LABELS])
+    rows = labels_given(given, [*COLUMNS, "category", "label"], [*LABELS], texts_of)
     for name in COLUMNS:
         rows[name] = rows[name].str.split().str.join(" ")
-        refuse(rows, rows[name] == "", f"has no {name}; fill it in, or remove the row")
-    refuse(rows, ~rows["category"].isin(KNOWN), f"category is {{category}}, not one of {', '.join(NAMES)}; correct it")
+        refuse(rows, rows[name] == "", f"has no {name}", "fill it in, or remove the row")
+    refuse(rows, ~rows["category"].isin(KNOWN), f"category is {{category}}, not one of {', '.join(NAMES)}", "correct it")
     rows["category"] = rows["category"].map(KNOWN)
     first = rows.groupby(ASKED, sort=False)["category"].transform("first")
-    refuse(rows, rows["category"] != first, "the category of the question {question} is another one than above; give all its answers one")
+    refuse(rows, rows["category"] != first, "the category of the question {question} is another one than above", "give all its answers one")
     rows["folded"] = rows["answer"].str.casefold()
     answers = decided(rows, [*ASKED, "folded"], [*LABELS], "answers")
     place = pd.factorize(answers["sentence"] + "\0" + answers["question"])[0]

@@ -31,19 +31,24 @@ WRONG = 2  # options of an instance
 RELEASED = {rule: name for name, rule in RULES.items()}
 
 
+def texts_of(sheet: pd.DataFrame) -> pd.DataFrame:
+    """What test.parquet has of the rows of a sheet (scripts/build/timedial_to_label.py)."""
+    return pd.DataFrame({"instance_id": sheet["instance_id"], "candidate": sheet["option"]})
+
+
 def options_of(given: argparse.Namespace) -> pd.DataFrame:
     """The options that people decided on: instance_id, dialog, option, rule, label. Raises UserError for rows that are no options."""
-    rows = labels_given(given, SHEET, LABELS)
+    rows = labels_given(given, SHEET, LABELS, texts_of)
     rows["rule"] = rows["rule"].str.lower().replace("", OPEN_ENDED)
-    refuse(rows, ~rows["rule"].isin([ORIGINAL, *IN_ORDER]), f"rule is {{rule}}, not {ORIGINAL}, {' or '.join(IN_ORDER)}; correct it")
-    refuse(rows, rows["instance_id"] == "", "has no instance_id; copy that of the dialog")
-    refuse(rows, rows["option"] == "", "has no option; write one, or remove the row")
+    refuse(rows, ~rows["rule"].isin([ORIGINAL, *IN_ORDER]), f"rule is {{rule}}, not {ORIGINAL}, {' or '.join(IN_ORDER)}", "correct it")
+    refuse(rows, rows["instance_id"] == "", "has no instance_id", "copy that of the dialog")
+    refuse(rows, rows["option"] == "", "has no option", "write one, or remove the row")
     # A row that a person added need not repeat the dialog.
     dialogs = rows[rows["dialog"] != ""].drop_duplicates("instance_id").set_index("instance_id")["dialog"]
-    refuse(rows, ~rows["instance_id"].isin(dialogs.index), "no row of instance {instance_id} has its dialog; take it from the sheet")
+    refuse(rows, ~rows["instance_id"].isin(dialogs.index), "no row of instance {instance_id} has its dialog", "take it from the sheet")
     known = rows["instance_id"].map(dialogs)
-    refuse(rows, (rows["dialog"] != "") & (rows["dialog"] != known), "the dialog of instance {instance_id} is another one than above; restore it")
-    refuse(rows, known.str.count(MASK) != 1, f"its dialog has not one {MASK}; restore it")
+    refuse(rows, (rows["dialog"] != "") & (rows["dialog"] != known), "the dialog of instance {instance_id} is another one than above", "restore it")
+    refuse(rows, known.str.count(MASK) != 1, f"its dialog has not one {MASK}", "restore it")
     rows = rows.assign(dialog=known, folded=rows["option"].str.lower())
     return decided(rows, ["instance_id", "folded"], LABELS, "options")
 

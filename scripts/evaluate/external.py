@@ -42,9 +42,9 @@ class Answered:
     """What a study's examples are answered with.
 
     study    its name
-    columns  of its datasets: the example's id, the id of its group, and its texts
+    columns  of its datasets: the example's id, the id of its group, and its texts, first what it is judged by
     labels   the sets of labels that may be told, the dataset's own one first
-    scored   whether a candidate may have a score of its own, without labels
+    scored   whether the candidates of one text are ranked, so that one may have a score of its own, without labels
     """
 
     study: str
@@ -55,7 +55,12 @@ class Answered:
 
 def csv_rows(file: Path) -> pd.DataFrame:
     """The cells of a CSV, as text; the index tells of each row where it stands."""
-    header = next(csv.reader(lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY)), [])
+    try:
+        header = next(csv.reader(lines_in(text_of(file, REMEDY, REMEDY), str(file), REMEDY)), [])
+    except csv.Error as error:
+        raise UserError(f"{file}: its first line is no header ({error}); {REMEDY}") from None
+    if not header:
+        raise UserError(f"{file}: its first line is empty; begin with the header, and {REMEDY}")
     table = csv_of(file, header, REMEDY, REMEDY).apply(lambda column: as_written(column.str.strip()))
     return table.set_axis("row " + pd.RangeIndex(2, len(table) + 2).astype(str))
 
@@ -116,15 +121,39 @@ def scores_of(rows: pd.DataFrame, names: list[str], answered: Answered, file: Pa
         labels = fitting[0] if fitting else answered.labels[0]
         refuse(rows, ~told.isin(labels).to_numpy(), file, lambda at: f"label {shown(told.iloc[at])} is none of {', '.join(labels)}")
         return np.eye(len(labels))[pd.Index(labels).get_indexer(told)], labels
-    scores = np.empty((len(rows), len(names)), np.float32)
+    scores = np.empty((len(rows), len(names)))
     for place, name in enumerate(names):
         column = rows[name]
-        numbers = pd.to_numeric(column.where(~column.map(lambda value: isinstance(value, bool | list | dict))), errors="coerce")
+        scores[:, place] = [number_of(value) for value in column]
         with np.errstate(over="ignore"):
-            scores[:, place] = numbers.astype(float)
-        refuse(rows, ~np.isfinite(scores[:, place]), file,
-               lambda at, column=column, name=name: f"{name} is {shown(column.iloc[at])}, not a finite number")
+            finite = np.isfinite(scores[:, place].astype(np.float32))
+        refuse(rows, ~finite, file, lambda at, column=column, name=name: f"{name} is {shown(column.iloc[at])}, not a finite number")
     return scores, names
+
+
+def number_of(value: object) -> float:
+    """A cell, or a value of JSON, as a number; NaN where it is none."""
+    try:
+        return float("nan") if isinstance(value, bool) or "_" in str(value) else float(value)  # Python's 1_000
+    except (TypeError, ValueError, OverflowError):
+        return float("nan")
+
+
+def refuse_merged(scores: np.ndarray, rivals: pd.Series | None, ids: pd.Series, file: Path) -> None:
+    """Raise UserError where scores that differ are one number as they are kept, in 32 bits, so that who is ranked first would be lost.
+
+    scores: (n, labels). rivals: of each row what it is ranked among, by a score of its own; None where labels are ranked in each row.
+    """
+    kept = scores.astype(np.float32)
+    lost = (kept == kept.max(axis=1, keepdims=True)).sum(axis=1) > (scores == scores.max(axis=1, keepdims=True)).sum(axis=1)
+    if rivals is not None:
+        column = pd.DataFrame({"rivals": pd.factorize(rivals)[0], "score": scores[:, -1], "kept": kept[:, -1]})
+        distinct = column.groupby("rivals")[["score", "kept"]].transform("nunique")
+        lost = (distinct["kept"] < distinct["score"]).to_numpy()
+    if lost.any():
+        at = int(np.argmax(lost))
+        raise UserError(f"{file}: the scores of {cut(ids.iloc[at])} differ from each other{' or from those beside it' * (rivals is not None)} by less "
+                        "than 32 bits tell; give log-probabilities, or scores further apart")
 
 
 def read_predictions_file(file: Path, answered: Answered, examples: pd.Series, where: str) -> tuple[np.ndarray, list[str]]:
@@ -152,8 +181,10 @@ def write_run(folder: Path, name: str, predictions: Path, answered: Answered, fi
     """Write the predictions on a split (file) as those of a run, with its run.json, to a folder; and that run."""
     split, (example, group, *_) = file.stem, answered.columns
     source, dataset = file.parent.parent.name, file.parent.name
-    table = read_table(file, [example, group, "label"])
+    rivals = answered.columns[2] if answered.scored else None
+    table = read_table(file, [example, group, "label", *([rivals] if rivals else [])])
     scores, labels = read_predictions_file(predictions, answered, table[example].to_pandas(), f"{dataset} {split}")
+    refuse_merged(scores, table[rivals].to_pandas() if rivals else None, table[example].to_pandas(), predictions)
     same = {"run": name, "split": split, "selection": "direct", "epoch": 0}
     columns = {key: [value] * len(table) for key, value in same.items()} | {
         "example_id": table[example], "group_id": table[group], "label": table["label"], "score": list(scores.astype(np.float32))}
@@ -175,7 +206,9 @@ def data_digest(file: Path, answered: Answered) -> str:
 
 def kept_folder(file: Path, name: str, study: str) -> Path:
     """Where predictions on a split (file) stay under a name: results/external/<study>/<source>/<dataset>/<split>/<name>."""
-    place = file.resolve().parent
+    place = file.parent
+    if name == "human":
+        raise UserError("--name human: is the name of people (docs/people.md); give the system another")
     if not re.fullmatch(NAME, name):
         raise UserError(f"--name {cut(name)}: is no name for a system; use letters, digits, _, - and .")
     if place.parts[-4:-2] != ("build", study):
@@ -201,17 +234,17 @@ def score_predictions(given, answered: Answered, measure: Measure, also: dict[st
 
     given: the arguments of add_predictions(). also: see print_rows().
     """
-    file = split_file(given.dataset, given.split)
+    file = split_file(given.dataset.resolve(), given.split)
     if given.name and len(given.predictions) > 1:
         raise UserError(f"--name {cut(given.name)}: {len(given.predictions)} files are given, and a system is of one; name one file")
     for predictions in given.predictions:
         with tempfile.TemporaryDirectory() as place:
             folder = kept_folder(file, given.name, answered.study) if given.name else Path(place, "predictions")
             run = write_run(folder, given.name or predictions.stem, predictions, answered, file)
-            print(f"{predictions}: {given.dataset.name} {given.split}")
+            print(f"{predictions}: {file.parent.name} {given.split}")
             print_rows(measure(run, file, given.split, given.resamples), also)
         if given.name:
-            log.info("%s: kept; the next run of the workflow measures it with the experiments of %s", folder, given.dataset.name)
+            log.info("%s: kept; the next run of the workflow measures it with the experiments of %s", folder, file.parent.name)
 
 
 def external_systems(folders: list[Path], build: Path, answered: Answered) -> dict[tuple, dict[tuple, list[Run]]]:

@@ -13,6 +13,7 @@ from scripts.common.csv_files import as_written
 from scripts.common.items import ANSWER_COLUMNS, ITEM, items_of
 from scripts.common.program import UserError, cut, log, shown
 from scripts.common.texts import csv_of
+from scripts.evaluate.experiment import read_sources
 
 REMEDY = "download the answers from the page anew (docs/people.md)"
 PLACE = ["source", "dataset", "split", "item", "person"]
@@ -31,20 +32,25 @@ def refuse(rows: pd.DataFrame, wrong: np.ndarray | pd.Series, why: str, remedy: 
 def answers_in(file: Path) -> pd.DataFrame:
     """The rows of a file as text: ANSWER_COLUMNS, file, row."""
     rows = csv_of(file, ANSWER_COLUMNS, REMEDY, "correct the path, or take it out of `people`").map(str.strip).apply(as_written)
+    if rows.empty:
+        raise UserError(f"{file}: holds nobody's answers; {REMEDY}, or take it out of `people`")
     return rows.assign(file=str(file), row=np.arange(2, len(rows) + 2))
 
 
-def read_answers(files: list[Path], study: str, datasets: set[tuple[str, str]], labels: list[str]) -> pd.DataFrame:
+def read_answers(files: list[Path], study: str, datasets: dict[tuple[str, str], list[str] | None], labels: list[str]) -> pd.DataFrame:
     """The rows of all files: ANSWER_COLUMNS as text, file, row, chosen (the number of the label), and item as a uint64.
 
-    datasets: (source, dataset) of those that may be answered for. Raises UserError that names file and row of an answer to something
-    else, of one that is missing or none of the labels, and of one that its person has given before.
+    datasets: by source and dataset the splits that may be answered for, None for any. Raises UserError that names file and row of an
+    answer to something else, of one that is missing or none of the labels, and of one that its person has given before.
     """
     rows = pd.concat(map(answers_in, files), ignore_index=True)
     refuse(rows, rows["study"] != study, "answers of the study {study}, not of " + study, "name the file in an experiment of its study")
     places = pd.Series(list(zip(rows["source"], rows["dataset"])), dtype=object)
     refuse(rows, ~places.isin(list(datasets)), "the study measures no dataset {source} {dataset}",
            f"take its rows out; it measures {', '.join(' '.join(names) for names in sorted(datasets))}")
+    other = [datasets[place] is not None and split not in datasets[place] for place, split in zip(places, rows["split"])]
+    measured = "; ".join(sorted({f"{' or '.join(splits)} of {source} {dataset}" for (source, dataset), splits in datasets.items() if splits}))
+    refuse(rows, other, "split {split} of {source} {dataset} is not measured", f"make the page from a split that is: {measured}")
     refuse(rows, rows["person"] == "", "nobody is named in the column person", "name whoever answered")
     refuse(rows, ~rows["item"].str.fullmatch(ITEM), "item {item} is none of a page", REMEDY)
     refuse(rows, ~rows["types"].str.fullmatch(TYPES), "types {types} are no names with `; ` between them", REMEDY)
@@ -59,10 +65,12 @@ def answers_given(given: argparse.Namespace, study: str, datasets: dict, labels:
     experiments of the study measure (--others) are read, and left to these."""
     if not given.people:
         return None
+    sources = read_sources(given.sources, {source for source, _ in datasets})
+    splits = {source: sources[sources[source].get("measured_on", source)]["evaluate"] for source, _ in datasets}
     first = {place: next(iter(systems.values()))[0].facts for place, systems in datasets.items()}
     wholes = {(source, whole_of(dataset, limit_of(first[source, dataset]))) for source, dataset in datasets}
-    others = {tuple(name.split("/", 1)) for name in given.others}
-    return read_answers(given.people, study, {*datasets, *wholes, *others}, labels)
+    others = {tuple(name.split("/", 1)): None for name in given.others}
+    return read_answers(given.people, study, others | {place: splits[place[0]] for place in {*datasets, *wholes}}, labels)
 
 
 def limit_of(facts: dict) -> int | None:

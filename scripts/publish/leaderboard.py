@@ -22,6 +22,7 @@ from scripts.common.files import whole
 from scripts.common.probe import BLIND
 from scripts.common.program import UserError, execute, json_object_with, log, parser
 from scripts.common.tables import METRICS, read_metrics
+from scripts.evaluate.experiment import EXTERNAL
 from scripts.publish.marks import note_of
 from scripts.publish.names import OF_PEOPLE
 
@@ -30,14 +31,14 @@ NORMAL = 1.96  # half a 95 % interval in standard errors
 
 
 def told_rows(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows over all seeds (or wordings) and examples that are no difference, and of no model without what it should read, with the
-    task and the key of each.
+    """The rows over all seeds (or wordings) and examples that are no difference, of no model without what it should read, and not predicted
+    elsewhere (under a name that may be a model's), with the task and the key of each.
 
     Raises UserError where two rows have the same model, task, metric and key.
     """
     rows = metrics[metrics["seed"].isna() & metrics["wording"].isna() & (metrics["slice"] == "all")
                    & ~metrics["metric"].str.endswith(("_above_control", "_above_blind", *OF_PEOPLE))
-                   & ~metrics["method"].str.endswith(BLIND, na=False)].copy()
+                   & ~metrics["method"].str.endswith(BLIND, na=False) & (metrics["method"] != EXTERNAL)].copy()
     rows["key"] = rows["scoring"].astype(object).fillna("none") if "scoring" in rows else "none"
     rows["task"] = rows[[name for name in TASK if name in rows]].fillna("").astype(str).agg(":".join, axis=1)
     if (twice := rows[rows.duplicated(["model", "task", "metric", "key"])]).size:

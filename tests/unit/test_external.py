@@ -100,6 +100,9 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
     first = {name: 0.5 for name in SETS[study]}
     lines = [json.dumps({"example_id": one, "scores": first}) for one in ids]
     scores = ["example_id," + ",".join(SETS[study]), *(f"{one}" + ",0.5" * len(SETS[study]) for one in ids)]
+    values = ["1000000.06", "1000000.05"]
+    merged = [*scores[:1], *(row[:-3] + value for row, value in zip(scores[1:3], values)), *scores[3:]] if study == "timedial" else [
+        *scores[:1], f"{ids[0]},{','.join(values + ['0.5'] * (len(SETS[study]) - 2))}", *scores[2:]]
     return [
         ("a.csv", csv(good[:-1]), f"none is of the example {ids[-1]} (1 of {len(ids)} in default test have none)"),
         ("b.csv", csv([*good, "nobody,x"]), f"row {len(ids) + 2}: default test has no example nobody"),
@@ -112,7 +115,7 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
         ("i.csv", "\n".join(scores).replace(",0.5", ",nan", 1), f"row 2: {SETS[study][0]} is 'nan', not a finite number"),
         ("j.csv", "\n".join(scores).replace(",0.5", ",1e999", 1), f"row 2: {SETS[study][0]} is '1e999', not a finite number"),
         ("k.csv", "\n".join(scores).replace(",0.5", ",high", 1), f"row 2: {SETS[study][0]} is 'high', not a finite number"),
-        ("l.csv", "", "not a CSV file in UTF-8 (it is empty)"), ("m.csv", "example_id,label\n", "has no row"),
+        ("l.csv", "", "its first line is empty"), ("m.csv", "example_id,label\n", "has no row"),
         ("n.jsonl", "\n".join([*lines[:2], "3"]), "line 3 is no object like"),
         ("o.jsonl", "\n".join([*lines[:2], '{"example_id": "x", "scores": [1]}']), "line 3 is no object like"),
         ("p.jsonl", "\n".join([*lines[:2], lines[2].replace("0.5", "NaN", 1), *lines[3:]]), "line 3: " + SETS[study][0] + " is nan"),
@@ -121,6 +124,10 @@ def wrong_files(study: str, ids: list[str]) -> list[tuple[str, str, str]]:
         ("s.jsonl", "\n".join([*lines[:2], json.dumps({"example_id": ids[2]}), *lines[3:]]), "line 3: " + SETS[study][0] + " is nan"),
         ("t.jsonl", "\n".join([*lines[:2], json.dumps({"example_id": 7, "scores": first}), *lines[3:]]), "line 3: its example_id is 7"),
         ("u.jsonl", "", "has no row"),
+        ("v.csv", "\n" + csv(good), "its first line is empty"), ("w.csv", "x" * 200_000 + "\n1\n", "its first line is no header"),
+        ("x.jsonl", "\n".join([*lines[:2], lines[2].replace("0.5", "1" * 400, 1), *lines[3:]]), "line 3: " + SETS[study][0] + " is 1111"),
+        # Numbers that 32 bits do not tell apart: a tie that the file does not have.
+        ("y.csv", "\n".join(merged), f"the scores of {ids[0]} differ"),
     ]
 
 

@@ -162,7 +162,22 @@ def test_answers_of_a_page_are_labels(study, dialogs, program, tmp_path):
     assert (tmp_path / "of_page").read_text() == (tmp_path / "of_sheets").read_text() and len((tmp_path / "of_page").read_text()) > 200
     pd.concat(answers).assign(item="0" * 16).to_csv(tmp_path / "answers.csv", index=False)
     refused = program(f"scripts.build.{study}_labelled", *call, "--made", folder)
-    assert refused.returncode and "answers.csv: row 2: item 0000000000000000 is not in" in refused.stderr
+    assert refused.returncode and "answers.csv: row 2: item 0000000000000000 is not among what" in refused.stderr
+    for change, said in (({"dataset": "old"}, "row 2: is an answer on mine old test; name the folder of that"),
+                         ({"person": " "}, "row 2: nobody is named"), (None, "no answer is in it")):
+        table = pd.concat(answers)
+        (table.assign(**change) if change else table[:0]).to_csv(tmp_path / "answers.csv", index=False)
+        refused = program(f"scripts.build.{study}_labelled", *call, "--made", folder)
+        assert refused.returncode and said in refused.stderr and "Traceback" not in refused.stderr
+    # Whoever sorts the sheet moves no answer to another text; whoever takes a row out is told.
+    pd.concat(answers).to_csv(tmp_path / "answers.csv", index=False)
+    sheet_there = pd.read_csv(folder / "labels.csv", dtype=str, keep_default_na=False)
+    sheet_there[::-1].to_csv(folder / "labels.csv", index=False)
+    assert program(f"scripts.build.{study}_labelled", *call, "--made", folder).returncode == 0
+    assert (tmp_path / "of_page").read_text() == (tmp_path / "of_sheets").read_text()
+    sheet_there[1:].to_csv(folder / "labels.csv", index=False)
+    refused = program(f"scripts.build.{study}_labelled", *call, "--made", folder)
+    assert refused.returncode and "labels.csv: has no row of" in refused.stderr
 
 
 def test_labels_from_nowhere_are_refused(program, tmp_path):

@@ -122,6 +122,7 @@ def test_answers_for_the_whole_dataset_count_within_the_limit():
     ({"item": "0" * 16}, "row 2: item 0000000000000000 is not in split val of sample_howto100m stride-0"),
     ({"item": "v0:0:0"}, "row 2: item v0:0:0 is none of a page"),
     ({"dataset": "stride-9"}, "row 2: the study measures no dataset sample_howto100m stride-9"),
+    ({"split": "test"}, "row 2: split test of sample_howto100m stride-0 is not measured; make the page from a split that is: val of sample_howto100m"),
     ({"study": "mctaco"}, "row 2: answers of the study mctaco, not of strided_sop"),
     ({"person": "  "}, "row 2: nobody is named in the column person"),
     ({"types": "<b>"}, "row 2: types <b> are no names"),
@@ -133,7 +134,8 @@ def test_wrong_answers_are_refused(program, trained, change, said):  # noqa: F81
     assert f"ann.csv: {said}" in error and len(error.splitlines()) == 1 and not (folder / "metrics.parquet").exists()
 
 
-@pytest.mark.parametrize("content", [b"", b"study,source\xff", b'a,"b\n', b"source,dataset\n1,2\n", None])
+@pytest.mark.parametrize("content", [b"", b"study,source\xff", b'a,"b\n', b"source,dataset\n1,2\n",
+                                     b"study,source,dataset,split,item,person,answer,types\n", None])
 def test_a_file_that_is_no_csv_of_answers_is_refused(program, trained, content):  # noqa: F811
     folder, _ = trained
     if content is not None:
@@ -153,7 +155,7 @@ def test_who_answers_an_item_twice_is_refused_across_files(program, trained):  #
 def test_who_was_asked_for_the_order_has_told_no_stride(tmp_path):
     folder = tmp_path
     sheet("Ann", [0], ["swapped"]).to_csv(folder / "ann.csv", index=False)
-    answers = read_answers([folder / "ann.csv"], "strided_sop", {("sample_howto100m", "stride-0")}, WORDS)
+    answers = read_answers([folder / "ann.csv"], "strided_sop", {("sample_howto100m", "stride-0"): ["val"]}, WORDS)
     facts = {"source": "sample_howto100m", "dataset": "stride-0", "data_options": {"predict": "stride"}}
     with pytest.raises(UserError, match="ann.csv: row 2: strides are told in stride-0; take its rows out"):
         refuse_answers(answers, facts, "strides are told in {dataset}")
@@ -167,7 +169,7 @@ def answered(study: str, examples: pd.DataFrame, labels: list[str], told: dict[s
                             "answer": [labels[number] if number >= 0 else None for number in numbers]}).dropna()
               for person, numbers in told.items()]
     pd.concat(tables)[ANSWER_COLUMNS].to_csv(folder / "a.csv", index=False)
-    return on_split(read_answers([folder / "a.csv"], study, {("s", "d")}, labels), {"source": "s", "dataset": "d", "data_options": {}},
+    return on_split(read_answers([folder / "a.csv"], study, {("s", "d"): None}, labels), {"source": "s", "dataset": "d", "data_options": {}},
                     "test", examples)
 
 
