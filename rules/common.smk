@@ -38,10 +38,11 @@ os.environ.update({
 from scripts.common.comparable import altered, objectives, transfers
 from scripts.common.configuration import resolve
 from scripts.common.devices import visible_gpus
+from scripts.common.doubled_keys import refuse_doubled_keys
 from scripts.common.files import sha256_of
 from scripts.common.fingerprint import fingerprint, remember_in
 from scripts.common.folder_lock import lock_by_owner
-from scripts.common.handed import PLACE, argument_file, fields_of, hand_over, has_options, presence_of, rows_of
+from scripts.common.handed import PLACE, argument_file, csv_rows, fields_of, hand_over, has_options, presence_of, rows_of
 from scripts.common.manifest import lost_files
 from scripts.common.model_facts import facts_reader, kept_facts
 from scripts.common.models import MADE_MODEL, STAGES, stage_of
@@ -86,6 +87,8 @@ def place_of(kind, name):
 
 
 try:
+    for file in [ROOT / "config.yaml", *(ROOT / "resources").glob("*.yaml"), *map(Path, workflow.config_settings.configfiles or [])]:
+        refuse_doubled_keys(file)
     SOURCES, MODELS, STUDIES, FIGURES = (read_yaml(ROOT / f"resources/{name}.yaml") for name in ("sources", "models", "studies", "figures"))
     config.update(check(from_command_line(config), schema("config")))
     # Entries of the configuration are laid over those of resources/; OWN names them, and those that stand for a model that is probed.

@@ -1,7 +1,11 @@
 """What the program of a figure or table, and Snakemake's report, are told beside its files."""
 
 # What figures, tables and the page say of corpora, models and papers: of those entries that are used, the fields shown.
-PAPERS = (ROOT / "resources/published.csv").read_text(encoding="utf-8")
+CLAIM = ["study", "table", "row", "model", "setting", "metric", "value", "unit", "note"]
+try:
+    PAPERS = csv_rows((ROOT / "resources/published.csv").read_text(encoding="utf-8"), CLAIM, f"{ROOT}/resources/published.csv")
+except UserError as error:
+    raise WorkflowError(str(error)) from None
 OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
 OF_MODELS = ("title", "init", "esim", *STAGES, "control")
 

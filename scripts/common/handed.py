@@ -52,9 +52,28 @@ def argument_file(arguments: Iterable) -> str:
     return f"{hand_over({'arguments': ''.join(line + chr(10) for line in lines)})}/arguments"
 
 
-def rows_of(table: str, column: str, values: set[str]) -> str:
-    """The rows of a CSV (its text) that have one of these values in a column, under its header."""
-    rows = list(csv.reader(io.StringIO(table)))
+def csv_rows(text: str, columns: list[str], where: str) -> list[list[str]]:
+    """The rows of a CSV (its text) with its header, without empty lines; where: the file, for messages.
+
+    Raises UserError for another header, and for a row that has not as many cells.
+    """
+    rows = []
+    reader = csv.reader(io.StringIO(text), strict=True)
+    try:
+        for row in reader:
+            if row and len(row) != len(columns):
+                raise UserError(f"{where}: line {reader.line_num} ends a row of {len(row)} cells, but the header has {len(columns)}; put a text "
+                                "with a comma in double quotes")
+            rows += [row] if row else []
+    except csv.Error as error:
+        raise UserError(f"{where}: line {reader.line_num} is no CSV ({error}); correct it there") from None
+    if not rows or rows[0] != columns:
+        raise UserError(f"{where}: its header is not {','.join(columns)}; restore it")
+    return rows
+
+
+def rows_of(rows: list[list[str]], column: str, values: set[str]) -> str:
+    """A CSV of the rows (of csv_rows()) that have one of these values in a column, under their header."""
     place = rows[0].index(column)
     kept = io.StringIO()
     csv.writer(kept, lineterminator="\n").writerows(row for row in rows if row is rows[0] or row[place] in values)

@@ -206,12 +206,12 @@ def counts(claim: pd.Series, facts: Facts, of_table: set[str]) -> list[Here]:
 
 def of_runs(claim: pd.Series, facts: Facts, of_table: set[str]) -> list[Here]:
     """A setting of training, or a number of run.json, of the runs that are nearest to the paper's."""
-    kind, name = claim["metric"].split(".")
-    known = [run | run["data_options"] for run in facts.runs if name in (run["training"] if kind == "training" else run)]
-    if not known:
+    kind, _, name = claim["metric"].partition(".")
+    told = [(run, (run["training"] if kind == "training" else run).get(name)) for run in facts.runs]
+    told = [(run, found) for run, found in told if isinstance(found, int | float)]
+    if not told:
         return []
-    rows = pd.DataFrame(known)
-    rows["found"] = [run["training"][name] if kind == "training" else run[name] for run in known]
+    rows = pd.DataFrame([run | run["data_options"] for run, _ in told]).assign(found=[found for _, found in told])
     rows = nearest(selected(rows, settings_of(claim["setting"])), paper_of(claim), of_table)
     rows = rows.drop_duplicates(["model", "found"] if kind == "training" else ["found"])
     return [count(row["found"], claim["value"], caveats_of(row.drop(["method", "dataset"]), paper_of(claim), facts))

@@ -1,10 +1,13 @@
 """What jobs are given by file, and the manifests that stand for folders."""
 
 import json
+import re
+from contextlib import nullcontext
 
 import pytest
 
-from scripts.common.handed import argument_file, fields_of, hand_over, has_options, presence_of, rows_of
+from scripts.common.doubled_keys import refuse_doubled_keys
+from scripts.common.handed import argument_file, csv_rows, fields_of, hand_over, has_options, presence_of, rows_of
 from scripts.common.manifest import lost_files
 from scripts.common.program import UserError, parser
 from tests.rows import each_row
@@ -41,7 +44,28 @@ def test_only_what_is_read_is_handed_over():
     entries = {"b": {"title": "B", "sample": {"seed": 1}, "url": "x"}, "a": {"title": "A"}, "c": {}}
     kept = presence_of(fields_of(entries, {"a", "b"}, ("title", "sample")), ("sample",))
     assert list(kept.items()) == [("b", {"title": "B", "sample": True}), ("a", {"title": "A"})]
-    assert rows_of('study,note\nx,"one, two"\ny,three\n', "study", {"x"}) == 'study,note\nx,"one, two"\n'
+    rows = csv_rows('study,note\n\nx,"one, two"\ny,three\n\n', ["study", "note"], "a.csv")
+    assert rows_of(rows, "study", {"x"}) == 'study,note\nx,"one, two"\n'
+
+
+@each_row("text, said", [
+    ("study,note\nx,one\ny,two, three\n", "a.csv: line 3 ends a row of 3 cells, but the header has 2; put a text with a comma in double quotes"),
+    ("study,remark\nx,one\n", "a.csv: its header is not study,note; restore it"), ("", "a.csv: its header is not study,note"),
+    ('study,note\nx,"one" two\n', "a.csv: line 2 is no CSV"),
+])
+def test_a_table_with_other_cells_is_refused(text, said):
+    with pytest.raises(UserError, match=re.escape(said)):
+        csv_rows(text, ["study", "note"], "a.csv")
+
+
+@each_row("text, said", [
+    ("a: 1\nb: 2\na: 3\n", "line 3: the key a stands in line 1"), ("x:\n  - {a: 1, b: {c: 1, c: 2}}\n", "line 2: the key c stands in line 2"),
+    ("x: &one {a: 1}\ny: *one\nz: {<<: *one, a: 2}\n", None), ("x: [", None), ("", None),
+])
+def test_a_key_that_stands_twice_is_refused(text, said, tmp_path):
+    (tmp_path / "my.yaml").write_text(text)
+    with pytest.raises(UserError, match=re.escape(said)) if said else nullcontext():
+        refuse_doubled_keys(tmp_path / "my.yaml")
 
 
 def test_a_manifest_knows_what_is_lost(tmp_path, program):
