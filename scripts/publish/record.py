@@ -35,8 +35,8 @@ from scripts.common.tables import read_table
 from scripts.evaluate.experiment import EXTERNAL
 from scripts.publish.provenance import DRAWN_WITH, commit_told, counted, machine_kind, spent
 from scripts.publish.record_check import check, code_of_program, redraw
-from scripts.publish.record_page import index, page
-from scripts.publish.recorded import FACTS, write_metrics, write_runs
+from scripts.publish.record_page import index, page, records_in
+from scripts.publish.recorded import FACTS, read_record, write_metrics, write_runs
 
 TRANSFERS = "transfer.figure"  # the program of the figure that compares by the draws of every study
 MOST = 5_000_000  # bytes: what a repository should not be asked to hold more of
@@ -106,7 +106,10 @@ def size_of(folder: Path) -> tuple[int, str]:
 
 
 def write_record(told: dict, output: Path) -> None:
-    """Write a record, and the list of the records beside it."""
+    """Write a record, and the list of the records beside it. Raises UserError for one beside it that is broken, before anything is written."""
+    for place in records_in(output.parent):
+        if place.name != output.name:
+            read_record(place)
     facts = facts_of(told)
     metrics = read_table(Path(told["metrics"]))
     with whole_set(output.parent) as place:

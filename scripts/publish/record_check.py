@@ -3,7 +3,6 @@ of its numbers. Not a program (scripts/publish/record.py).
 """
 
 import importlib
-import json
 import re
 import tempfile
 from collections import Counter
@@ -19,21 +18,11 @@ from scripts.common.reporting import REPORTING
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.provenance import commit_told
 from scripts.publish.record_page import records_in
-from scripts.publish.recorded import FACTS, read_runs, write_results
+from scripts.publish.recorded import FACTS, RUNS, read_record, read_runs, write_results
 
 METADATA = re.compile(r"<metadata>.*?</metadata>", re.S)
 HANDED_IN = frozenset({"scripts.evaluate.external", "scripts.evaluate.people_answers"})  # read what people and others handed to a study
 OF_NUMBERS = {"metrics", "runs", "controls"}  # what figures read that a record has
-
-
-def read_record(folder: Path) -> dict:
-    """record.json of a folder. Raises UserError where there is none, or a broken one."""
-    try:
-        return json.loads((folder / FACTS).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"{folder / FACTS}: no such file; name the folder of a record, docs/record/<study>") from None
-    except ValueError as error:
-        raise UserError(f"{folder / FACTS}: is no JSON ({error}); take it from git again") from None
 
 
 # ---- other code
@@ -54,7 +43,9 @@ def changed_code(folder: Path) -> list[str]:
         key = tuple(modules)
         if key not in today:
             today[key] = code_of(modules)
-        others[" with ".join(modules)] += today[key] != told.get(run)
+        if run not in told:
+            raise UserError(f"{folder / RUNS}: has no run {run}, which {FACTS} names; take both from git again")
+        others[" with ".join(modules)] += today[key] != told[run]
     programs = [program for program, code in record["programs"].items() if code_of_program(program, record["handed_in"]) != code]
     return [f"{name} ({count} of {len(record['runs'])} runs)" for name, count in others.items() if count] + programs
 

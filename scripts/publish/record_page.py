@@ -1,10 +1,9 @@
 """What a record says of itself: its README.md, and the list of the records of a folder. Not a program."""
 
-import json
 from pathlib import Path
 
 from scripts.publish.provenance import commit_told
-from scripts.publish.recorded import FACTS
+from scripts.publish.recorded import FACTS, read_record
 from scripts.publish.table import markdown
 
 HEAD = """# The record
@@ -48,7 +47,7 @@ def index(folder: Path) -> str:
     """README.md of the folder of records: what a record is, and a line a record."""
     lines = ["| study | runs | figures | recorded | timestride | CPU time of the runs |", "| --- | ---: | ---: | --- | --- | ---: |"]
     for place in records_in(folder):
-        record = json.loads((place / FACTS).read_text(encoding="utf-8"))
+        record = read_record(place)
         lines.append(f"| [{record['name']}]({place.name}/README.md) | {len(record['runs']):,} | {len(record['figures'])} | {record['recorded']} | "
                      f"{commit_told(record['timestride'])} | {record['spent']['CPU time of the runs']} |")
     return HEAD + "\n".join(lines if len(lines) > 2 else ["No study has been recorded yet."]) + "\n"

@@ -8,6 +8,8 @@ history.csv     loss and accuracy of each run by epoch (schema history)
 Not a program.
 """
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -19,11 +21,28 @@ import pyarrow.parquet as pq
 
 from scripts.common.csv_files import as_written, write_csv
 from scripts.common.files import whole
-from scripts.common.program import UserError
+from scripts.common.program import UserError, cut, shown
+from scripts.common.runs import is_name
 from scripts.common.tables import HISTORY, provenance_of, read_table, write_table
+from scripts.common.texts import csv_of, json_of, text_of
 
 METRICS, DRAWS, RUNS, HISTORIES, FACTS = "metrics.csv.gz", "draws.parquet", "runs.csv", "history.csv", "record.json"
 DRAWN = "mctaco"  # the study whose figures compare by draws
+AGAIN = "take it from git again"
+OF_RECORD = {"name": str, "command": str, "recorded": str, "columns": list, "figures": dict, "tables": dict, "runs": dict, "programs": dict,
+             "libraries": dict, "timestride": dict, "spent": dict, "handed_in": bool}  # what record.json holds, among others
+
+
+# ---- record.json
+
+def read_record(folder: Path) -> dict:
+    """record.json of a folder. Raises UserError where there is none, or a broken one."""
+    file = folder / FACTS
+    record = json_of(text_of(file, AGAIN, "name the folder of a record, docs/record/<study>"), str(file), AGAIN)
+    for name, kind in OF_RECORD.items():
+        if not isinstance(record, dict) or not isinstance(record.get(name), kind):
+            raise UserError(f"{file}: has no {name} as records have; {AGAIN}")
+    return record
 
 
 # ---- metrics
@@ -58,8 +77,11 @@ def write_metrics(metrics: pa.Table, folder: Path, transfers: bool = False) -> l
 
 
 def type_of(name: str) -> pa.DataType:
-    """The type that its name stands for: of a column of metrics.parquet."""
-    return pa.list_(pa.float32()) if name.startswith("list<") else pa.type_for_alias(name)
+    """The type that its name stands for: of a column of metrics.parquet. Raises UserError for no type."""
+    try:
+        return pa.list_(pa.float32()) if name.startswith("list<") else pa.type_for_alias(name)
+    except (AttributeError, TypeError, ValueError):
+        raise UserError(f"{FACTS}: a column is of the type {shown(name)}, which is none; {AGAIN}") from None
 
 
 def read_metrics(folder: Path, types: list[list[str]]) -> pa.Table:
@@ -137,9 +159,26 @@ def facts_of_runs(runs: pd.DataFrame) -> list[dict]:
 
 
 def read_runs(folder: Path) -> list[dict]:
-    """The facts of the runs of a record."""
-    cells = pd.read_csv(folder / RUNS, dtype=str, keep_default_na=False)
+    """The facts of the runs of a record. Raises UserError for a file that is broken, and for a run or study whose name leads elsewhere."""
+    file, needed = folder / RUNS, ["run", "study"]
+    header = next(csv.reader(io.StringIO(text_of(file, AGAIN, AGAIN))), [])
+    cells = csv_of(file, list(dict.fromkeys([*needed, *header])), AGAIN, AGAIN)
+    for name in needed:
+        if not (named := cells[name].map(is_name)).all():
+            raise UserError(f"{file}: row {named.argmin() + 2}: {name} is {shown(cells[name].iloc[named.argmin()])}, which is no name; {AGAIN}")
     return facts_of_runs(cells.apply(as_written))
+
+
+def read_history(folder: Path) -> pd.DataFrame:
+    """The table history of all runs of a record. Raises UserError for a file that is broken."""
+    file = folder / HISTORIES
+    history = csv_of(file, HISTORY.names, AGAIN, AGAIN).apply(as_written)
+    for name, kind in zip(HISTORY.names, HISTORY.types):
+        try:
+            history[name] = history[name] if pa.types.is_string(kind) else history[name].replace("", "nan").astype(float).astype(kind.to_pandas_dtype())
+        except ValueError as error:
+            raise UserError(f"{file}: {name} has a cell that is no number ({cut(str(error))}); {AGAIN}") from None
+    return history
 
 
 # ---- the layout that the figures' programs read
@@ -149,8 +188,8 @@ def write_results(folder: Path, types: list[list[str]], place: Path) -> None:
     <place>/train/<study>/<run>/run.json and history.parquet."""
     table = read_metrics(folder, types)
     write_table(table, place / "metrics.parquet", table.schema, {})
-    history = pd.read_csv(folder / HISTORIES, dtype={"run": str, "split": str}, float_precision="round_trip")
-    by_run = dict(iter(history.groupby(as_written(history["run"]))))
+    history = read_history(folder)
+    by_run = dict(iter(history.groupby("run")))
     for fact in read_runs(folder):
         run = place / "train" / fact["study"] / fact["run"]
         run.mkdir(parents=True)

@@ -6,13 +6,16 @@ import shutil
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
 from scripts.common.fingerprint import fingerprint
+from scripts.common.program import UserError
 from scripts.common.reporting import REPORTING
 from scripts.evaluate.mctaco import SCHEMA
-from scripts.publish.record import write_record
+from scripts.publish.record import has_handed_in, write_record
+from scripts.publish.record_check import code_of_program
 from scripts.publish.record_page import index
 from scripts.publish.recorded import facts_of_runs, read_metrics, read_runs, runs_table, write_metrics
 from tests.conftest import ROOT
@@ -138,6 +141,48 @@ def test_a_broken_file_of_numbers_is_named(copied, program):
     file.write_bytes(file.read_bytes()[:-40])
     done = program("scripts.publish.record", "--redraw", copied)
     assert done.returncode == 1 and "metrics.csv.gz: cannot be read" in done.stderr.splitlines()[-1] and "take it from git again" in done.stderr
+
+
+def without(key: str, value=None):
+    """A change of record.json."""
+    return lambda text: json.dumps({name: other for name, other in json.loads(text).items() if name != key} | ({key: value} if value is not None else {}))
+
+
+@pytest.mark.parametrize("name, damage, said", [
+    ("record.json", lambda text: "[]", "record.json: has no name as records have"),
+    ("record.json", lambda text: "<<<<<<< HEAD\n" + text, "record.json: "), ("record.json", lambda text: "[" * 100_000, "record.json: "),
+    ("record.json", without("runs"), "record.json: has no runs as records have"),
+    ("record.json", without("columns", [["value", "odd"]]), "a column is of the type 'odd'"),
+    ("runs.csv", lambda text: "", "runs.csv: "), ("runs.csv", lambda text: text[:text.rindex("\n", 0, -1) + 1], "runs.csv: has no run"),
+    ("runs.csv", lambda text: text + "a,b\n", "runs.csv: line"), ("runs.csv", lambda text: text.replace("study", "studdy", 1), "column study is missing"),
+    ("runs.csv", lambda text: text.replace(",strided_sop,", ",../../evil,", 1), "row 2: study is '../../evil', which is no name"),
+    ("history.csv", lambda text: "", "history.csv: "), ("history.csv", lambda text: text.replace("accuracy", "acuracy", 1), "column accuracy is missing"),
+    ("history.csv", lambda text: "run,epoch,split,loss,accuracy,n\nx,one,train,0.5,0.5,3\n", "history.csv: epoch has a cell that is no number"),
+])
+def test_a_damaged_record_is_named(copied, program, name, damage, said):
+    file = copied / name
+    file.write_text(damage(file.read_text()))
+    both = [program("scripts.publish.record", "--check", copied.parent), program("scripts.publish.record", "--redraw", copied)]
+    told = [done.stderr for done in both if done.returncode]
+    assert told and all("Traceback" not in text for text in told) and any(said in text.splitlines()[-1] for text in told), told
+
+
+def test_a_damaged_record_beside_is_named_before_anything_is_written(copied, study, program, tmp_path):
+    (copied / "record.json").write_text("<<<<<<< HEAD\n")
+    with pytest.raises(UserError, match="record.json: "):
+        write_record(json.loads(tell(study, tmp_path).read_text()), copied.parent / "other")
+    assert not (copied.parent / "other").exists()
+
+
+def test_what_reads_answers_counts_where_answers_were(study, tmp_path):
+    """What nobody handed in is read by no code; else mending the reader would make every record stale."""
+    told = json.loads(tell(study, tmp_path).read_text())
+    metrics = pq.read_table(told["metrics"])
+    alone = metrics.filter(pc.invert(pc.starts_with(metrics["metric"], "human_")))
+    assert 0 < len(alone) < len(metrics) and has_handed_in(metrics) and not has_handed_in(alone)
+    assert has_handed_in(alone.set_column(alone.schema.get_field_index("method"), "method", pa.array(["external"] * len(alone))))
+    program = "scripts.evaluate.strided_sop"
+    assert code_of_program(program, False) != code_of_program(program, True) == fingerprint(program)
 
 
 def test_other_code_is_named(copied, program):
