@@ -8,11 +8,14 @@ import pytest
 
 from scripts.common.items import ANSWER_COLUMNS, items_of
 from scripts.common.program import UserError
+from scripts.common.schemas import check, schema
+from scripts.common.yaml_files import read_yaml
 from scripts.evaluate import mctaco, temporal_nli, timedial
 from scripts.evaluate.people import alpha, coincidences_of
 from scripts.evaluate.people_answers import on_split, read_answers, refuse_answers
 from scripts.evaluate.timedial_ranking import checked
 from scripts.publish.people import people_metrics, tabulate
+from tests.conftest import ROOT
 from tests.unit.test_evaluate_strided_sop import evaluate, trained  # noqa: F401 (a fixture)
 
 pytestmark = pytest.mark.slow  # left out of `make check`
@@ -215,3 +218,19 @@ def test_two_labels_merge_where_a_model_knows_two(tmp_path):
 def test_items_tell_no_id():
     ids = pd.Series(["v:0:1", "v:0:2"])
     assert len(set(items_of(ids))) == 2 and items_of(ids).dtype == np.uint64
+
+
+@pytest.mark.parametrize(("path", "value", "said"), [
+    (["types", "u", "name"], "Needs knowledge", "strided_sop.types.u.name: 'Needs knowledge' does not match"),
+    (["types", "1"], {"name": "one", "title": "one", "help": "one"}, "strided_sop.types"), (["types", "m"], "text", "strided_sop.types.m: 'text'"),
+    (["choices"], "candidates", "strided_sop.choices: candidate, or what"), (["items"], 0, "strided_sop.items"), (["unit"], None, "strided_sop.unit"),
+])
+def test_questions_of_ones_own_are_checked(path, value, said):
+    entries = read_yaml(ROOT / "resources/labelling.yaml")
+    assert check(entries, schema("labelling"), "labelling.yaml")
+    inner = entries["strided_sop"]
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    with pytest.raises(UserError, match=f"labelling.yaml: {said}"):
+        check(entries, schema("labelling"), "labelling.yaml")

@@ -22,10 +22,12 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from scripts.common.doubled_keys import refuse_doubled_keys
 from scripts.common.files import whole
 from scripts.common.items import ANSWER_COLUMNS, items_of
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
+from scripts.common.schemas import check, schema
 from scripts.common.strides import tells_of_pairs
 from scripts.common.tables import ANSWERS, CHOICES, CLOZE, NLI, STRIDED_PAIRS, provenance_of, read_complete
 from scripts.common.yaml_files import entries_of
@@ -99,10 +101,14 @@ def page_of(content: dict) -> str:
 
 
 def content_of(given: argparse.Namespace) -> dict:
-    """All that the page asks and says. Raises UserError for datasets of several studies, and of a study that nobody is asked about."""
+    """All that the page asks and says. Raises UserError for datasets of several studies, one that is named twice, a study that
+    nobody is asked about, and a file of questions that is not in order."""
     folders = [folder.resolve() for folder in given.dataset]
     studies = {folder.parent.parent.name for folder in folders}
-    entries = entries_of(RESOURCE)
+    if len(set(folders)) < len(folders):
+        raise UserError("--dataset: names a folder twice, so that its items would be asked twice; name it once")
+    refuse_doubled_keys(RESOURCE)
+    entries = check(entries_of(RESOURCE), schema("labelling"), str(RESOURCE))
     if len(studies) > 1 or not studies <= entries.keys():
         raise UserError(f"--dataset: {', '.join(sorted(studies))}: name datasets of one study, results/build/<study>/<source>/<dataset>, of "
                         f"{', '.join(entries)}")
