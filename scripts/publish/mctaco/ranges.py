@@ -10,7 +10,7 @@ labels show the most that one range can reach. Grey: the control with the highes
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
 
-    python -m scripts.publish.mctaco.ranges --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.mctaco.ranges --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --output results/publish/figures/mctaco_ranges
 """
 

@@ -8,7 +8,7 @@ Reads  <cleaned>/<source>/<split>.parquet (schema questions), metrics.parquet (w
        published.csv beside it
 Writes <output>.csv, .md, .tex
 
-    python -m scripts.publish.mctaco.statistics --metrics results/evaluate/metrics.parquet --cleaned results/clean \\
+    python -m scripts.publish.mctaco.statistics --metrics results/evaluate/default/metrics.parquet --cleaned results/clean \\
         --sources resources/sources.yaml --models resources/models.yaml --output results/publish/tables/mctaco_statistics
 """
 

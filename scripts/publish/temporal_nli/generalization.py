@@ -9,7 +9,7 @@ there, and not in the last one. A cell has the accuracy, mean over the seeds, an
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, values as shares from 0 to 1
 
-    python -m scripts.publish.temporal_nli.generalization --metrics results/evaluate/metrics.parquet \\
+    python -m scripts.publish.temporal_nli.generalization --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml \\
         --output results/publish/figures/temporal_nli_generalization
 """

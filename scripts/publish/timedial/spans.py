@@ -10,7 +10,8 @@ Reads  <cleaned>/<source>/<split>.parquet (schemas challenge, dialogs), <spans>/
 Writes <output>.csv, .md, .tex
 
     python -m scripts.publish.timedial.spans --cleaned results/clean --spans results/build/temporal_spans \\
-        --sources resources/sources.yaml --dialogs dailydialog --challenges timedial \\
+        --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml --models resources/models.yaml \\
+        --dialogs dailydialog --challenges timedial \\
         --output results/publish/default/tables/timedial_spans
 """
 
