@@ -165,6 +165,22 @@ def test_the_figure_comes_in_every_form_and_its_points_are_the_cells(card):
     assert files["svg"].read_bytes() == first
 
 
+@pytest.mark.parametrize("value, distance, is_clear", [
+    (0.46, 0.12, False),  # above what has its turns, below what has the whole dialog
+    (0.52, 0.18, False),  # above both, and the interval holds the second
+    (0.56, 0.22, True)])
+def test_clear_is_above_the_best_control_of_other_conditions_too(tmp_path, program, value, distance, is_clear):
+    """46.1 % in blue over a column whose best control has 49.2: the controls of one context and of whole dialogs."""
+    card = Card(tmp_path, program, [
+        *measured("timedial", "small", "classify", value, (distance, 0.08, 0.3), context_scope="local"),
+        *measured("timedial", "bag_of_words", "control", 0.34, context_scope="local"), *measured("timedial", "random", "control", 0.5, context_scope="full")])
+    for name in ("figure", "table"):
+        assert card.call(name).returncode == 0
+    points, table = pd.read_csv(card.folder / "figure.csv"), pd.read_csv(card.folder / "table.csv", index_col="Model").iloc[:, -1]
+    assert points["clear"].tolist() == [is_clear]
+    assert ("†" in table[HOSTILE]) == (not is_clear) and table["best control"].startswith("50.0")
+
+
 def test_marks_and_one_model(tmp_path, program):
     """One model of one probe of sample data, cut to 50: no panels, and both marks on its cell."""
     one = Card(tmp_path, program, measured("mctaco", "gpt", "likelihood", 0.3, source="sample_mctaco", sample=True, limit=50))

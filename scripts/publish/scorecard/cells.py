@@ -175,9 +175,13 @@ def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
     return column.map({name: place for place, name in enumerate(order)}).fillna(numbers).fillna(len(order)).astype(float)
 
 
-def is_clear(cells: pd.DataFrame) -> pd.Series:
-    """Whether each cell lies clearly above the best control: the interval of its distance holds nothing from 0 down."""
-    return cells["above_low"] > 0
+def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
+    """Whether each cell lies clearly above every control: the interval of its distance to the best of its own conditions (context,
+    training data) holds nothing from 0 down, and its own interval lies above the best that the probe has; controls: of best_controls().
+    """
+    best = cells[PROBE].merge(controls[[*PROBE, "value"]], on=PROBE, how="left")["value"].set_axis(cells.index)
+    is_own = (cells["value"] - cells["above"] - best).abs() < 1e-9  # paired with the best itself, which tells more than two intervals
+    return (cells["above_low"] > 0) & (is_own | ~(cells["ci_low"] <= best))
 
 
 def best_controls(metrics: pd.DataFrame, cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:

@@ -1,8 +1,8 @@
 """Draw the scorecard: models by probes, and accuracy against the number of parameters.
 
-A cell has the study's headline in per cent, how many points it lies above the best control, and its 95 % interval; of a model that
+A cell has the study's headline in per cent, how many points it lies above the best control of its conditions, and its 95 % interval; of a model that
 was asked by likelihood below them what the same model reaches without what it should read (blind), which is one of its controls.
-Blue, the darker the further: clearly above the control; grey and without colour: no better than a control. Below the models the
+Blue, the darker the further: clearly above every control; grey and without colour: no better than one. Below the models the
 best control that they share, the best that the paper prints, and people. Then a panel for each probe: the same numbers against the size of the network.
 
 Reads  metrics.parquet, <train>/<study>/<run>/run.json (kind, parameters), resources/sources.yaml and models.yaml, and beside

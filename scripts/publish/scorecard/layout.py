@@ -60,11 +60,12 @@ def read_scorecard(given: argparse.Namespace, models: dict) -> Scorecard:
     cells = cells_of(metrics, studies, sources, networks)
     if cells.empty:
         raise UserError(f"{given.metrics}: no headline of a model on a whole split; run an experiment with a model")
-    cells = cells.assign(clear=is_clear(cells))
+    controls = best_controls(metrics, cells, studies, sources)
+    cells = cells.assign(clear=is_clear(cells, controls))
     probes = probe_names(cells, studies, sources)
     reasons = reasons_of(read_left_out(resources / "left_out.yaml"), studies, networks)
     return Scorecard(cells, row_order(cells, models, reasons).to_dict("records"), probes.to_dict("records"), reasons, studies,
-                     best_controls(metrics, cells, studies, sources), people(metrics, studies, sources),
+                     controls, people(metrics, studies, sources),
                      published(resources / "published.csv", probes, studies))
 
 

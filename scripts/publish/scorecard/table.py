@@ -25,8 +25,9 @@ from scripts.publish.table import interval, percent, signed, write
 
 NO_BETTER = "†"
 CAPTION = ("Scorecard: of each model and probe the study's headline in per cent with its 95 % interval, then how many points it lies above "
-           f"the best control, which has no understanding of time. {NO_BETTER}: no better than a control (the 95 % interval of that "
-           "difference, paired over the examples, holds 0 or less). Blind: the same model without what it should read, one of its "
+           "the best control of its conditions (context, training data), which has no understanding of time. "
+           f"{NO_BETTER}: no better than a control (the 95 % interval of that difference, paired over the examples, holds 0 or less, or "
+           "the cell's own holds the probe's best control or less). Blind: the same model without what it should read, one of its "
            "controls. Values over seeds or wordings are means; wordings: the lowest "
            "and the highest of one wording. In the paper: the best number that it prints.")
 FIRST = " Where a model was asked by several methods of one way, the first of these has the cell, whatever the kind of the model: {}."
