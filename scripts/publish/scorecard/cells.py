@@ -28,7 +28,8 @@ SCORES = {"two_best_accuracy": "2-best accuracy", "exact_match": "exact match"}
 PLAIN = {"size_matched": None, "same_videos": None, "hard": False, "context": None, "train_stride": None, "learn_from": None, "predict": None, "span": None, "train_labels": None, "objectives": None, "contaminated": None, "held_out": "template"}
 PROBE = ["study", "corpus", "option", "limit"]
 SYSTEM = ["study", "experiment", "model", "method", "source", "dataset", "split", "scoring"]  # tells the rows of one measurement
-PREFERRED = {"scoring": ["ternary", "binary"], "context_scope": ["full", "local", "target"], "negatives_from": ["pool", "dialog"]}
+PREFERRED = {"scoring": ["ternary", "binary"], "context_scope": ["full", "local", "target"], "negatives_from": ["pool", "dialog"],
+             "negatives_by": ["text", "occurrence"]}
 KINDS = {"encoder": "encoders", "encoder_decoder": "encoder-decoders", "decoder": "decoders", "esim": "no transformers"}
 UNKNOWN = "kind not told by the runs"
 ELSEWHERE = "predictions from elsewhere"  # no run of theirs tells a kind
@@ -102,7 +103,7 @@ def told_first(study: dict) -> list[str]:
 
 def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
     """One row for each probe, model and way: the method that the study tells first, three labels, all training questions, the full
-    context, wrong candidates from the pool (both are in the study's own figures)."""
+    context, wrong candidates drawn as in the paper's table 4 (all are in the study's own figures)."""
     methods = {name: told_first(study) for name, study in studies.items()}
     place = [methods[study].index(method) if method in methods[study] else 99 for study, method in zip(rows["study"], rows["method"])]
     order = pd.DataFrame({
