@@ -4,7 +4,7 @@ The claims, and how each is told, stand in resources/claims.yaml; scripts/publis
   reproduced                  the paper's model, or another one of its class, shows it clearly
   not reproduced              it clearly shows something else
   contradicted by a control   a control shows the same, or is as good: what is claimed needs no understanding of time
-  not comparable              no such run or none alike beside it, sample data, a part of a split, another class of model, or an interval too wide to tell
+  not comparable              no such run, no comparable one beside it, sample data, a part of a split, another class of model, or an interval too wide to tell
 
 Reads  metrics.parquet, resources/sources.yaml, models.yaml, claims.yaml beside them
 Writes <output>.csv, .md, .tex

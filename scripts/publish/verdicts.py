@@ -187,7 +187,7 @@ def verdict(claim: Mapping, metrics: pd.DataFrame, classes: Mapping[str, list[st
     control = control_says(claim, outcomes, pool, titles)
     if not outcomes:
         same = f"; a control shows the same: {control}" if control else ""
-        lacking = "no run alike to compare with" if len(rows) else "no such run"
+        lacking = "no comparable run beside it" if len(rows) else "no such run"
         return {"verdict": NOT_COMPARABLE, "why": ("sample data" if sampled else lacking) + same, "numbers": ""}
     models = ", ".join(dict.fromkeys(model_title(one.row["model"], titles) for one in outcomes))
     told = judged(weakest(outcomes).sign, tier, marks_of(rows), models, control, UNCLEAR[claim["direction"]].format(**claim))

@@ -54,7 +54,7 @@ EXPECTED = [  # shape, source, further rows, verdict, why
     (TREND, "unclear", {}, NOT_COMPARABLE, "cannot be told here: the interval includes zero"),
     (TREND, "control", {}, CONTRADICTED, "bag of words: 60.0 % at stride 0, 70.0 % at stride 2: +5.0 points a stride"),
     (TREND, "control_alone", {}, NOT_COMPARABLE, "no such run; a control shows the same: bag of words"),
-    (TREND, "nowhere", {}, NOT_COMPARABLE, "no such run"), (TREND, "one", {}, NOT_COMPARABLE, "no run alike to compare with"),
+    (TREND, "nowhere", {}, NOT_COMPARABLE, "no such run"), (TREND, "one", {}, NOT_COMPARABLE, "no comparable run beside it"),
     (TREND, "sampled", {}, NOT_COMPARABLE, "sample data"), (TREND, "limited", {}, NOT_COMPARABLE, "at most 200 items"),
     (TREND, "class", {}, REPRODUCED, "by MPNet-base (all-mpnet-base-v2), of the same class"),
     (TREND, "other", {}, NOT_COMPARABLE, "other model class: MiniLM-L6 (a small model), which shows it"),
