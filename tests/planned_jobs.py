@@ -25,7 +25,7 @@ STUDIES = {"default": ([], {})} | {
     for preset in sorted((ROOT / "presets").glob("*.yaml"))
 }
 WORDS = {"code", "template", "texts", "shown", "caption"}  # code, and what figures and the page say in words
-CODE = re.compile(r"scripts\.[\w.]+ [0-9a-f]{12}")  # the identity of a program, inside another parameter
+CODE = re.compile(r'"code":"[0-9a-f]{12}"')  # the identity of a program, inside another parameter
 
 
 def planned_jobs(configfiles: list[Path], config: dict) -> list[tuple[str, dict[str, list[str]]]]:

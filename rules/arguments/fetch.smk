@@ -40,4 +40,4 @@ def models_file(wildcards, output):
 
 def code_of_model(wildcards):
     """The code that decides a model's files: none where they are only brought here."""
-    return fingerprint("scripts.fetch.model") if {"init", "esim"} & set(MODELS[wildcards.model]) else ""
+    return identity("scripts.fetch.model") if {"init", "esim"} & set(MODELS[wildcards.model]) else ""

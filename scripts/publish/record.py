@@ -5,7 +5,7 @@ again from the numbers by the study. No text of a corpus is taken along.
 A record that other code would decide is named (--check), not changed.
 
 Reads  TOLD, JSON of the workflow: name, command, configuration, figures (by name: title, study, program, reads, runs, resources),
-       tables (by name: title), runs (by <study>/<run>: the modules that decide it), programs (those that decide numbers beside the
+       tables (by name: title), runs (by <study>/<run>: its paradigm, or control), programs (those that decide numbers beside the
        runs), and where the files are: metrics, publish, train; README.md and docs/*.md, two folders above OUTPUT
 Writes OUTPUT/metrics.csv.gz, draws.parquet, runs.csv, history.csv (scripts/publish/recorded.py), record.json, README.md; of what is linked
        figures/<item>.svg and .csv, resources/<item>/ (what the figure says beside numbers), tables/<item>.csv and .md; all or none;
@@ -23,14 +23,11 @@ import shutil
 from datetime import datetime, timezone
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from scripts.common.files import sha256_of, whole, whole_set
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.project_version import project_version
 from scripts.common.tables import read_table
-from scripts.evaluate.experiment import EXTERNAL
 from scripts.publish.provenance import commit_told, counted, machine_kind, spent
 from scripts.publish.record_check import check, code_of_program, redraw
 from scripts.publish.record_page import index, page, records_in
@@ -93,21 +90,15 @@ def write_resources(figures: dict[str, dict], folder: Path) -> None:
             (place / file).write_text(text, encoding="utf-8")
 
 
-def has_handed_in(metrics: pa.Table) -> bool:
-    """Whether a number is of predictions made elsewhere, or of answers of people."""
-    elsewhere, people = pc.equal(metrics["method"], EXTERNAL), pc.starts_with(metrics["metric"], "human_")
-    return bool(pc.any(pc.or_(pc.fill_null(elsewhere, False), people)).as_py())
-
-
-def record_of(told: dict, facts: list[dict], handed_in: bool, parts: dict) -> dict:
-    """record.json: what was asked, by what it was made, what it took; handed_in: of has_handed_in(); parts: its columns, figures and tables."""
+def record_of(told: dict, facts: list[dict], parts: dict) -> dict:
+    """record.json: what was asked, by what it was made, what it took; parts: its columns, figures and tables."""
     commits = counted([commit_told(fact["timestride"]) if "timestride" in fact else "an older version, which did not tell" for fact in facts])
     return parts | {
         "name": told["name"], "command": told["command"], "configuration": told["configuration"],
         "timestride": project_version(), "recorded": datetime.now(timezone.utc).date().isoformat(),
         "commits_of_runs": commits, "machines": counted([machine_kind(fact) for fact in facts]), "spent": dict(spent(facts)),
-        "runs": told["runs"], "handed_in": handed_in,
-        "programs": {program: code_of_program(program, handed_in) for program in told["programs"]}}
+        "runs": told["runs"],
+        "programs": {program: code_of_program(program) for program in told["programs"]}}
 
 
 def write_record(told: dict, output: Path) -> None:
@@ -125,7 +116,7 @@ def write_record(told: dict, output: Path) -> None:
         figures, tables = (copy_linked(told, kind, folder, output) for kind in SUFFIXES)
         write_resources(figures, folder)
         parts = {"columns": columns, "tables": tables, "figures": {name: {key: figure[key] for key in FIGURE} for name, figure in figures.items()}}
-        record = record_of(told, facts, has_handed_in(metrics), parts)
+        record = record_of(told, facts, parts)
         (folder / FACTS).write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         (folder / "README.md").write_text(page(record, len(metrics)), encoding="utf-8")
     with whole(output.parent / "README.md") as readme:

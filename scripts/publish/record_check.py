@@ -6,51 +6,50 @@ import importlib
 import re
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.fingerprint import file_of, fingerprint
+from scripts.common.identity import identity
 from scripts.common.program import UserError, log
-from scripts.common.reporting import REPORTING
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.provenance import commit_told
 from scripts.publish.record_page import records_in
 from scripts.publish.recorded import FACTS, RUNS, read_record, read_runs, write_results
+from scripts.train.work import code_of
 
 METADATA = re.compile(r"<metadata>.*?</metadata>", re.S)
-HANDED_IN = frozenset({"scripts.evaluate.external", "scripts.evaluate.people_answers"})  # read what people and others handed to a study
 OF_NUMBERS = {"metrics", "runs", "controls"}  # what figures read that a record has
 
 
 # ---- other code
 
-def code_of(modules: list[str]) -> str | None:
-    """The fingerprint of these modules today, as a run of them tells it (scripts/train/work.py); None where one is gone."""
-    if not all(map(file_of, modules)):
+def today(code: Callable[[str], str], name: str) -> str | None:
+    """The identity that code has today; None where it is gone."""
+    try:
+        return code(name)
+    except UserError:
         return None
-    return fingerprint(*modules, leave_out=frozenset() if modules[0] == "scripts.train.control" else REPORTING)
+
+
+def code_of_program(program: str) -> str:
+    """The identity of a program, named as <stage>/<study or source>; of an evaluation of what it measures of runs, since what reads
+    the answers of people and of other systems decides no number of a run."""
+    name = f"scripts.{program.replace('/', '.')}"
+    return identity(f"{name}.measure" if program.startswith("evaluate/") else name)
 
 
 def changed_code(folder: Path) -> list[str]:
     """The code that decided numbers of a record and is another today, in words."""
-    record, today = read_record(folder), {}
-    others: Counter = Counter()
-    told = {f"{fact['study']}/{fact['run']}": fact.get("code") for fact in read_runs(folder)}
-    for run, modules in record["runs"].items():
-        key = tuple(modules)
-        if key not in today:
-            today[key] = code_of(modules)
-        if run not in told:
-            raise UserError(f"{folder / RUNS}: has no run {run}, which {FACTS} names; take both from git again")
-        others[" with ".join(modules)] += today[key] != told[run]
-    programs = [program for program, code in record["programs"].items() if code_of_program(program, record["handed_in"]) != code]
-    return [f"{name} ({count} of {len(record['runs'])} runs)" for name, count in others.items() if count] + programs
-
-
-def code_of_program(program: str, handed_in: bool) -> str | None:
-    """The fingerprint of a program today, None where it is gone; handed_in: whether it measured what people or others handed in."""
-    return fingerprint(program, leave_out=frozenset() if handed_in else HANDED_IN) if file_of(program) else None
+    record = read_record(folder)
+    codes = {paradigm: today(code_of, paradigm) for paradigm in set(record["runs"].values())}
+    recorded = {f"{fact['study']}/{fact['run']}": fact.get("code") for fact in read_runs(folder)}
+    if missing := [run for run in record["runs"] if run not in recorded]:
+        raise UserError(f"{folder / RUNS}: has no run {missing[0]}, which {FACTS} names; take both from git again")
+    others = Counter(paradigm for run, paradigm in record["runs"].items() if codes[paradigm] != recorded[run])
+    programs = [program for program, code in record["programs"].items() if today(code_of_program, program) != code]
+    return [f"training by {name} ({count} of {len(record['runs'])} runs)" for name, count in others.items()] + programs
 
 
 def check(folder: Path) -> None:

@@ -30,7 +30,7 @@ METRICS, DRAWS, RUNS, HISTORIES, FACTS = "metrics.csv.gz", "draws.parquet", "run
 DRAWN = "mctaco"  # the study whose figures compare by draws
 AGAIN = "take it from git again"
 OF_RECORD = {"name": str, "command": str, "recorded": str, "columns": list, "figures": dict, "tables": dict, "runs": dict, "programs": dict,
-             "timestride": dict, "spent": dict, "handed_in": bool}  # what record.json holds, among others
+             "timestride": dict, "spent": dict}  # what record.json holds, among others
 FIGURE = ("title", "study", "program", "reads", "runs")  # what record.json says of a figure
 
 

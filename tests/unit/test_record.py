@@ -6,18 +6,15 @@ import shutil
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from scripts.common.fingerprint import fingerprint
 from scripts.common.program import UserError
-from scripts.common.reporting import REPORTING
 from scripts.evaluate.mctaco import SCHEMA
-from scripts.publish.record import SUFFIXES, has_handed_in, linked_items, write_record
-from scripts.publish.record_check import code_of_program
+from scripts.publish.record import SUFFIXES, linked_items, write_record
 from scripts.publish.record_page import index
 from scripts.publish.recorded import facts_of_runs, read_metrics, read_runs, runs_table, write_metrics
+from scripts.train.work import code_of
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import HOSTILE, Study, metric_rows
 from tests.unit.publish_inputs_mctaco import metric_rows as mctaco_rows
@@ -28,7 +25,6 @@ RECORDS = ROOT / "docs/record"
 LINKED = ["accuracy_by_stride", "strided_sop_training_curves"]
 DRAWN = [*LINKED, "strided_sop_slices"]
 TABLES = {"strided_sop_table": "Every number", "strided_sop_verdicts": "What is claimed"}
-RUN_CODE = ["scripts.train.loop", "scripts.train.classify"]
 
 
 def tell(study: Study, folder: Path) -> Path:
@@ -38,7 +34,7 @@ def tell(study: Study, folder: Path) -> Path:
                for item in study.items() if item["name"] in DRAWN}
     told = {"name": "tried", "command": "snakemake --cores all --configfile presets/tried.yaml", "configuration": {"run": ["tried"]},
             "metrics": str(study.metrics), "publish": str(study.publish), "train": str(study.results / "train"), "figures": figures, "tables": TABLES,
-            "runs": {f"strided_sop/{run}": RUN_CODE for run in study.runs}, "programs": ["scripts.evaluate.strided_sop"]}
+            "runs": {f"strided_sop/{run}": "classify" for run in study.runs}, "programs": ["evaluate/strided_sop"]}
     file = folder / "told.json"
     file.write_text(json.dumps(told))
     return file
@@ -48,7 +44,7 @@ def tell(study: Study, folder: Path) -> Path:
 def study(tmp_path_factory, program) -> Study:
     """A made-up study, its figures and its table."""
     study = Study(tmp_path_factory.mktemp("study"), program)
-    code = fingerprint(*RUN_CODE, leave_out=REPORTING)
+    code = code_of("classify")
     for run in study.runs:
         file = study.results / "train/strided_sop" / run / "run.json"
         file.write_text(json.dumps(json.loads(file.read_text()) | {"code": code, "hostile": HOSTILE, "digest": "0123", "nothing": {}, "known": None}))
@@ -188,27 +184,16 @@ def test_a_damaged_record_beside_is_named_before_anything_is_written(copied, stu
     assert not (copied.parent / "other").exists()
 
 
-def test_what_reads_answers_counts_where_answers_were(study, tmp_path):
-    """What nobody handed in is read by no code; else mending the reader would make every record stale."""
-    told = json.loads(tell(study, tmp_path).read_text())
-    metrics = pq.read_table(told["metrics"])
-    alone = metrics.filter(pc.invert(pc.starts_with(metrics["metric"], "human_")))
-    assert 0 < len(alone) < len(metrics) and has_handed_in(metrics) and not has_handed_in(alone)
-    assert has_handed_in(alone.set_column(alone.schema.get_field_index("method"), "method", pa.array(["external"] * len(alone))))
-    program = "scripts.evaluate.strided_sop"
-    assert code_of_program(program, False) != code_of_program(program, True) == fingerprint(program)
-
-
 def test_other_code_is_named(copied, program):
     assert program("scripts.publish.record", "--check", copied.parent).returncode == 0
     told = json.loads((copied / "record.json").read_text())
-    told["programs"]["scripts.evaluate.strided_sop"] += "0"
-    told["programs"]["scripts.evaluate.gone"] = "scripts.evaluate.gone 0123"
+    told["programs"]["evaluate/strided_sop"] += "0"
+    told["programs"]["evaluate/gone"] = "0123"
     (copied / "record.json").write_text(json.dumps(told))
-    change(copied / "runs.csv", "scripts.train.loop ", "scripts.train.loop 0")
+    change(copied / "runs.csv", code_of("classify"), "0123")
     done = program("scripts.publish.record", "--check", copied.parent)
     assert done.returncode == 1 and "1 of 1 records are stale (tried)" in done.stderr.splitlines()[-1]
-    for name in ("scripts.evaluate.strided_sop", "scripts.evaluate.gone", f"scripts.train.loop with scripts.train.classify ({len(told['runs'])} of"):
+    for name in ("evaluate/strided_sop", "evaluate/gone", f"training by classify ({len(told['runs'])} of"):
         assert name in done.stderr
 
 
