@@ -61,7 +61,7 @@ rows[~is_val].to_parquet(sys.argv[2] + "-train.parquet", compression="zstd")
 def sample(folder: Path, megabytes: int) -> Path:
     """A raw_caption.json of about that size."""
     videos = str(max(10, megabytes * 1_000_000 // BYTES_PER_VIDEO))
-    subprocess.run([sys.executable, "-m", "scripts.fetch.samples.howto100m", "--videos", videos, "--seed", "1",
+    subprocess.run([sys.executable, "-m", "scripts.fetch.samples.captions", "--format", "howto100m", "--videos", videos, "--seed", "1",
                     "--captions-per-video", "112", "--unzipped", "--output", folder], check=True, cwd=ROOT)
     return folder / "raw_caption.json"
 

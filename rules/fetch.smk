@@ -50,6 +50,7 @@ rule fetch_sample:
         source=one_of(name for name, entry in SOURCES.items() if "sample" in entry),
     params:
         code=lambda wildcards: identity(sampler_of(wildcards)),
+        texts=sample_texts,
         program=lambda wildcards, output: sampler_of(wildcards),
         options=sample_options,
         files=lambda wildcards: fetched_names(wildcards.source),

@@ -6,6 +6,12 @@ def sampler_of(wildcards):
     return f"scripts.fetch.samples.{SOURCES[wildcards.source]['sampler']}"
 
 
+def sample_texts(wildcards):
+    """The hash of the texts of a sample source; nothing where its program has none."""
+    file = ROOT / f"resources/samples/{SOURCES[wildcards.source]['sampler']}.yaml"
+    return sha256_of(file) if file.exists() else ""
+
+
 def sample_options(wildcards):
     """The options of a sample source."""
     return [part for key, value in SOURCES[wildcards.source]["sample"].items() for part in (f"--{key}", str(value))]

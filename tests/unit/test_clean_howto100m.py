@@ -197,7 +197,7 @@ def test_shards_hold_whole_videos(program, tmp_path):
 
 
 def test_the_split_depends_on_the_id_alone(program, tmp_path):
-    program("scripts.fetch.samples.howto100m", "--videos", 300, "--seed", 1, "--output", tmp_path / "in")
+    program("scripts.fetch.samples.captions", "--format", "howto100m", "--videos", 300, "--seed", 1, "--output", tmp_path / "in")
     cleaned(program, tmp_path / "in", tmp_path / "out")
     table = read_table(tmp_path / "out/videos.parquet").to_pandas()
     assert 0.05 < (table["split"] == "val").mean() < 0.15
@@ -318,7 +318,7 @@ def test_an_error_keeps_what_was_there(program, tmp_path):
 
 def begun(program, tmp_path, *more):
     """The cleaner while it writes the first part of a corpus of 30 MB, in a session of its own."""
-    done = program("scripts.fetch.samples.howto100m", "--videos", 6000, "--seed", 1, "--unzipped",
+    done = program("scripts.fetch.samples.captions", "--format", "howto100m", "--videos", 6000, "--seed", 1, "--unzipped",
                    "--captions-per-video", 112, "--output", tmp_path / "in")
     assert done.returncode == 0
     running = subprocess.Popen([sys.executable, "-m", *map(str, command(tmp_path / "in", tmp_path / "out/how", *more))],
@@ -401,7 +401,7 @@ def test_memory_does_not_grow_with_the_file(program, tmp_path, processes):
     peaks = {}
     for many in (5000, 20000):
         fetched = tmp_path / str(many)
-        program("scripts.fetch.samples.howto100m", "--videos", many, "--seed", 1, "--unzipped",
+        program("scripts.fetch.samples.captions", "--format", "howto100m", "--videos", many, "--seed", 1, "--unzipped",
                 "--captions-per-video", 112, "--output", fetched)
         peaks[many] = measured(["-m", *command(fetched, tmp_path / f"out{many}", "--processes", processes)])[2]
     grown = ((tmp_path / "20000/raw_caption.json").stat().st_size
