@@ -26,8 +26,8 @@ PARSE_WRITE = """
 import sys
 from pathlib import Path
 import numpy as np, pyarrow as pa
-from scripts.clean.howto100m_batches import batches
-from scripts.clean.howto100m_shards import Shards
+from scripts.clean.howto100m import Shards
+from scripts.clean.howto100m_videos import batches
 shards = Shards(Path(sys.argv[2]), 20_000, {})
 for batch in batches(Path(sys.argv[1])):
     sizes = batch["text"].value_lengths().to_numpy()
