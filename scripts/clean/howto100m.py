@@ -45,6 +45,7 @@ from scripts.common.tables import CAPTIONS, table_writer
 
 SPLITS = ("train", "val")
 VAL_SHARE = 0.1
+VIDEOS_PER_SHARD = 20_000
 LISTING = "HowTo100M_v1.csv"
 CATEGORIES = ["category_1", "category_2"]
 VIDEOS = pa.schema([
@@ -290,8 +291,9 @@ class VideoTable:
 
 def clean_file(file: Path, given: argparse.Namespace, folder: Path) -> list[Count]:
     """Read a caption file as a stream and write everything into `folder`; returns the counts."""
-    shards = {split: Shards(folder / split, given.videos_per_shard,
-                            given.provenance | {"split": split}) for split in SPLITS}
+    most = given.videos_per_shard or VIDEOS_PER_SHARD
+    shards = {split: Shards(folder / split, most, given.provenance | {"split": split})
+              for split in SPLITS}
     listing, counts, seen, repeated = given.fetched / LISTING, Counts(), Seen(), 0
     with opened(file) as (_, size, _):
         bar = tqdm(total=size, unit="B", unit_scale=True, desc=given.source, disable=None)
@@ -337,8 +339,8 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     shared = cleaner_arguments(__doc__)
-    shared.add_argument("--videos-per-shard", type=whole_number(1, 10**9), default=20_000,
-                        metavar="N", help="how many videos a file holds; default: %(default)s")
+    shared.add_argument("--videos-per-shard", type=whole_number(1, 10**9),
+                        metavar="N", help=f"how many videos a file holds; default: {VIDEOS_PER_SHARD:,}")
     shared.add_argument("--keep-rolling-repeats", action="store_true",
                         help="keep captions that the next one repeats or goes on from")
     return shared
