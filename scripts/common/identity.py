@@ -14,7 +14,6 @@ The same code has the same identity on every Python from 3.11 on. Standard libra
 """
 
 import ast
-import copy
 import hashlib
 import json
 import re
@@ -195,6 +194,8 @@ def _scope_of(node: ast.AST) -> set[str]:
     body = node.body if isinstance(node.body, list) else [node.body]
     for statement in body:
         bound |= set(_stored(statement))
+    if isinstance(node, (ast.Lambda, ast.ClassDef)):
+        return bound
     return bound - {name for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names}
 
 
@@ -263,9 +264,10 @@ class _Writer:
     def write_node(self, node: ast.AST, bound: frozenset, local: dict) -> None:
         inner, imports = bound, local
         if isinstance(node, (*FUNCTIONS, ast.ClassDef, *COMPREHENSIONS)):
-            inner = bound | _scope_of(node)
-            imports = {name: place for name, place in local.items() if name not in _scope_of(node)} | (
-                _project_imports(node) if isinstance(node, FUNCTIONS) else {})
+            scope = _scope_of(node)
+            inner = bound | scope
+            imports = {name: place for name, place in local.items() if name not in scope} | (
+                _project_imports(node) if isinstance(node, FUNCTIONS[:2]) else {})
         self.parts.append(f"{type(node).__name__}(")
         for name in node._fields:
             value = getattr(node, name, None)
@@ -296,7 +298,7 @@ def _defined(statement: ast.stmt) -> list[str]:
 
 
 def _as_definition(statement: ast.stmt, name: str) -> ast.stmt | str:
-    """A statement as the definition of one of its names, which it then does not hold."""
+    """A statement (changed in place) as the definition of one of its names, which it then does not hold."""
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         [alias] = [alias for alias in statement.names if (alias.asname or alias.name).split(".")[0] == name]
         return f"import {getattr(statement, 'module', None) or ''} {alias.name if alias.asname or isinstance(statement, ast.ImportFrom) else name}"
@@ -328,7 +330,7 @@ def read_module(source: str) -> dict:
     effects = []
     for statement in statements:
         for name in _defined(statement):
-            piece, pieces = _as_definition(copy.deepcopy(statement), name), by_name.setdefault(name, [])
+            piece, pieces = _as_definition(statement, name), by_name.setdefault(name, [])
             if not isinstance(piece, str) or piece not in pieces:  # the same import twice is one
                 pieces.append(piece)
         if not _defined(statement):
