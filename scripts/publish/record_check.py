@@ -92,7 +92,10 @@ def draw(name: str, figure: dict, folder: Path, place: Path) -> None:
 
 
 def redraw(folder: Path) -> None:
-    """Draw each figure of a record from its numbers and compare: other shapes are a warning. Raises UserError for other points."""
+    """Draw each figure of a record from its numbers and compare; other shapes are a warning.
+
+    Raises UserError for other points.
+    """
     record, wrong = read_record(folder), []
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
@@ -102,13 +105,14 @@ def redraw(folder: Path) -> None:
                 log.info("%s: reads %s, which a record does not hold; not drawn", item, ", ".join(sorted(beyond)))
                 continue
             draw(item, figure, folder, place)
-            shapes = [METADATA.sub("", (of / f"figures/{item}.svg").read_text(encoding="utf-8")) for of in (folder, place)]
+            files = [one / f"figures/{item}.svg" for one in (folder, place)]
+            shapes = [METADATA.sub("", file.read_text(encoding="utf-8")) for file in files]
             if has_other_points(folder / "figures", place / "figures", item):
                 wrong.append(item)
             elif shapes[0] != shapes[1]:
-                log.warning("warning: %s/figures/%s.svg: today's code or libraries draw the same points otherwise; record the study again "
-                            "where that matters", folder, item)
+                log.warning("warning: %s: today's code or libraries draw the same points otherwise; record the "
+                            "study again where that matters", files[0])
     if wrong:
-        raise UserError(f"{folder}: other points than its numbers have: {', '.join(wrong)}; where the code of the figure was changed, record the "
-                        "study again, else take the files from git")
+        raise UserError(f"{folder}: other points than its numbers have: {', '.join(wrong)}; where the code of "
+                        "the figure was changed, record the study again, else take the files from git")
     log.info("%s: its figures (%d) have the points of its numbers", folder, len(record["figures"]))

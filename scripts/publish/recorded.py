@@ -31,6 +31,8 @@ DRAWN = "mctaco"  # the study whose figures compare by draws
 AGAIN = "take it from git again"
 OF_RECORD = {"name": str, "command": str, "recorded": str, "columns": list, "figures": dict, "tables": dict, "runs": dict, "programs": dict,
              "timestride": dict, "spent": dict}  # what record.json holds, among others
+# A text that a spreadsheet takes for a formula gets an apostrophe in front, and loses it when read.
+HARMLESS, AS_WRITTEN = (r"^('*[=+\-@\t\r])", r"'\1"), (r"^'('*[=+\-@\t\r])", r"\1")
 FIGURE = ("title", "study", "program", "reads", "runs")  # what record.json says of a figure
 
 
@@ -62,15 +64,17 @@ def with_texts(table: pa.Table, pattern: str, replacement: str) -> pa.Table:
     """The table with each text where the pattern stands replaced."""
     for number, field in enumerate(table.schema):
         if pa.types.is_string(field.type):
-            table = table.set_column(number, field, pc.replace_substring_regex(table[number], pattern, replacement))
+            texts = pc.replace_substring_regex(table[number], pattern, replacement)
+            table = table.set_column(number, field, texts)
     return table
 
 
 def write_metrics(metrics: pa.Table, folder: Path, transfers: bool = False) -> list[list[str]]:
     """Write metrics.csv.gz and draws.parquet; returns the name and the type of each column of the metrics. transfers: see compared()."""
     with whole(folder / METRICS) as place, pa.CompressedOutputStream(str(place), "gzip") as file:  # tens of megabytes of slices else
-        arrow_csv.write_csv(with_texts(metrics.drop_columns("draws"), r"^('*[=+\-@\t\r])", r"'\1"), file)
-    rows = pa.table({"row": pa.array(range(len(metrics)), pa.int32()), "draws": metrics["draws"]}).filter(compared(metrics, transfers))
+        arrow_csv.write_csv(with_texts(metrics.drop_columns("draws"), *HARMLESS), file)
+    rows = pa.table({"row": pa.array(range(len(metrics)), pa.int32()), "draws": metrics["draws"]})
+    rows = rows.filter(compared(metrics, transfers))
     if len(rows):
         with whole(folder / DRAWS) as place:
             # The bytes of the same place of each number together: half the size.
@@ -88,24 +92,29 @@ def type_of(name: str) -> pa.DataType:
 
 
 def read_typed(file: Path, schema: pa.Schema) -> pa.Table:
-    """The columns of a schema of a CSV file of a record, texts as they were. Raises UserError for a file that is broken."""
-    options = arrow_csv.ConvertOptions(column_types=schema, include_columns=schema.names, null_values=[""], strings_can_be_null=True,
-                                       quoted_strings_can_be_null=False)
+    """The columns of a schema of a CSV file of a record, texts as they were.
+
+    Raises UserError for a file that is broken.
+    """
+    options = arrow_csv.ConvertOptions(column_types=schema, include_columns=schema.names, null_values=[""],
+                                       strings_can_be_null=True, quoted_strings_can_be_null=False)
+    parsing = arrow_csv.ParseOptions(newlines_in_values=True)
     try:
-        table = arrow_csv.read_csv(file, parse_options=arrow_csv.ParseOptions(newlines_in_values=True), convert_options=options)
+        table = arrow_csv.read_csv(file, parse_options=parsing, convert_options=options)
     except (pa.ArrowInvalid, KeyError, OSError) as error:
         raise UserError(f"{file}: cannot be read ({cut(str(error))}); {AGAIN}") from None
-    return with_texts(table, r"^'('*[=+\-@\t\r])", r"\1")
+    return with_texts(table, *AS_WRITTEN)
 
 
 def read_metrics(folder: Path, types: list[list[str]]) -> pa.Table:
     """The table that write_metrics() was given, with the draws that it kept. Raises UserError for a file that is broken."""
     schema = pa.schema([(name, type_of(kind)) for name, kind in types])
     table = read_typed(folder / METRICS, pa.schema([field for field in schema if field.name != "draws"]))
-    kept = read_table(folder / DRAWS, ["row", "draws"]).to_pydict() if (folder / DRAWS).exists() else {"row": [], "draws": []}
-    draws = dict(zip(kept["row"], kept["draws"]))
-    table = table.append_column("draws", pa.array([draws.get(row) for row in range(len(table))], pa.list_(pa.float32())))
-    return table.select(schema.names)
+    draws = {}
+    if (folder / DRAWS).exists():
+        draws = dict(zip(*read_table(folder / DRAWS, ["row", "draws"]).to_pydict().values()))
+    column = pa.array([draws.get(row) for row in range(len(table))], pa.list_(pa.float32()))
+    return table.append_column("draws", column).select(schema.names)
 
 
 # ---- runs
