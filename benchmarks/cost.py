@@ -16,7 +16,8 @@ from pathlib import Path
 from snakemake.utils import update_config
 
 from benchmarks.cost_counted import Counted, built_size, count, stated_size
-from benchmarks.cost_measured import measured
+from benchmarks.cost_measured import HEAD, measured
+from benchmarks.measure import ROOT, table
 from scripts.common.configuration import resolve
 from scripts.common.model_facts import facts_reader
 from scripts.common.own import from_command_line, own_entries, probed_models
@@ -26,7 +27,6 @@ from scripts.common.prompts import prompts_of
 from scripts.common.schemas import check, schema
 from scripts.common.yaml_files import read_yaml
 
-ROOT = Path(__file__).parents[1]
 # Dense teraFLOPs a second of NVIDIA's data sheets: bf16 by tensor cores, in which it learns; fp32 without them, in which it scores.
 CARDS = {"H100": (989.0, 67.0), "A100": (312.0, 19.5)}
 SHARE = 0.35  # of the peak: a stated rate, as good loops reach it with full batches
@@ -76,59 +76,62 @@ def shown(value: float) -> str:
 def row(name: str, runs: list[Counted], rate: float | None) -> list[str]:
     """A row of the table of what is counted."""
     learning, scoring = sum(run.learning for run in runs), sum(run.scoring for run in runs)
-    sizes = {True: "built", False: "stated"}
-    from_where = " and ".join(dict.fromkeys(sizes[run.size.built] for run in runs))
-    cores = [shown((learning + scoring) / (rate * 1e9) / 3600)] if rate else []
-    return [name, f"{len(runs):,}", shown(sum(run.learned for run in runs)), shown(sum(run.tokens for run in runs) / 1e6),
-            shown(sum(run.steps for run in runs)), shown(learning / 1e15),
-            shown(scoring / 1e15), *(shown(hours_on(runs, card, 1)) for card in CARDS), *cores, from_where]
+    hours = [hours_on(runs, card, 1) for card in CARDS]
+    if rate:
+        hours.append((learning + scoring) / (rate * 1e9) / 3600)
+    numbers = [sum(run.learned for run in runs), sum(run.tokens for run in runs) / 1e6,
+               sum(run.steps for run in runs), learning / 1e15, scoring / 1e15, *hours]
+    sizes = dict.fromkeys("built" if run.size.built else "stated" for run in runs)
+    return [name, f"{len(runs):,}", *map(shown, numbers), " and ".join(sizes)]
 
 
-def table(head: list[str], rows: list[list[str]]) -> str:
-    """A table in Markdown, numbers flush right."""
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def counted_report(plan: Plan, sources: dict, models: dict, studies: dict, results: Path, rate: float | None) -> str:
+def counted_report(plan: Plan, sources: dict, models: dict, studies: dict, results: Path,
+                   rate: float | None) -> str:
     """What a plan computes, and how long that takes, in Markdown."""
-    found = {run.name: counted_run(run, sources, models, studies, results) for run in plan.runs.values() if run.method != CONTROL}
-    named = {name for names in plan.experiments.values() for name in names}
-    of = {name: [found.pop(run) for run in names if run in found] for name, names in plan.experiments.items()}  # a run of two counts once
-    stages = [count for run, count in found.items() if run not in named]
-    of |= {"stages and starts": stages} if stages else {}
-    every = [run for runs in of.values() for run in runs]
+    learnt = [run for run in plan.runs.values() if run.method != CONTROL]
+    found = {run.name: counted_run(run, sources, models, studies, results) for run in learnt}
+    every, of = list(found.values()), {}
+    for name, names in plan.experiments.items():  # a run of two experiments counts in the first
+        of[name] = [found.pop(run) for run in names if run in found]
+    of["stages and starts"] = list(found.values())
     if not every:
         return "Nothing is counted: of controls alone, which take seconds."
-    head = ["experiment", "runs", "examples × epochs", "million tokens", "steps", "learning, PFLOP", "scoring, PFLOP", *(f"{card} hours" for card in CARDS),
-            *(["core hours"] if rate else []), "sizes"]
-    lines = [table(head, [row(name, runs, rate) for name, runs in of.items() if runs] + [row("**all**", every, rate)]), "",
-             table(["all, one run on a GPU at a time", *(f"{gpus} GPU{'s' * (gpus > 1)}" for gpus in GPUS)],
-                   [[card, *(f"{shown(hours_on(every, card, gpus))} h" for gpus in GPUS)] for card in CARDS]), "",
-             f"Counted, not measured: {SHARE:.0%} of the peak of NVIDIA's data sheets, in bf16 for learning "
-             f"({', '.join(f'{card} {bf16:g}' for card, (bf16, _) in CARDS.items())} teraFLOP/s) and in fp32 for scoring "
-             f"({', '.join(f'{card} {fp32:g}' for card, (_, fp32) in CARDS.items())}); a step takes {A_LAYER * 1000:g} ms a layer at least, which "
-             "small batches of short texts wait for; every epoch is taken and scored, no run ends early; start-up is not counted; no run takes less than its own time, however many GPUs there are." + (f" Core hours at {rate:g} gigaFLOP/s a core." if rate else "")]
-    told = {run.size.told for run in every if not run.size.built}
-    return "\n".join([*lines, *(["", f"Stated sizes: {'; '.join(sorted(told))}."] if told else [])])
+    head = ["experiment", "runs", "examples × epochs", "million tokens", "steps", "learning, PFLOP",
+            "scoring, PFLOP", *(f"{card} hours" for card in CARDS)]
+    rows = [row(name, runs, rate) for name, runs in of.items() if runs] + [row("**all**", every, rate)]
+    gpus = [f"{number} GPU{'s' * (number > 1)}" for number in GPUS]
+    hours = [[card, *(f"{shown(hours_on(every, card, number))} h" for number in GPUS)] for card in CARDS]
+    learns, scores = (", ".join(f"{card} {rates[place]:g}" for card, rates in CARDS.items())
+                      for place in (0, 1))
+    notes = (f"Counted, not measured: {SHARE:.0%} of the peak of NVIDIA's data sheets, in bf16 for learning "
+             f"({learns} teraFLOP/s) and in fp32 for scoring ({scores}); a step takes {A_LAYER * 1000:g} ms "
+             "a layer at least, which small batches of short texts wait for; every epoch is taken and "
+             "scored, no run ends early; start-up is not counted; no run takes less than its own time, "
+             "however many GPUs there are.")
+    if rate:
+        notes += f" Core hours at {rate:g} gigaFLOP/s a core."
+    stated = sorted({run.size.told for run in every if not run.size.built})
+    if stated:
+        notes += f"\n\nStated sizes: {'; '.join(stated)}."
+    whole = table([*head, *["core hours"] * bool(rate), "sizes"], rows)
+    return f"{whole}\n\n{table(['all, one run on a GPU at a time', *gpus], hours)}\n\n{notes}"
 
 
 def main(given: argparse.Namespace) -> None:
     values = dict(value.partition("=")[::2] for value in given.config)
     config, sources, models, studies, plan = planned(given.configfile, values)
-    head, measured_row, notes = measured(plan, config["name"], given.results, sources, models)
-    print(f"## What the study {config['name']} costs\n\n{table(head, measured_row)}\n\n{notes}\n")
+    rows, notes = measured(plan, config["name"], given.results, sources, models)
+    print(f"## What the study {config['name']} costs\n\n{table(HEAD, rows)}\n\n{notes}\n")
     print(counted_report(plan, sources, models, studies, given.results, given.rate))
 
 
-def arguments() -> argparse.ArgumentParser:
-    program = parser(__doc__)
-    program.add_argument("--configfile", nargs="*", type=Path, default=[], metavar="FILE", help="as Snakemake takes them; default: config.yaml alone")
-    program.add_argument("--config", nargs="*", default=[], metavar="KEY=VALUE", help="as Snakemake takes them: model, limit, name")
-    program.add_argument("--results", type=Path, default=Path("results"), metavar="DIR", help="default: %(default)s")
-    program.add_argument("--rate", type=number(0.001, 1e6), metavar="GFLOPS", help="gigaFLOP/s that a core was measured to reach: also tell core hours")
-    return program
-
-
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    options = parser(__doc__)
+    options.add_argument("--configfile", nargs="*", type=Path, default=[], metavar="FILE",
+                         help="as Snakemake takes them; default: config.yaml alone")
+    options.add_argument("--config", nargs="*", default=[], metavar="KEY=VALUE",
+                         help="as Snakemake takes them: model, limit, name")
+    options.add_argument("--results", type=Path, default=Path("results"), help="default: %(default)s")
+    options.add_argument("--rate", type=number(0.001, 1e6), metavar="GFLOPS",
+                         help="gigaFLOP/s that a core was measured to reach: also print core hours")
+    execute(main, options.parse_args())

@@ -1,20 +1,24 @@
-"""Kill the workflow at random moments, give the same command again until it ends well, and compare with an undisturbed run.
+"""Kill the workflow at random moments, give the command again until it ends well, and compare.
 
-A checkout in a temporary folder runs a reduced study (sample corpora of all studies, every paradigm, an MLM stage) once without
-disturbance. In a second one SIGKILL hits, again and again and spread over all six stages, the whole process group, Snakemake
-alone, a program alone or its launcher (a shell, or Accelerate) alone. Each time the command has ended well, every result is
-compared with the undisturbed one (benchmarks/kills_compare.py says how); then the results from some stage on are removed, so
-that there is work to kill.
+A checkout in a temporary folder runs a reduced study (sample corpora of all studies, every paradigm,
+an MLM stage) without disturbance. In a second one SIGKILL hits, again and again and spread over all
+six stages: the whole process group, Snakemake alone, a program alone, or its launcher (a shell, or
+Accelerate) alone. Each time the command has ended well, every result is compared with the
+undisturbed one, byte by byte. Then the results from some stage on are removed, so that there is work
+to kill.
 
-Prints kills by stage and victim, runs that resumed, files and processes left over, differences. Exit code 1 for a difference, a
-process that outlived the command that started it and its successor, or a command that failed without a kill.
+Left out of the comparison is how long a run took (`seconds`, `tokens_per_second`, `cost` in run.json,
+and the page's table of runs). Logs, timings, Snakemake's records and the working folders of runs are
+not results.
+
+Prints kills by stage and victim, runs that resumed, and faults. A fault is a
+difference, a process that outlives the command, or a command that fails without a kill: exit code 1.
 
     python -m benchmarks.kills --kills 200 --seed 1
     python -m benchmarks.kills --kills 8 --short      # captions and dialogs only; some minutes
 """
 
 import argparse
-import contextlib
 import json
 import os
 import random
@@ -30,59 +34,90 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks.kills_compare import differences, left_over_files
+from benchmarks.measure import checkout, options_of, table
 
-ROOT = Path(__file__).parents[1]
 STAGES = ["fetch", "clean", "build", "train", "evaluate", "publish"]
 PROGRAM = re.compile(rf"scripts\.({'|'.join(STAGES)})\.\w")
 VICTIMS = {"group": 4, "snakemake": 2, "program": 2, "launcher": 1}  # how often each is drawn
 IN_A_ROW = 3  # kills in a stage before the next is due
-SECONDS = 2.0  # a kill falls at most so long after a program of the stage, or a checkpoint, was seen
+SECONDS = 2.0  # a kill falls at most so long after a program of the stage was seen
 
-# What `--short` runs: a control, a run and one that stands on an MLM stage, of one dataset each.
-SHORT = {"sample_sop": {"data": {"source": ["sample_activitynet"], "stride": [0]}}, "sample_dialogs_fill": {"methods": ["fill"]}}
+MINI = {"max_dialogs": 40}
 DATA = {
     "sample_sop": {"source": ["sample_activitynet"], "stride": [0, 2]},
     "sample_nli": {"challenge_set": ["temp_order"], "train_templates": 4, "test_templates": 2},
     "sample_mctaco": {"unit_normalization": True},
-    "sample_dialogs_mlm": {"max_dialogs": 40},
-    "sample_dialogs_classify": {"max_dialogs": 40},
-    "sample_dialogs_fill": {"max_dialogs": 40, "context_scope": "target"},
-    "sample_dialogs_generate": {"max_dialogs": 40},
-    "sample_dialogs_whole": {"max_dialogs": 40},
+    "sample_dialogs_mlm": MINI,
+    "sample_dialogs_classify": MINI,
+    "sample_dialogs_fill": MINI | {"context_scope": "target"},
+    "sample_dialogs_generate": MINI,
+    "sample_dialogs_whole": MINI,
 }
+# What `--short` runs: a control, a run and one that stands on an MLM stage, of one dataset each.
+SHORT = {"sample_sop": {"data": {"source": ["sample_activitynet"], "stride": [0]}},
+         "sample_dialogs_fill": {"methods": ["fill"]}}
 
+NOT_RESULTS = re.compile(r"(^|/)\.|^logs/|^benchmarks/|^train/[^/]+/[^/]+/work/")
+TIMES = {"seconds", "tokens_per_second", "cost"}
+RUN_TIMES = re.compile(r'<td class="n">[\d.]+</td><td class="n">[\d,]+</td>(?=<td>[^<]* threads)'
+                       r'|<dd class="measured">[^<]*</dd>')
+
+
+# ---- the comparison
+
+def results(folder: Path) -> dict[str, Path]:
+    """The files of results/ that are promised, by their place there."""
+    place = folder / "results"
+    files = {str(file.relative_to(place)): file for file in place.rglob("*") if file.is_file()}
+    return {name: file for name, file in files.items() if not NOT_RESULTS.search(name)}
+
+
+def promised(file: Path) -> object:
+    """What a result promises to say again: its bytes, without times."""
+    if file.name == "run.json":
+        facts = json.loads(file.read_text())
+        return {key: value for key, value in facts.items() if key not in TIMES}
+    if file.name.endswith(".manifest.json"):  # of controls: it has the hash of each run.json
+        listed = json.loads(file.read_text())["files"]
+        return {name: not name.endswith("/run.json") and facts for name, facts in listed.items()}
+    if file.name == "index.html":
+        return RUN_TIMES.sub("", file.read_text())
+    return file.read_bytes()
+
+
+def differences(undisturbed: Path, killed: Path) -> list[str]:
+    """What differs between the results of two folders, one sentence a file."""
+    one, other = results(undisturbed), results(killed)
+    both = sorted(one.keys() & other.keys())
+    return [*(f"is missing: {name}" for name in sorted(one.keys() - other.keys())),
+            *(f"is too many: {name}" for name in sorted(other.keys() - one.keys())),
+            *(f"differs: {name}" for name in both if promised(one[name]) != promised(other[name]))]
+
+
+# ---- the kills
 
 def overlay(short: bool) -> dict:
     """The reduced study, to be laid over config.yaml."""
-    experiments = {name: {"data": data, "seeds": [1], "training": {"epochs": 2}} for name, data in DATA.items()}
+    experiments = {name: {"data": data, "seeds": [1], "training": {"epochs": 2}}
+                   for name, data in DATA.items()}
     for name in SHORT if short else []:
         experiments[name] |= SHORT[name]
-    return {"run": list(SHORT) if short else [name for name in DATA if name != "sample_dialogs_mlm"], "seeds": [1],
-            "checkpoint_seconds": 0.05, "bootstrap_resamples": 100, "experiments": experiments}
-
-
-def checkout(folder: Path, short: bool) -> Path:
-    """The project's files in a new folder, with kills.json, the reduced study."""
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
-    for name in listed.stdout.splitlines():
-        if (ROOT / name).is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
-    (folder / "kills.json").write_text(json.dumps(overlay(short)))
-    return folder
+    run = list(SHORT) if short else [name for name in DATA if name != "sample_dialogs_mlm"]
+    return {"run": run, "seeds": [1], "checkpoint_seconds": 0.05, "bootstrap_resamples": 100,
+            "experiments": experiments}
 
 
 def start(folder: Path, output: Path) -> subprocess.Popen:
     """The command, in a process group of its own, its text in a file."""
-    environment = {key: value for key, value in os.environ.items() if key != "TIMESTRIDE_MIRROR"} | {"SLURM_CONF": "/dev/null"}
+    environment = {key: value for key, value in os.environ.items() if key != "TIMESTRIDE_MIRROR"}
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", "kills.json"]
     with open(output, "w") as text:
-        return subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, stdout=text, stderr=text)
+        return subprocess.Popen(command, cwd=folder, env=environment | {"SLURM_CONF": "/dev/null"},
+                                start_new_session=True, stdout=text, stderr=text)
 
 
 def programs(command: subprocess.Popen) -> list[tuple[psutil.Process, str]]:
-    """The programs that the command runs now, with their stages; of a program's processes the innermost come last."""
+    """The programs that the command runs now, with their stages, the innermost process last."""
     found = []
     try:
         children = psutil.Process(command.pid).children(recursive=True)
@@ -98,20 +133,19 @@ def programs(command: subprocess.Popen) -> list[tuple[psutil.Process, str]]:
 
 
 def left_processes(folder: Path, seconds: float) -> list[str]:
-    """The processes that still work in the folder after so many seconds of grace: their command lines."""
+    """The command lines of processes that still work in the folder after so many seconds."""
     until = time.monotonic() + seconds
     while True:
-        left = []
-        for process in psutil.process_iter(["cwd", "cmdline", "status"]):
-            if (process.info["cwd"] or "").startswith(str(folder)) and process.info["status"] != psutil.STATUS_ZOMBIE:
-                left.append(" ".join(process.info["cmdline"] or [])[:150])
+        facts = [process.info for process in psutil.process_iter(["cwd", "cmdline", "status"])]
+        left = [" ".join(fact["cmdline"] or [])[:150] for fact in facts
+                if (fact["cwd"] or "").startswith(str(folder)) and fact["status"] != "zombie"]
         if not left or time.monotonic() > until:
             return left
         time.sleep(0.2)
 
 
 class Killer:
-    """Chooses moments and victims; remembers what it killed. `kills`: (stage, victim) -> number."""
+    """Chooses moments and victims; `kills` counts them by stage and victim."""
 
     def __init__(self, seed: int):
         self.random = random.Random(seed)
@@ -119,30 +153,31 @@ class Killer:
 
     def next(self, stages: list[str]) -> str:
         """The stage that is due: some kills in each, in their order, then again."""
-        hit = Counter()
-        for (stage, _), times in self.kills.items():
-            hit[stage] += times
+        hit = {stage: sum(self.kills[stage, victim] for victim in VICTIMS) for stage in stages}
         return min(stages, key=lambda stage: hit[stage] // IN_A_ROW)
 
     def wait(self, command: subprocess.Popen, folder: Path) -> bool:
-        """Wait for a random moment of the stage that is due; False when the command ended before."""
-        wanted = self.next(STAGES)
-        while command.poll() is None and not any(stage == wanted for _, stage in programs(command)):
-            time.sleep(0.05)
-        if wanted == "train" and self.random.random() < 0.7:  # where there is something to resume from
-            while command.poll() is None and not list(folder.glob("results/train/*/*/work/checkpoint.pt")):
-                time.sleep(0.02)
+        """Wait for a random moment of the stage that is due; whether the command still runs."""
+        def wait_while(condition) -> None:
+            while command.poll() is None and condition():
+                time.sleep(0.03)
+
+        due = self.next(STAGES)
+        wait_while(lambda: all(stage != due for _, stage in programs(command)))
+        if due == "train" and self.random.random() < 0.7:  # where there is something to resume from
+            wait_while(lambda: not any(folder.glob("results/train/*/*/work/checkpoint.pt")))
         until = time.monotonic() + self.random.uniform(0, SECONDS)
-        while command.poll() is None and time.monotonic() < until:
-            time.sleep(0.02)
+        wait_while(lambda: time.monotonic() < until)
         return command.poll() is None
 
     def kill(self, command: subprocess.Popen) -> str | None:
         """Kill a victim; returns which, None when it was gone before."""
         running = programs(command)
         present = {stage for _, stage in running}
-        stage = self.next([stage for stage in STAGES if stage in present]) if running else "between jobs"
-        victim = self.random.choices(list(VICTIMS), list(VICTIMS.values()))[0] if running else "snakemake"
+        stage, victim = "between jobs", "snakemake"
+        if running:
+            stage = self.next([stage for stage in STAGES if stage in present])
+            victim = self.random.choices(list(VICTIMS), list(VICTIMS.values()))[0]
         try:
             if victim == "group":
                 os.killpg(command.pid, signal.SIGKILL)
@@ -154,19 +189,18 @@ class Killer:
         except (psutil.NoSuchProcess, ProcessLookupError):
             return None
         self.kills[stage, victim] += 1
-        print(f"kill {sum(self.kills.values())}: {victim} in {stage}", flush=True)
+        print(f"kill {self.kills.total()}: {victim} in {stage}", flush=True)
         return victim
 
 
-def disturbed(killer: Killer, folder: Path, output: Path, wanted: int) -> tuple[int, int]:
-    """Give the command once and kill until it ends; returns its exit code and the number of kills."""
-    command, kills = start(folder, output), 0
-    while sum(killer.kills.values()) < wanted and killer.wait(command, folder):
-        victim = killer.kill(command)
-        kills += victim is not None
-        if victim in ("group", "snakemake"):
+def disturbed(killer: Killer, folder: Path, output: Path, limit: int) -> tuple[int, int]:
+    """Give the command and kill until it ends; returns its exit code and the number of kills."""
+    command, before, victim = start(folder, output), killer.kills.total(), None
+    while victim not in ("group", "snakemake"):
+        if killer.kills.total() >= limit or not killer.wait(command, folder):
             break
-    return command.wait(), kills
+        victim = killer.kill(command)
+    return command.wait(), killer.kills.total() - before
 
 
 def wipe(folder: Path, first: str) -> None:
@@ -175,71 +209,56 @@ def wipe(folder: Path, first: str) -> None:
         shutil.rmtree(folder / "results" / stage, ignore_errors=True)
 
 
-def tail(file: Path) -> str:
-    return "\n".join(file.read_text(errors="replace").splitlines()[-25:])
-
-
-def campaign(killer: Killer, folder: Path, undisturbed: Path, wanted: int) -> dict:
-    """Kill until it is enough and the last command has ended well; what was found, by kind."""
-    found = {"commands": 0, "ends": 0, "resumed": 0, "unlocked": 0, "files": Counter(), "faults": []}
-    output = folder.parent / "output.txt"
+def campaign(killer: Killer, folder: Path, undisturbed: Path, limit: int) -> dict:
+    """Kill until it is enough and the last command has ended well; counts what was found."""
+    found = {"commands": 0, "good ends": 0, "runs resumed": 0, "faults": []}
+    output = folder.with_name("output.txt")
     while True:
-        enough = sum(killer.kills.values()) >= wanted
         begun = time.time()
-        code, kills = disturbed(killer, folder, output, wanted)
-        said = output.read_text(errors="replace")
+        code, kills = disturbed(killer, folder, output, limit)
+        logs = [log for log in (folder / "results/logs/train").rglob("*.log")
+                if log.stat().st_mtime > begun]
+        resumed = ["resumes in epoch" in log.read_text(errors="replace") for log in logs]
         found["commands"] += 1
-        found["resumed"] += sum("resumes in epoch" in log.read_text(errors="replace")
-                                for log in (folder / "results/logs/train").rglob("*.log") if log.stat().st_mtime > begun)
-        found["unlocked"] += said.count("Unlocked ")
+        found["runs resumed"] += sum(resumed)
         if code and not kills:
-            found["faults"].append(f"a command failed that nobody had disturbed:\n{tail(output)}")
-            wipe(folder, "fetch")
-            shutil.rmtree(folder / ".snakemake", ignore_errors=True)
-            if enough or len(found["faults"]) > 20:
-                return found
+            found["faults"].append(f"a command failed without a kill:\n{output.read_text()[-2000:]}")
+            return found
         if code:
             continue
-        found["ends"] += 1
+        found["good ends"] += 1
         found["faults"] += [f"outlives its command: {line}" for line in left_processes(folder, 30)]
-        found["files"].update(left_over_files(folder))
         found["faults"] += differences(undisturbed, folder)
-        print(f"{sum(killer.kills.values())} kills, {found['ends']} good ends, {len(found['faults'])} faults", flush=True)
-        if enough or sum(killer.kills.values()) >= wanted:
+        print(f"{killer.kills.total()} kills, {len(found['faults'])} faults", flush=True)
+        if killer.kills.total() >= limit:
             return found
         wipe(folder, killer.next(STAGES))
 
 
-def table(kills: Counter) -> str:
-    """Kills by stage and victim, with sums."""
-    rows = [[stage, *(kills[stage, victim] for victim in VICTIMS)] for stage in [*STAGES, "between jobs"]]
-    rows.append(["all", *(sum(row[place] for row in rows) for place in range(1, len(VICTIMS) + 1))])
-    lines = [["stage", *VICTIMS, "all"], *([*row, sum(row[1:])] for row in rows)]
-    return "\n".join(f"{line[0]:<14}" + "".join(f"{cell:>11}" for cell in line[1:]) for line in lines)
-
-
 def main(given: argparse.Namespace) -> int:
-    with contextlib.ExitStack() as stack:
-        place = given.folder or stack.enter_context(tempfile.TemporaryDirectory(prefix="kills-", ignore_cleanup_errors=True))
-        undisturbed, folder = (checkout(Path(place) / name, given.short) for name in ("undisturbed", "killed"))
-        if code := start(undisturbed, Path(place) / "output.txt").wait():
-            print(f"the undisturbed run failed ({code}):\n{tail(Path(place) / 'output.txt')}")
+    with tempfile.TemporaryDirectory(prefix="kills-", ignore_cleanup_errors=True) as name:
+        undisturbed, folder = (checkout(Path(name, one)) for one in ("undisturbed", "killed"))
+        for one in (undisturbed, folder):
+            (one / "kills.json").write_text(json.dumps(overlay(given.short)))
+        output = Path(name, "output.txt")
+        if code := start(undisturbed, output).wait():
+            print(f"the undisturbed run failed ({code}):\n{output.read_text()[-2000:]}")
             return 1
         killer = Killer(given.seed)
         found = campaign(killer, folder, undisturbed, given.kills)
-    print(table(killer.kills))
-    print(f"{found['commands']} commands, {found['ends']} of them ended well; {found['unlocked']} unlocked the folder, "
-          f"{found['resumed']} runs resumed\nleft-over files: {sum(found['files'].values())}")
-    print("".join(f"    {times} × {name}\n" for name, times in found["files"].most_common()), end="")
-    print(f"faults (differences, processes left over, failures): {len(found['faults'])}")
-    print("".join(f"    {times} × {fault}\n" for fault, times in Counter(found["faults"]).most_common()), end="")
-    return 1 if found["faults"] else 0
+    rows = [[stage, *(killer.kills[stage, victim] for victim in VICTIMS)]
+            for stage in [*STAGES, "between jobs"]]
+    rows.append(["all", *map(sum, list(zip(*rows))[1:])])
+    print(table(["stage", *VICTIMS, "all"], [[*row, sum(row[1:])] for row in rows]))
+    faults = Counter(found.pop("faults"))
+    print(*(f"{count} {what}" for what, count in found.items()), f"{faults.total()} faults", sep=", ")
+    print("".join(f"    {times} × {fault}\n" for fault, times in faults.most_common()), end="")
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--kills", type=int, default=200, help="how many SIGKILLs; default: %(default)s")
-    arguments.add_argument("--seed", type=int, default=1, help="of moments and victims; default: %(default)s")
-    arguments.add_argument("--folder", type=Path, help="a new folder to work in, which stays; default: a temporary one")
-    arguments.add_argument("--short", action="store_true", help="a smaller study: captions and dialogs only")
-    sys.exit(main(arguments.parse_args()))
+    options = options_of(__doc__)
+    options.add_argument("--kills", type=int, default=200, help="how many; default: %(default)s")
+    options.add_argument("--seed", type=int, default=1, help="of moments and victims; %(default)s")
+    options.add_argument("--short", action="store_true", help="captions and dialogs only")
+    sys.exit(main(options.parse_args()))

@@ -1,26 +1,29 @@
-"""How much faster a decoder scores candidates when what they begin with is read once and its head gets only the places asked for.
+"""How much faster a decoder scores candidates when it reads their common beginning only one time.
 
-The network has Gemma 3 270M's shape and vocabulary, untrained; four candidates stand after each context of 200 tokens and before 40
-more, and candidate and following tokens are scored, as for TimeDial. The plain way reads each text whole, and its whole logits. All
-ways must find the same. CPU seconds of this process, whatever else the machine does; the ways take turns.
+The network has Gemma 3 270M's shape and vocabulary, untrained. Four candidates stand after each
+context of 200 tokens and before 40 more; candidate and following tokens are scored, as in TimeDial.
+`plain` reads each text whole, and its whole logits. `packed` reads each context one time and asks the
+head only for the places that are scored. Both must find the same sums. CPU seconds.
 
     python -m benchmarks.likelihood
 """
 
 import argparse
-import time
 
 import torch
 from transformers import Gemma3ForCausalLM, Gemma3TextConfig
 
+from benchmarks.measure import in_turn, options_of, ratios
 from scripts.train.causal import scored_likelihoods
 
 CONTEXT, CANDIDATE, AFTER, CANDIDATES = 200, 4, 40, 4
-PLAIN, ASKED, ONCE = "plain", "places asked for", "and contexts once"
+GEMMA = {"vocab_size": 262_144, "hidden_size": 640, "num_hidden_layers": 18, "head_dim": 256,
+         "num_attention_heads": 4, "num_key_value_heads": 1, "intermediate_size": 2048}
+TINY = GEMMA | {"vocab_size": 1000, "hidden_size": 64, "num_hidden_layers": 2, "head_dim": 32}
 
 
 def plainly(network, batch: dict[str, torch.Tensor]) -> torch.Tensor:
-    """(rows,) sums of the log-likelihoods of the scored tokens, from the whole logits of one text at a time."""
+    """(rows,) sums of the log-likelihoods of the scored tokens, from the whole logits of a text."""
     found = []
     for ids, (first,) in zip(batch["input_ids"], batch["scored_from"].tolist()):
         logits = network(input_ids=ids[None], use_cache=False).logits[0].log_softmax(-1)
@@ -33,39 +36,33 @@ def texts(vocabulary: int, contexts: int) -> dict[str, torch.Tensor]:
     rows, width = contexts * CANDIDATES, CONTEXT + CANDIDATE + AFTER
     ids = torch.randint(10, vocabulary, (rows, width))
     choices = torch.arange(contexts).repeat_interleave(CANDIDATES)
-    first = choices * CANDIDATES
-    ids[:, :CONTEXT], ids[:, CONTEXT + CANDIDATE :] = ids[first, :CONTEXT], ids[first, CONTEXT + CANDIDATE :]
+    for part in (slice(CONTEXT), slice(CONTEXT + CANDIDATE, width)):
+        ids[:, part] = ids[choices * CANDIDATES, part]
     one = torch.ones(rows, 1, dtype=torch.long)
-    return {"input_ids": ids, "attention_mask": torch.ones_like(ids), "choices": choices, "shared": one * (CONTEXT - 1),
-            "scored_from": one * CONTEXT, "scored_to": one * width}
+    return {"input_ids": ids, "attention_mask": torch.ones_like(ids), "choices": choices,
+            "shared": one * (CONTEXT - 1), "scored_from": one * CONTEXT, "scored_to": one * width}
 
 
 def main(given: argparse.Namespace) -> None:
     torch.manual_seed(0)
-    network = Gemma3ForCausalLM(Gemma3TextConfig(
-        vocab_size=262_144, hidden_size=640, num_hidden_layers=18, num_attention_heads=4, num_key_value_heads=1, head_dim=256,
-        intermediate_size=2048, sliding_window=512)).eval()
-    batch = texts(network.config.vocab_size, given.contexts)
-    ways = {PLAIN: lambda: plainly(network, batch),
-            ASKED: lambda: scored_likelihoods(network, batch | {"shared": batch["shared"] * 0}, None, []),
-            ONCE: lambda: scored_likelihoods(network, batch, None, [])}
-    seconds = dict.fromkeys(ways, 0.0)
+    config = Gemma3TextConfig(**(TINY if given.smallest else GEMMA), sliding_window=512)
+    network = Gemma3ForCausalLM(config).eval()
+    batch = texts(config.vocab_size, given.contexts)
+    ways = {"packed": lambda: scored_likelihoods(network, batch, None, []),
+            "plain": lambda: plainly(network, batch)}
     with torch.inference_mode():
-        found = {way: score() for way, score in ways.items()}  # warm
-        for _ in range(given.turns):
-            for way, score in ways.items():
-                begun = time.process_time()
-                score()
-                seconds[way] += time.process_time() - begun
-    apart = max((found[way] - found[PLAIN]).abs().max().item() for way in ways)
-    assert apart < 0.05, f"the ways differ by {apart}"  # of sums of 44 log-likelihoods
-    print(", ".join(f"{way} {spent:.1f} CPU s" for way, spent in seconds.items())
-          + f"; the head at the places asked for: {seconds[PLAIN] / seconds[ASKED]:.2f} times as fast; contexts read once besides: "
-          f"{seconds[ASKED] / seconds[ONCE]:.2f} times; both: {seconds[PLAIN] / seconds[ONCE]:.2f} times; sums differ by {apart:.1e} at most")
+        packed, plain = [way() for way in ways.values()]
+        apart = (packed - plain).abs().max().item()
+        if apart > 0.05:  # of sums of 44 log-likelihoods
+            raise SystemExit(f"the ways differ by {apart}")
+        seconds = in_turn(ways, given.turns, warm=0)
+    rates = ratios(seconds, len(packed) * given.turns)
+    print(f"texts, {rates}; sums differ by {apart:.1e} at most")
 
 
 if __name__ == "__main__":
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--contexts", type=int, default=2, help="how many, of four candidates each (2)")
-    options.add_argument("--turns", type=int, default=2, help="how often each way is timed (2)")
+    options = options_of(__doc__)
+    options.add_argument("--contexts", type=int, default=2, help="of four candidates each")
+    options.add_argument("--turns", type=int, default=2, help="how often each way is timed")
+    options.add_argument("--smallest", action="store_true", help="a tiny network: shows that it works")
     main(options.parse_args())

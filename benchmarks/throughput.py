@@ -1,73 +1,219 @@
-"""Examples a CPU second of our training loop against a plain one on the same texts, as ratios in one run.
+"""Our training loop beside a plain one over the same texts, as ratios in one run.
 
-The plain loop is that of transformers' run_glue example (benchmarks/peers.py). Both take their steps in turn, and CPU seconds of
-this process are counted, so other work on the machine hardly matters. Scores of ours are in fp32 always.
+The plain loop is the recipe of transformers' run_glue example: batches in random order, each padded
+to its longest text by a collator in a DataLoader, fused AdamW, clipped gradients, autocast; no
+deterministic mode. It scores in the order of the file. Ours is
+scripts/train/{step,scoring}.py as the stage uses them; it always scores in fp32.
 
-    python -m benchmarks.throughput --model results/fetch/models/minilm --pairs results/build/strided_sop/activitynet/stride-0/train.parquet
-    python -m benchmarks.throughput --model bert-base      # from configuration, lengths drawn
+Models are built from configuration, untrained. Texts are random tokens, as many as the words of
+ActivityNet's pairs. The loops take steps in turn. CPU seconds of this process count.
+
+    python -m benchmarks.throughput --models minilm bert-base
 """
 
 import argparse
-from pathlib import Path
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import chain, product, repeat
 
 import numpy as np
 import torch
 from accelerate import Accelerator
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader
+from transformers import BertConfig, BertForSequenceClassification
 
-from benchmarks.peers import MODELS, Model, Ours, Plain, examples_of, rate_of, rates
-from scripts.train.batches import epoch_batches
+from benchmarks.measure import in_turn, options_of, ratios
+from scripts.train import classify
+from scripts.train.batches import Examples, Ragged, epoch_batches
+from scripts.train.hardware import Hardware
+from scripts.train.labels import Head
+from scripts.train.scoring import Scorer
+from scripts.train.step import Learner, parameter_groups, tokens_that_fit
+from scripts.train.stop import Stop
+
+TRAINING = {"learning_rate": 2e-5, "warmup_ratio": 0.1, "weight_decay": 0.01, "gradient_clip": 1.0}
+SEED = 1
+STEPS = 1_000_000  # of the schedule: the rate is as good as constant
+PADDING = {"input_ids": 0, "token_type_ids": 0}
 
 
-def computed(lengths: np.ndarray, batches: list[np.ndarray]) -> int:
-    """Tokens that batches compute, padding included."""
-    return sum(int(lengths[rows].max()) * len(rows) for rows in batches)
+def shape(layers: int, hidden: int, heads: int, **others) -> dict:
+    """The options of an encoder's configuration."""
+    return {"num_hidden_layers": layers, "hidden_size": hidden, "num_attention_heads": heads,
+            "intermediate_size": 4 * hidden} | others
 
 
-def learning(model: Model, examples, precision: str, accelerator: Accelerator) -> str:
-    """Both loops over one epoch."""
-    loops = {"ours": Ours(model, examples, precision, accelerator), "plain": Plain(model, examples, precision, accelerator)}
-    found = rates(loops, loops["ours"].steps, 1, accelerator.device)
-    return (f"learning, {precision}: {found['ours']:.1f} examples a CPU second, plain {found['plain']:.1f}; "
-            f"ratio {found['ours'] / found['plain']:.2f}")
+@dataclass(frozen=True)
+class Model:
+    """A model from configuration; its batches and longest text are those of a paper or preset."""
+
+    options: dict
+    batch_size: int
+    max_length: int = 128
 
 
-def scoring(model: Model, examples, precision: str, accelerator: Accelerator) -> str:
-    """Both over all examples; ours in fp32."""
-    ours = rate_of(Ours(model, examples, "fp32", accelerator).score, len(examples), accelerator.device)
-    plain = rate_of(Plain(model, examples, precision, accelerator).score, len(examples), accelerator.device)
-    return f"scoring, fp32: {ours:.1f} examples a CPU second, plain in {precision} {plain:.1f}; ratio {ours / plain:.2f}"
+MODELS = {
+    "minilm": Model(shape(6, 384, 12), 32),
+    "bert-base": Model(shape(12, 768, 12), 64),  # Jain et al. 2020
+    "bert-large": Model(shape(24, 1024, 16), 16),  # as RoBERTa-large: Thukral et al. 2021
+    "tiny": Model(shape(2, 64, 2, vocab_size=1000), 8, 64),
+}
+
+
+def network_of(model: Model):
+    """The network, untrained: the cost of a step does not depend on the weights."""
+    torch.manual_seed(SEED)
+    return BertForSequenceClassification(BertConfig(**model.options))
+
+
+def examples_of(model: Model, n: int) -> Examples:
+    """n pairs of random tokens, as long as ActivityNet's (log-normal, median 14 words a text)."""
+    draw = np.random.default_rng(0)
+    words = np.exp(draw.normal(np.log(14), 0.40, (2, n))).round().astype(int).clip(1)
+    lengths = (words.sum(0) + 3).clip(max=model.max_length)  # special tokens come to them
+    vocabulary = model.options.get("vocab_size", 30_522)
+    tokens = Ragged.of(draw.integers(5, vocabulary, lengths.sum()), lengths)
+    return Examples({"input_ids": tokens}, draw.integers(0, 2, n), np.arange(n), 0)
+
+
+class Classifies(classify.Paradigm):
+    """The paradigm classify over a given network and given tokens."""
+
+    def __init__(self, network):
+        self.network, self.width, self.padding = network, 2, PADDING
+        self.head = Head(["a", "b"], [0, 1], None)
+
+
+class Ours:
+    """Our loop, step by step: a call takes one step of learning."""
+
+    def __init__(self, model: Model, examples: Examples, precision: str, accelerator: Accelerator,
+                 compiled: bool = False):
+        self.examples, self.size, self.taken = examples, model.batch_size, 0
+        network, device = network_of(model), accelerator.device
+        paradigm, cuda = Classifies(network), device.type == "cuda"
+        memory = torch.cuda.get_device_properties(device).total_memory if cuda else 0
+        hardware = Hardware("", 1, torch.get_num_threads(), precision, True, cuda, memory)
+        training = TRAINING | {"compile": compiled, "max_length": model.max_length}
+        hardware.prepare(network, training)
+        groups = parameter_groups(network, training["weight_decay"])
+        optimizer = torch.optim.AdamW(groups, lr=1e-5, fused=True)
+        fits = tokens_that_fit(network, hardware, model.max_length)
+        network, optimizer = accelerator.prepare(network, optimizer)
+        self.learner = Learner(accelerator, paradigm, optimizer, network.train(), training, SEED,
+                               STEPS, precision, fits)
+        self.scorer = Scorer(accelerator, network, paradigm, Stop(None))
+
+    def __call__(self) -> None:
+        set_modes(deterministic=True)
+        epoch, step = divmod(self.taken, -(-len(self.examples) // self.size))
+        if step == 0:
+            self.batches = epoch_batches(self.examples.lengths, self.size, SEED, epoch)
+        self.learner.step(self.examples, self.batches[step], epoch, step, self.taken)
+        self.taken += 1
+
+    def score(self) -> None:
+        """Score all examples."""
+        set_modes(deterministic=True)
+        self.scorer.scores(self.examples)
+
+
+class Plain:
+    """The plain loop, step by step, over the same examples."""
+
+    def __init__(self, model: Model, examples: Examples, precision: str, accelerator: Accelerator):
+        self.device, self.precision = accelerator.device, precision
+        self.network = network_of(model).to(self.device).train()
+        self.optimizer = torch.optim.AdamW(self.network.parameters(), lr=2e-5, fused=True)
+        tokens = examples.fields["input_ids"]
+        ids = [torch.from_numpy(tokens.flat[start : start + length]).long()
+               for start, length in zip(tokens.starts, tokens.lengths)]
+        rows = list(zip(ids, examples.labels.tolist()))
+        options = {"batch_size": model.batch_size, "collate_fn": collate,
+                   "pin_memory": self.device.type == "cuda"}
+        self.in_order = DataLoader(rows, **options)
+        self.batches = chain.from_iterable(repeat(DataLoader(rows, shuffle=True, **options)))
+
+    def forward(self, batch: dict[str, torch.Tensor]):
+        """What the network says of a batch."""
+        batch = {name: part.to(self.device, non_blocking=True) for name, part in batch.items()}
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.precision == "bf16"):
+            return self.network(**batch)
+
+    def __call__(self) -> None:
+        set_modes(deterministic=False)
+        self.forward(next(self.batches)).loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), TRAINING["gradient_clip"])
+        self.optimizer.step()
+        self.optimizer.zero_grad()
+
+    def score(self) -> None:
+        """Read all examples and move the logits to the CPU."""
+        set_modes(deterministic=False)
+        self.network.eval()
+        with torch.inference_mode():
+            for batch in self.in_order:
+                self.forward(batch).logits.float().cpu()
+        self.network.train()
+
+
+def collate(rows: list[tuple[torch.Tensor, int]]) -> dict[str, torch.Tensor]:
+    """Rows padded to the longest of them; no token of theirs is 0."""
+    ids, labels = zip(*rows)
+    padded = pad_sequence(ids, batch_first=True)
+    return {"input_ids": padded, "attention_mask": (padded > 0).long(), "labels": torch.tensor(labels)}
+
+
+def set_modes(deterministic: bool) -> None:
+    """The modes of scripts/train/hardware.py, or torch's own."""
+    torch.use_deterministic_algorithms(deterministic)
+    torch.utils.deterministic.fill_uninitialized_memory = False
+    torch.backends.cuda.enable_cudnn_sdp(not deterministic)
+
+
+def clock_of(accelerator: Accelerator) -> Callable[[], float]:
+    """CPU seconds of this process; of a GPU the time by the clock, once it is done."""
+    def seconds() -> float:
+        torch.cuda.synchronize()
+        return time.perf_counter()
+
+    return seconds if accelerator.device.type == "cuda" else time.process_time
+
+
+def seconds_of(model: Model, n: int, precision: str, accelerator: Accelerator,
+               compiled: bool = False) -> dict[str, dict[str, float]]:
+    """Seconds of each loop to learn from n examples, and of each to score them.
+
+    compiled: also our loop with compiled graphs, which an epoch before makes.
+    """
+    examples, clock, steps = examples_of(model, n), clock_of(accelerator), -(-n // model.batch_size)
+    loops = {"ours": Ours(model, examples, precision, accelerator),
+             "plain": Plain(model, examples, precision, accelerator)}
+    readers = {name: loop.score for name, loop in loops.items()}
+    if compiled:
+        loops["compiled"] = Ours(model, examples, precision, accelerator, compiled=True)
+    learnt = in_turn(loops, steps, steps if compiled else 1, clock)
+    return {f"learning, {precision}": learnt,
+            f"scoring, ours in fp32, plain in {precision}": in_turn(readers, 1, 1, clock)}
 
 
 def main(given: argparse.Namespace) -> None:
     torch.set_num_threads(given.threads)
     torch.set_float32_matmul_precision("highest")
-    if given.model in MODELS:
-        model = MODELS[given.model]
-        model = Model(model.kind, model.options, given.batch_size, given.max_length)
-    else:
-        model = Model("", {}, given.batch_size, given.max_length, Path(given.model))
     accelerator = Accelerator(cpu=True)
-    examples, source = examples_of(model, given.pairs, given.examples)
-    plain = np.split(np.random.default_rng(0).permutation(len(examples)), range(given.batch_size, len(examples), given.batch_size))
-    ours = epoch_batches(examples.lengths, given.batch_size, 0, 0)
-    print(f"{given.model}, {len(examples)} examples of {examples.lengths.mean():.1f} tokens ({source}), batches of {given.batch_size}, "
-          f"{given.threads} thread(s), torch {torch.__version__}")
-    print(f"tokens computed, padding included: plain / ours {computed(examples.lengths, plain) / computed(examples.lengths, ours):.2f}")
-    for measure in (learning, scoring):
-        for precision in given.precisions:
-            print(measure(model, examples, precision, accelerator), flush=True)
+    print(f"{given.threads} thread(s), {given.examples} examples, torch {torch.__version__}")
+    for name, precision in product(given.models, given.precisions):
+        found = seconds_of(MODELS[name], given.examples, precision, accelerator)
+        for what, seconds in found.items():
+            print(f"{name}: {what}: {ratios(seconds, given.examples)}", flush=True)
 
 
 if __name__ == "__main__":
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--model", default="bert-base", help=f"{', '.join(MODELS)}, or a model's folder; default: %(default)s")
-    arguments.add_argument("--pairs", type=Path, help="Parquet with text_a and text_b; default: drawn lengths")
-    arguments.add_argument("--examples", type=int, default=1600, help="default: %(default)s")
-    arguments.add_argument("--batch-size", type=int, default=32, help="default: %(default)s")
-    arguments.add_argument("--max-length", type=int, default=128, help="default: %(default)s")
-    arguments.add_argument("--threads", type=int, default=1, help="default: %(default)s")
-    arguments.add_argument("--precisions", nargs="+", default=["fp32", "bf16"], choices=["fp32", "bf16"], help="default: both")
-    chosen = arguments.parse_args()
-    if chosen.model not in MODELS and not chosen.pairs:
-        arguments.error("a model's folder reads texts: name a file with --pairs")
-    main(chosen)
+    options = options_of(__doc__)
+    options.add_argument("--models", nargs="+", default=["minilm", "bert-base"], choices=MODELS)
+    options.add_argument("--examples", type=int, default=1600, help="default: %(default)s")
+    options.add_argument("--threads", type=int, default=1, help="default: %(default)s")
+    options.add_argument("--precisions", nargs="+", default=["fp32", "bf16"], choices=["fp32", "bf16"])
+    main(options.parse_args())

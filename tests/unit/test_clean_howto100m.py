@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.clean_howto100m import measured
+from benchmarks.measure import measured
 from scripts.clean.howto100m import VIDEOS, clean_batch, spaced, without_rolling
 from scripts.clean.howto100m_videos import Video, Videos, as_batch, texts_of
 from scripts.common.files import sha256_of

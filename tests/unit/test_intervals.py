@@ -167,13 +167,14 @@ def test_an_interval_stays_within_a_share_and_around_its_value():
     (30, 0.8, 1, True, 99), (30, 0.5, 5, False, 99), (100, 0.95, 3, False, 99)])
 def test_intervals_cover_what_they_say(groups, truth, seeds, f1, below):
     """By simulation (benchmarks/intervals.py has all of it): with few groups no less, with many no more than 95 of 100."""
-    _, (covered, width) = coverage(World(groups, truth, seeds), 250, 200, f1, before=False)
+    covered, width = coverage(World(groups, truth, seeds), 250, 200, f1)
     assert 91 <= covered <= below and width < 100
 
 
-def test_the_percentile_interval_covered_less():
-    """What the simulation must be able to see: the intervals of before fail in it."""
-    (covered, _), _ = coverage(World(5, 0.8, 1), 250, 200)
+def test_an_interval_that_is_too_narrow_covers_less(monkeypatch):
+    """What the simulation must be able to see."""
+    monkeypatch.setattr("scripts.common.intervals.student_t", lambda freedom: 1.5)
+    covered, _ = coverage(World(3, 0.8, 1), 250, 200)
     assert covered < 88
 
 
