@@ -1,6 +1,5 @@
 """Trained weights that are kept: as others load them, with a card; and a run that is scored by them, without training."""
 
-import hashlib
 import json
 import shutil
 
@@ -146,41 +145,3 @@ def test_an_adapter_is_kept_alone_or_merged(train, folder, tmp_path):
     said, _, _, again = train("third", "--keep", "best", "--merge-adapter", model="decoder", splits=("other", "val"), **LORA)
     assert ": train loss" not in said
     np.testing.assert_allclose(of(again, "val"), of(predictions, "val"), atol=1e-5)
-
-
-# ---- pushing
-
-@pytest.fixture
-def weights(tmp_path):
-    """A folder as training keeps it."""
-    folder = tmp_path / "weights"
-    folder.mkdir()
-    (folder / "README.md").write_text("card\n")
-    digest = hashlib.sha256(b"card\n").hexdigest()
-    (folder / "kept.json").write_text(json.dumps({"sha256": {"README.md": digest}}))
-    return folder
-
-
-def test_a_push_can_be_tried_dry(program, weights):
-    done = program("scripts.train.push", "--weights", weights, "--to", "me/mine", "--dry-run")
-    assert done.returncode == 0 and "1 files would go to huggingface.co/me/mine, private" in done.stderr and "README.md, 5 bytes" in done.stderr
-
-
-@pytest.mark.parametrize(("change", "said"), [
-    (lambda folder: (folder / "kept.json").unlink(), "no folder of kept weights; name one of results/train/kept/"),
-    (lambda folder: (folder / "kept.json").write_text("[]"), "kept.json: is damaged"),
-    (lambda folder: (folder / "README.md").write_text("other"), "README.md: is not as training wrote it"),
-    (lambda folder: (folder / "README.md").unlink(), "README.md: is not as training wrote it"),
-    (lambda folder: None, "me/mine: could not be written"),
-])
-def test_what_cannot_be_pushed_is_told(program, weights, change, said):
-    change(weights)
-    done = program("scripts.train.push", "--weights", weights, "--to", "me/mine", HF_ENDPOINT="http://127.0.0.1:9", HF_TOKEN="none",
-                   HF_HUB_OFFLINE="0")
-    last = done.stderr.splitlines()[-1]
-    assert done.returncode == 1 and last.startswith("error: ") and said in last and "Traceback" not in done.stderr, done.stderr
-
-
-def test_a_name_that_is_no_repository(program, weights):
-    done = program("scripts.train.push", "--weights", weights, "--to", "mine")
-    assert done.returncode == 2 and "'mine' is not ORG/NAME" in done.stderr
