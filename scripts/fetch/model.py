@@ -19,12 +19,13 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre
 from scripts.common.kinds import is_decoder
 from scripts.common.manifest import write_manifest
 from scripts.common.models import DEFAULT_FILES, STAGES, kind_of
-from scripts.common.program import UserError, execute, log, parser
+from scripts.common.program import UserError, execute
 from scripts.common.schemas import check_entry
-from scripts.fetch.download import MIRROR_HELP, check_mirror, download, hand_over, read_entry
-from scripts.fetch.hub import hub_file
-from scripts.fetch.model_files import WrongFiles, check_architecture, check_scratch
-from scripts.fetch.pretrained import bring_pretrained
+from scripts.fetch.download import add_partial, check_mirror, download, fetch_parser, finish, read_entry
+from scripts.fetch.hub import hub_model
+from scripts.fetch.model_files import WrongFiles, check_architecture, check_tokenizer, own_config, read_object
+from scripts.fetch.pretrained import bring_pretrained, origin_of
+from scripts.fetch.web import short
 
 SENTINEL = "<extra_id_0>"  # what T5 has in a mask's place
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -71,14 +72,14 @@ def released_pieces(name: str, wanted: dict, pin: str, partial: Path, mirror: st
     """The tokenizer of a released SentencePiece model of T5."""
     from transformers import T5Tokenizer  # takes a second, and only these models need it
 
-    file = hub_file(name, wanted["file"], wanted["hub"], wanted["revision"], wanted["sha256"], pin, partial, mirror)
+    file = hub_model(name, wanted, pin, partial, mirror).bring(wanted["file"])
     named = partial / "spiece" / "spiece.model"  # the name by which it is known
     named.parent.mkdir(exist_ok=True)
     shutil.copyfile(file, named)
     try:
         return T5Tokenizer.from_pretrained(named.parent).backend_tokenizer
     except Exception as error:  # of several kinds, which differ between versions of transformers
-        raise UserError(f"{name}: {wanted['file']} is no SentencePiece model of T5 ({' '.join(str(error).split())[:200]}); get "
+        raise UserError(f"{name}: {wanted['file']} is no SentencePiece model of T5 ({short(error)}); get "
                         "the right file") from error
 
 
@@ -135,45 +136,40 @@ def write_esim(name: str, entry: dict, pin: str, folder: Path, fetched: Path, mi
     return {"config.json": config} | files
 
 
+def bring(name: str, entry: dict, pin: str, partial: Path, fetched: Path, mirror: str | None) -> dict[str, Path]:
+    """Bring or write the files of a model; {name: place under `partial`}. fetched: the folder of the models that are fetched."""
+    kind = kind_of(entry)
+    if kind == "esim":
+        return write_esim(name, entry, pin, partial, fetched, mirror)
+    if kind != "init":
+        return bring_pretrained(origin_of(name, entry, pin, partial, mirror), partial)
+    files = write_scratch(name, entry, pin, partial, mirror)
+    check_tokenizer(name, files, partial / "check", own_config(name, read_object(name, "config.json", files["config.json"])))
+    return files
+
+
 def main(given: argparse.Namespace) -> None:
-    mirror = check_mirror(given.mirror)
-    entry = read_entry("model", given.model, given.models)
-    check_entry("models", given.model, {given.model: entry})
-    partial = given.partial / "models" / given.model
-    kind, pin = kind_of(entry), given.place or f"{given.models} ({given.model})"
+    mirror, name = check_mirror(given.mirror), given.model
+    entry = read_entry(name, given.models)
+    check_entry("models", name, {name: entry})
+    kind, partial = kind_of(entry), given.partial / "models" / name
     if kind in STAGES:
-        raise UserError(f"{given.model}: is made by {'an' if kind == 'mlm' else 'a'} {kind.upper()} stage, not fetched; `snakemake train` makes it")
+        raise UserError(f"{name}: is made by {'an' if kind == 'mlm' else 'a'} {kind.upper()} stage, not fetched; `snakemake train` makes it")
     partial.mkdir(parents=True, exist_ok=True)
     try:
-        if kind == "init":
-            files = write_scratch(given.model, entry, pin, partial, mirror)
-            check_scratch(given.model, files, partial / "check")
-        elif kind == "esim":
-            files = write_esim(given.model, entry, pin, partial, given.output.parent, mirror)
-        else:
-            files = bring_pretrained(given.model, entry, pin, partial, mirror)
+        files = bring(name, entry, given.place or f"{given.models} ({name})", partial, given.output.parent, mirror)
     except WrongFiles:
         shutil.rmtree(partial, ignore_errors=True)  # so that the next fetch brings the files anew
         raise
-    hand_over({place: given.output / name for name, place in files.items()})
-    shutil.rmtree(partial, ignore_errors=True)
-    size = sum((given.output / name).stat().st_size for name in files)
+    finish(name, files, given.output, partial)
     if given.manifest:
         write_manifest(given.output, list(files), given.manifest)
-    log.info("%s: %s files, %s bytes, in %s", given.model, len(files), f"{size:,}", given.output)
 
 
 def arguments() -> argparse.ArgumentParser:
-    program = parser(__doc__)
-    program.add_argument("--model", required=True, metavar="NAME", help="an entry of MODELS")
-    program.add_argument("--models", type=Path, default=Path("resources/models.yaml"), metavar="FILE",
-                         help="default: %(default)s")
-    program.add_argument("--place", metavar="TEXT", help="what to call the place of the entry in messages; default: MODELS (NAME)")
-    program.add_argument("--output", type=Path, required=True, help="the folder, results/fetch/models/NAME")
-    program.add_argument("--manifest", type=Path, metavar="FILE", help="also write down there which files came, as scripts.common.manifest does")
-    program.add_argument("--mirror", default="", metavar="PLACE", help=MIRROR_HELP)
-    program.add_argument("--partial", type=Path, default=Path("results/fetch/.partial"), metavar="DIR",
-                         help="where unfinished downloads are kept; default: %(default)s")
+    program = fetch_parser(__doc__, "model", "the folder, results/fetch/models/NAME")
+    program.add_argument("--manifest", type=Path, metavar="FILE", help="also write there which files came, as scripts.common.manifest does")
+    add_partial(program)
     return program
 
 

@@ -5,14 +5,14 @@ Weights are judged by the headers of their files, which tell names, types and sh
 
 import difflib
 import json
-import re
 import shutil
 from pathlib import Path
 
 from scripts.common.kinds import reads_text
 from scripts.common.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG
-from scripts.common.program import UserError
+from scripts.common.program import UserError, cut
 from scripts.common.special_tokens import give_padding, token_beyond
+from scripts.fetch.web import short
 
 INSTEAD = "get the right file, or take another model"
 NUMBERS = ("vocab_size", "hidden_size", "num_hidden_layers")  # which every model of text has
@@ -27,21 +27,16 @@ class WrongFiles(UserError):
     """What came is no model that training can load."""
 
 
-def short(error: Exception) -> str:
-    return " ".join(str(error).split())[:200]
-
-
 def read_object(name: str, file: str, place: Path) -> dict:
-    """A JSON object, whose keys stand once each. Raises WrongFiles for anything else."""
+    """A JSON object without a key that stands twice. Raises WrongFiles for anything else."""
 
-    def once(pairs: list[tuple]) -> dict:
-        keys = [key for key, _ in pairs]
-        if twice := [key for key in keys if keys.count(key) > 1]:
-            raise ValueError(f"{twice[0][:100]} stands there twice")
+    def unique(pairs: list[tuple]) -> dict:
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("a key stands twice")
         return dict(pairs)
 
     try:
-        content = json.loads(place.read_text(encoding="utf-8"), object_pairs_hook=once)
+        content = json.loads(place.read_text(encoding="utf-8"), object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:
         raise WrongFiles(f"{name}: {file} is not JSON ({short(error)}); {INSTEAD}") from error
     if not isinstance(content, dict):
@@ -51,11 +46,12 @@ def read_object(name: str, file: str, place: Path) -> dict:
 
 def refuse_code(name: str, file: str, content) -> None:
     """Raise WrongFiles where a configuration, or one inside it, asks for code of its own repository."""
-    inner = content.values() if isinstance(content, dict) else content if isinstance(content, list) else []
-    if isinstance(content, dict) and "auto_map" in content:
-        raise WrongFiles(f"{name}: {file} has auto_map, so the model needs code from its own repository, which is never "
-                        "run here: take a model that transformers knows")
-    for value in inner:
+    if isinstance(content, dict):
+        if "auto_map" in content:
+            raise WrongFiles(f"{name}: {file} has auto_map, so the model needs code from its own repository, which is never "
+                             "run here: take a model that transformers knows")
+        content = list(content.values())
+    for value in content if isinstance(content, list) else []:
         refuse_code(name, file, value)
 
 
@@ -111,20 +107,21 @@ def own_config(name: str, content: dict):
     or a kind that nothing here reads."""
     refuse_code(name, CONFIG, content)
     if quantised := content.get("quantization_config") or content.get("quantization"):
-        told = quantised if isinstance(quantised, dict) else {}
-        method, base = str(told.get("quant_method") or "some way")[:50], str(content.get("_name_or_path") or "")
-        base = f", {base}" if re.fullmatch(r"[\w.-]{1,100}/[\w.-]{1,100}", base) else ""
-        raise WrongFiles(f"{name}: {CONFIG} says that its weights are quantised ({method}), which only a library of their own reads: take the "
-                        f"model that they were made from{base} (`base_model` on its page)")
+        raise WrongFiles(f"{name}: {CONFIG} says that its weights are quantised ({cut(str(quantised))}), which only a library of their own "
+                         "reads: take the model that they were made from (`base_model` on its page)")
     if inside := [key for key in OF_OTHER_MEDIA if key in content]:
-        kind = str(content.get("model_type"))[:100]
-        raise WrongFiles(f"{name}: {CONFIG} has {inside[0]}, so it is a model of images or sounds beside text ({kind}), "
-                        "which is not read here: take a model of text alone")
+        raise WrongFiles(f"{name}: {CONFIG} has {inside[0]}, so it is a model of images or sounds beside text "
+                         f"({str(content.get('model_type'))[:100]}), which is not read here: take a model of text alone")
     config = read_config(name, CONFIG, content)
     if not reads_text(config.model_type):
-        raise WrongFiles(f"{name}: a {config.model_type} model is neither an encoder that fills masks, an encoder-decoder nor a decoder of "
-                         "text, so no method can ask it; take another model")
+        raise no_language_model(name, config)
     return config
+
+
+def no_language_model(name: str, config) -> WrongFiles:
+    """What to say of a model that no method can ask."""
+    return WrongFiles(f"{name}: a {config.model_type} model is neither an encoder that fills masks, an encoder-decoder nor a decoder of "
+                      "text, so no method can ask it; take another model")
 
 
 def read_headers(name: str, files: dict[str, Path]) -> dict[str, list[int]]:
@@ -193,7 +190,7 @@ def check_tensors(name: str, files: dict[str, Path], config, network) -> None:
         raise WrongFiles(f"{name}: the weights lack {len(lost)} of those that {CONFIG} promises, {lost[0][:100]} first; {INSTEAD}")
 
 
-def placed(files: dict[str, Path], folder: Path) -> None:
+def copy_files(files: dict[str, Path], folder: Path) -> None:
     """Copy files to a folder of their own, under their names; what was there goes."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -213,7 +210,7 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
     except Exception as error:  # tokenizers raises nothing narrower
         raise WrongFiles(f"{name}: tokenizer.json is no tokenizer ({short(error)}); get the right file, or write it "
                         "with AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)") from error
-    placed(files, folder)
+    copy_files(files, folder)
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
         tokenizer(PROBE, PROBE)
@@ -227,11 +224,3 @@ def check_tokenizer(name: str, files: dict[str, Path], folder: Path, config) -> 
         token, number = beyond
         raise WrongFiles(f"{name}: its tokenizer makes token {number:,} ({token[:50]}), but the model has "
                         f"{config.vocab_size:,} (vocab_size in config.json, counted from 0): {INSTEAD}")
-
-
-def check_scratch(name: str, files: dict[str, Path], folder: Path) -> None:
-    """Raise WrongFiles unless the configuration and tokenizer of a model without weights are such that training can load them.
-
-    files: {name: place}; folder: one that may be written to, and is gone afterwards.
-    """
-    check_tokenizer(name, files, folder, own_config(name, read_object(name, CONFIG, files[CONFIG])))

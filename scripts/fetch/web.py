@@ -1,37 +1,30 @@
 """Bring one http(s) URL into a file: bounded in size and time, and continued where an earlier try ended.
 
-Pieces of two versions of a file are never joined: a piece is continued only if the server says, by ETag or date, that
-the file is still the same. Whatever is waited for is said, and nothing is waited for longer than is stated here.
+Pieces of two versions of a file are never joined. A piece is continued only if the server says, by ETag or date, that the
+file is still the same. Every wait is logged, and none is longer than is stated here.
 """
 
-import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import requests
 import urllib3
-from requests.adapters import HTTPAdapter
 from tqdm import tqdm
-from urllib3.util import Retry
 
-from scripts.common.files import whole
 from scripts.common.program import UserError, log
 
 CHUNK = 1 << 16  # bytes; what a cut connection loses at most
 TIMEOUT = (10, 20)  # seconds to connect, seconds without a byte
 SLOWEST, WINDOW = 1_000, 60  # bytes a second, measured over so many seconds: what is slower counts as no byte
-TRIES, STALLS = 5, 3  # without progress, at one place; those of them that were silent
+TRIES = 4  # without progress, at one place
 BACKOFF = 0.3  # seconds; doubled with every try
 LONGEST_WAIT = 120  # seconds that a busy server may ask for
-MOST = 20_000_000_000  # bytes of a file whose size is declared by its server alone
-UNTOLD = 1_000_000_000  # bytes of a file whose size nobody declares
+MOST = 20_000_000_000  # bytes of a file whose size only its server declares
+UNDECLARED = 1_000_000_000  # bytes of a file whose size nobody declares
 BUSY = {429, 500, 502, 503, 504}
 
 
@@ -48,14 +41,11 @@ class TooLarge(Exception):
 
 
 class Cut(Exception):
-    """A try ended before the file did; the text says why.
+    """A try ended before the file did; the text says why. wait: seconds that the server asks for."""
 
-    wait: seconds that the server asks for; stalled: it was silent.
-    """
-
-    def __init__(self, why: str, wait: float | None = None, stalled: bool = False):
+    def __init__(self, why: str, wait: float | None = None):
         super().__init__(why)
-        self.wait, self.stalled = wait, stalled
+        self.wait = wait
 
 
 class Session(requests.Session):
@@ -71,96 +61,123 @@ class Session(requests.Session):
 
 
 def session() -> Session:
-    """A session that connects twice at most and asks for bytes as they are; other tries are counted by `transfer`."""
+    """A session that asks for bytes as they are, and tries nothing twice: `transfer` does."""
     web = Session()
     web.max_redirects = 5
     web.headers.update({"User-Agent": "timestride", "Accept-Encoding": "identity"})
-    retry = Retry(connect=1, read=False, redirect=False, status=False, backoff_factor=BACKOFF,
-                  respect_retry_after_header=False)
-    for scheme in ("http://", "https://"):
-        web.mount(scheme, HTTPAdapter(max_retries=retry))
     return web
 
 
-def progress_bar(name: str, done: int, total: int | None) -> tqdm:
-    return tqdm(desc=name, initial=done, total=total, unit="B", unit_scale=True, disable=None)
+def short(error: Exception) -> str:
+    """The beginning of an error's text, in one line."""
+    return " ".join(str(error).split())[:200]
 
 
-@contextmanager
-def named(path: Path) -> Iterator[None]:
-    """Where writing fails, the error names the file that was written."""
+def check_room(name: str, needed: dict[Path, int]) -> None:
+    """Raise UserError where a disk is too small, before hours are spent on filling it.
+
+    needed: {folder, which may not be there yet: bytes}.
+    """
+    disks: dict[int, list] = {}
+    for folder, size in needed.items():
+        place = next(place for place in (folder.resolve(), *folder.resolve().parents) if place.exists())
+        disks.setdefault(place.stat().st_dev, [place, 0])[1] += size
+    for place, size in disks.values():
+        free = shutil.disk_usage(place).free
+        if size > free:
+            raise UserError(
+                f"no space left on the device of {place}: {name} needs {size:,} bytes more, and {free:,} are free: free some, "
+                "or name a folder on another disk (--directory, or HF_HOME for the cache of the hub), then give the same "
+                "command again; what has come is kept")
+
+
+# ---- Writing
+
+def write(pieces: Iterable[bytes], target: Path, name: str, done: int, total: int | None, most: int) -> None:
+    """Append the pieces to `target`, which has `done` of `total` bytes. Raises TooLarge beyond `most` bytes in all."""
     try:
-        yield
+        with (open(target, "ab") as opened,
+              tqdm(desc=name, initial=done, total=total, unit="B", unit_scale=True, disable=None) as bar):
+            for piece in pieces:
+                done += len(piece)
+                if done > most:
+                    raise TooLarge(most)
+                opened.write(piece)
+                bar.update(len(piece))
     except OSError as error:
-        if error.filename is None:
-            error.filename = str(path)
+        error.filename = error.filename or str(target)
         raise
 
 
-def check_room(path: Path, name: str, needed: int) -> None:
-    """Say that the device is too full before hours are spent on filling it. Raises UserError."""
-    free = shutil.disk_usage(path.parent).free
-    if needed > free:
-        raise UserError(f"no space left on the device while writing {path}: {name} needs {needed:,} bytes more, and "
-                        f"{free:,} are free; free some, then give the same command again: what has come is kept")
+def copy(place: Path, part: Path, name: str, most: int | None) -> None:
+    """Copy a local file to `part`, up to `most` bytes. Raises NotThere, TooLarge."""
+    if not place.is_file():
+        raise NotThere("no such file")
+    with open(place, "rb") as opened:
+        size, bound = os.fstat(opened.fileno()).st_size, MOST if most is None else most
+        if size > bound:
+            raise TooLarge(bound)
+        part.unlink(missing_ok=True)
+        check_room(name, {part.parent: size})
+        write(iter(lambda: opened.read(CHUNK), b""), part, name, 0, size, bound)
 
 
-def _validator(answer: requests.Response) -> str | None:
-    """What tells this version of a file from another: a strong ETag, else its date; None where nothing does."""
-    tag = answer.headers.get("ETag")
-    if _encoded(answer):
-        return None  # the bytes kept are not the bytes that Range counts
-    return tag if tag and not tag.startswith("W/") else answer.headers.get("Last-Modified")
+# ---- Transfers
+
+def note_of(part: Path) -> Path:
+    """The file beside an unfinished download that says of which version of the file it is a piece."""
+    return part.with_suffix(".version")
 
 
-def _encoded(answer: requests.Response) -> bool:
+def _is_packed(answer: requests.Response) -> bool:
     return answer.headers.get("Content-Encoding", "identity").lower() != "identity"
 
 
-def _kept(part: Path) -> tuple[int, str | None]:
-    """How many bytes an earlier try left in `part`, and the version of the file that they are a piece of."""
-    try:
-        validator = json.loads(part.with_suffix(".json").read_text(encoding="utf-8"))["validator"]
-        return (part.stat().st_size, validator) if validator else (0, None)
-    except (FileNotFoundError, ValueError, TypeError, KeyError):
-        return 0, None
+def _version(answer: requests.Response) -> str:
+    """What distinguishes this version of a file from another: a strong ETag, else its date; empty where nothing does."""
+    if _is_packed(answer):
+        return ""  # the bytes in the file are not the bytes that Range counts
+    tag = answer.headers.get("ETag", "W/")
+    return answer.headers.get("Last-Modified", "") if tag.startswith("W/") else tag
 
 
-def _wait_asked(answer: requests.Response) -> float | None:
-    """Seconds that `Retry-After` asks to wait, be it a number or a date; None where it says nothing that can be read."""
-    asked = answer.headers.get("Retry-After", "").strip()
-    if asked.isdecimal():
-        return float(asked)
+def _piece(part: Path) -> tuple[int, str]:
+    """How many bytes an earlier try left in `part`, and the version of the file that they belong to."""
+    if not part.exists() or not note_of(part).exists():
+        return 0, ""
+    version = note_of(part).read_text(encoding="latin-1").strip()
+    return (part.stat().st_size, version) if version.isprintable() and version else (0, "")
+
+
+def _wait(answer: requests.Response) -> float | None:
+    """Seconds that `Retry-After` asks to wait; None where it says nothing that can be read."""
     try:
-        then = parsedate_to_datetime(asked)
-        then = then if then.tzinfo else then.replace(tzinfo=UTC)
-        return max(0.0, (then - datetime.now(UTC)).total_seconds())
-    except (ValueError, OverflowError):
+        return urllib3.Retry().get_retry_after(answer.raw)
+    except (urllib3.exceptions.InvalidHeader, ValueError, OverflowError):
         return None
 
 
-def _check_answer(answer: requests.Response, done: int, validator: str | None, part: Path) -> None:
-    """Raise unless the answer is the file (200), or goes on exactly where `part` ends, in the same version of it (206)."""
+def _check_answer(answer: requests.Response, done: int, version: str, part: Path) -> None:
+    """Raise unless the answer is the file (200), or goes on where `part` ends, in the same version of it (206)."""
     status = answer.status_code
     if status in (401, 403, 404, 410):
         raise NotThere(f"HTTP {status}")
     if status in BUSY:
-        wait = _wait_asked(answer)
+        wait = _wait(answer)
         if wait is not None and wait > LONGEST_WAIT:
-            raise NoAnswer(f"HTTP {status}: it asks to be left alone for {wait:,.0f} s, and {LONGEST_WAIT} s are waited "
-                           "at most; try again later")
+            raise NoAnswer(f"HTTP {status}: it asks to wait for {wait:,.0f} s, more than {LONGEST_WAIT} s; try again later")
         raise Cut(f"the server is busy (HTTP {status})", wait)
-    continues = (done > 0 and validator is not None and _validator(answer) == validator
+    continues = (done > 0 and _version(answer) == version
                  and answer.headers.get("Content-Range", "").startswith(f"bytes {done}-"))
     if status == 416 or status == 206 and not continues:
         part.unlink(missing_ok=True)
-        raise Cut("the piece kept does not fit what the server has now")
+        raise Cut("the piece that an earlier try left does not fit what the server has now")
     if status not in (200, 206):
         raise NoAnswer(f"HTTP {status}")
 
 
 def _pieces(answer: requests.Response) -> Iterator[bytes]:
-    """The bytes, decoded, as they come. Raises Cut where they stop coming, or nearly."""
+    """The bytes, unpacked, as they come. Raises Cut where they stop coming, or nearly."""
     since, count = time.monotonic(), 0
     try:
         while piece := answer.raw.read1(CHUNK, decode_content=True):
@@ -168,104 +185,61 @@ def _pieces(answer: requests.Response) -> Iterator[bytes]:
             count += len(piece)
             if (passed := time.monotonic() - since) >= WINDOW:
                 if count < SLOWEST * passed:
-                    raise Cut(f"fewer than {SLOWEST:,} bytes a second came for {passed:.0f} s", stalled=True)
+                    raise Cut(f"fewer than {SLOWEST:,} bytes a second came for {passed:.0f} s")
                 since, count = time.monotonic(), 0
     except urllib3.exceptions.ReadTimeoutError:
-        raise Cut(f"no byte came for {TIMEOUT[1]} s", stalled=True) from None
+        raise Cut(f"no byte came for {TIMEOUT[1]} s") from None
     except (urllib3.exceptions.HTTPError, ConnectionError, ValueError):
         raise Cut("the connection ended early") from None
 
 
 def _request(web: requests.Session, url: str, part: Path, name: str, most: int | None) -> None:
-    """One request that adds the missing bytes to `part`, or writes it anew.
-
-    `part` has a note beside it with the version of the file it is a piece of. Raises NoAnswer, NotThere, TooLarge, Cut.
-    """
-    done, validator = _kept(part)
-    headers = {"Range": f"bytes={done}-", "If-Range": validator} if done and validator else {}
+    """One request that adds the missing bytes to `part`, or writes it anew. Raises NoAnswer, NotThere, TooLarge, Cut."""
+    done, version = _piece(part)
+    headers = {"Range": f"bytes={done}-", "If-Range": version} if done else {}
     try:
         answer = web.get(url, headers=headers, stream=True, timeout=TIMEOUT)
-    except requests.ReadTimeout:
-        raise Cut(f"no answer came for {TIMEOUT[1]} s", stalled=True) from None
-    except requests.TooManyRedirects:
-        raise NoAnswer(f"it redirects more than {web.max_redirects} times") from None
+    except (requests.ConnectionError, requests.Timeout) as error:
+        raise Cut(f"no answer ({type(error).__name__})") from None
     except requests.RequestException as error:
-        if error.args and isinstance(error.args[0], urllib3.exceptions.ProtocolError):
-            raise Cut("the connection ended before an answer") from None
-        raise NoAnswer(f"no answer ({type(error).__name__})") from error
+        raise NoAnswer(f"no answer ({type(error).__name__}: {short(error)})") from error
     with answer:
-        _check_answer(answer, done, validator, part)
+        _check_answer(answer, done, version, part)
         if answer.status_code == 206:
             log.info("%s: going on after %s bytes", name, f"{done:,}")
         else:
             done = 0
             part.unlink(missing_ok=True)  # first: a note must never stand beside another version's bytes
-            with whole(part.with_suffix(".json")) as note:
-                note.write_text(json.dumps({"url": url, "validator": _validator(answer)}), encoding="utf-8")
+            note_of(part).write_text(_version(answer), encoding="latin-1")
         length = answer.headers.get("Content-Length", "")
-        total = done + int(length) if length.isdecimal() and not _encoded(answer) else None
-        bound = most if most is not None else MOST if total is not None else UNTOLD
+        total = done + int(length) if length.isdecimal() and len(length) < 20 and not _is_packed(answer) else None
+        bound = most if most is not None else MOST if total is not None else UNDECLARED
         if (total or 0) > bound:
             raise TooLarge(bound)
-        check_room(part, name, (total or done) - done)
-        _write(_pieces(answer), part, name, done, total, bound)
+        check_room(name, {part.parent: (total or done) - done})
+        write(_pieces(answer), part, name, done, total, bound)
     if total is not None and part.stat().st_size != total:
         raise Cut("the connection ended early")
 
 
-def _write(pieces: Iterator[bytes], part: Path, name: str, done: int, total: int | None, bound: int) -> None:
-    """Append the pieces to `part`, up to `bound` bytes in all."""
-    with named(part), open(part, "ab") as target, progress_bar(name, done, total) as bar:
-        for piece in pieces:
-            done += len(piece)
-            if done > bound:
-                raise TooLarge(bound)
-            target.write(piece)
-            bar.update(len(piece))
-
-
 def transfer(web: requests.Session, url: str, part: Path, name: str, most: int | None) -> None:
-    """Bring `url` into `part`, with as many requests as cut connections need while there is progress.
+    """Bring `url` to `part`, with as many requests as cut connections need while there is progress.
 
     most: bytes that the file may have; None: unknown. Raises NoAnswer, NotThere, TooLarge.
     """
-    furthest, tries, stalls = 0, 0, 0
+    furthest, tries = 0, 0
     while True:
         try:
             return _request(web, url, part, name, most)
         except Cut as cut:
             size = part.stat().st_size if part.exists() else 0
-            if size >= furthest + CHUNK:
-                furthest, tries, stalls = size, 0, 0
-            else:
-                tries, stalls = tries + 1, stalls + cut.stalled
-            if TRIES == tries or STALLS == stalls:
+            furthest, tries = (size, 0) if size >= furthest + CHUNK else (furthest, tries + 1)
+            if tries == TRIES:
                 raise NoAnswer(f"{cut} {tries} times at {size:,} bytes") from cut
             wait = BACKOFF * 2**tries if cut.wait is None else cut.wait
             log.info("%s: %s, at %s bytes; trying again in %.1f s", name, cut, f"{size:,}", wait)
             time.sleep(wait)
         except TooLarge:
             part.unlink(missing_ok=True)
-            part.with_suffix(".json").unlink(missing_ok=True)
-            raise
-
-
-def copy(place: Path, part: Path, name: str, most: int | None) -> None:
-    """Copy a local file into `part` as a stream, up to `most` bytes. Raises NoAnswer, NotThere, TooLarge."""
-    if not place.is_file():
-        raise NotThere("no such file")
-    try:
-        opened = open(place, "rb")
-    except PermissionError:
-        raise NoAnswer("may not be read") from None
-    with opened as source:
-        size, bound = os.fstat(source.fileno()).st_size, MOST if most is None else most
-        if size > bound:
-            raise TooLarge(bound)
-        part.unlink(missing_ok=True)
-        check_room(part, name, size)
-        try:
-            _write(iter(lambda: source.read(CHUNK), b""), part, name, 0, size, bound)
-        except BaseException:  # it is copied anew each time, so that what is here would only take space
-            part.unlink(missing_ok=True)
+            note_of(part).unlink(missing_ok=True)
             raise

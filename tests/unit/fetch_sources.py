@@ -39,38 +39,33 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
+    """A step is the name of a method below, with its argument, or words that change a plain answer."""
+
     def do_GET(self):
         server, ranged = self.server, self.headers.get("Range")
         server.asked.append((self.path, ranged, self.headers.get("If-Range")))
-        step = server.script.pop(0) if server.script else "serve"
+        step = server.script.pop(0) if server.script else ""
         content = server.files.get(self.path)
-        if hasattr(self, f"do_{step.split()[0]}"):
-            return getattr(self, f"do_{step.split()[0]}")(content, step.partition(" ")[2])
+        if hasattr(self, f"do_{step.split(' ')[0]}"):
+            return getattr(self, f"do_{step.split(' ')[0]}")(content or BODY, step.partition(" ")[2])
         if step == "busy" or content is None:
-            self.send_response(503 if step == "busy" else 404)
-            self.send_header("Content-Length", "0")
-            return self.end_headers()
+            return self.begin(503 if step == "busy" else 404, Content_Length="0")
         tag = f'"{sha256(content)[:8]}"'
-        first = int(ranged[6:-1]) if ranged and step != "ignore range" else 0
-        if self.headers.get("If-Range") != tag and step != "ignore if-range":
+        first = int(ranged[6:-1]) if ranged and "no ranges" not in step else 0
+        if self.headers.get("If-Range") != tag and "no conditions" not in step:
             first = 0
         if first >= len(content):
-            self.send_response(416)
-            self.send_header("Content-Length", "0")
-            return self.end_headers()
-        self.send_response(206 if first else 200)
-        if first:
-            self.send_header("Content-Range", f"bytes {first}-{len(content) - 1}/{len(content)}")
-        self.send_header("ETag", tag)
-        self.send_header("Content-Length", str(len(content) - first))
-        self.end_headers()
-        self.wfile.write(content[first:CUT] if step == "cut" else content[first:])
-        self.close_connection = True
+            return self.begin(416, Content_Length="0")
+        headers = {"ETag": None if "no version" in step else tag, "Content-Length": None if "no length" in step else str(len(content) - first),
+                   "Content-Range": f"bytes {first}-{len(content) - 1}/{len(content)}" if first else None}
+        self.begin(206 if first else 200, **headers)
+        self.wfile.write(content[first:CUT] if "cut" in step else content[first:])
 
-    def begin(self, status: int, **headers: str) -> None:
+    def begin(self, status: int, **headers: str | None) -> None:
         self.send_response(status)
         for name, value in headers.items():
-            self.send_header(name.replace("_", "-"), value)
+            if value is not None:
+                self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         self.close_connection = True
 
@@ -80,17 +75,20 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_redirect(self, _, target):
         self.begin(302, Location=target, Content_Length="0")
 
-    def do_length(self, _, told):
-        """Tells a length, and sends a little."""
-        self.begin(200, Content_Length=told)
+    def do_length(self, _, declared):
+        """Declares a length, and sends a little."""
+        self.begin(200, Content_Length=declared)
         self.wfile.write(bytes(1000))
 
-    def do_endless(self, *_):
-        """Sends until nobody listens, as old servers do: to the end of the connection."""
-        self.begin(200, ETag='"1"')
+    def do_endless(self, _, what):
+        """Sends bytes, or headers, until nobody listens: to the end of the connection."""
+        if what == "headers":
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        else:
+            self.begin(200, ETag='"1"')
         try:
             while self.server.sent < 200_000_000:
-                self.server.sent += self.wfile.write(bytes(100_000))
+                self.server.sent += self.wfile.write(b"X-More: 1\r\n" * 10_000)
         except OSError:
             pass
 
@@ -98,20 +96,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
         content = gzip.compress(bytes(50_000_000))
         self.begin(200, Content_Encoding="gzip", Content_Length=str(len(content)))
         self.wfile.write(content)
-
-    def do_bare(self, content, cut):
-        """Knows no versions: ranges are answered, without ETag or date."""
-        first = int(self.headers["Range"][6:-1]) if self.headers.get("Range") else 0
-        headers = {"Content_Range": f"bytes {first}-{len(content) - 1}/{len(content)}"} if first else {}
-        self.begin(206 if first else 200, Content_Length=str(len(content) - first), **headers)
-        self.wfile.write(content[first:CUT] if cut else content[first:])
-
-    def do_forget(self, content, _):
-        """Goes on in another version, and does not say which."""
-        first = int(self.headers["Range"][6:-1])
-        self.begin(206, Content_Length=str(len(content) - first),
-                   Content_Range=f"bytes {first}-{len(content) - 1}/{len(content)}")
-        self.wfile.write(content[first:])
 
     def do_silent(self, *_):
         """Accepts, and says nothing."""
@@ -129,12 +113,6 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b"x")
             if self.server.silence.wait(0.03):
                 break
-
-    def do_unsized(self, content, _):
-        first = int(self.headers["Range"][6:-1]) if self.headers.get("Range") else 0
-        headers = {"Content_Range": f"bytes {first}-{len(content) - 1}/{len(content)}"} if first else {}
-        self.begin(206 if first else 200, ETag='"1"', **headers)
-        self.wfile.write(content[first:])
 
     def log_message(self, *_):
         pass

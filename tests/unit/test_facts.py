@@ -36,18 +36,18 @@ def bert(kind=transformers.BertForMaskedLM, **changed):
     return kind(transformers.BertConfig(**SMALL | changed))
 
 
-def told(tmp_path: Path, entry: dict, mirror: Path | str = "") -> dict:
+def read(tmp_path: Path, entry: dict, mirror: Path | str = "") -> dict:
     """The facts of an entry, as the program writes them."""
     (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": entry}))
     facts.main(facts.arguments().parse_args([
         "--model", "mine", "--models", str(tmp_path / "models.yaml"), "--place", "`model:` of the configuration (mine)", "--mirror", str(mirror),
-        "--root", str(tmp_path), "--fetched", str(tmp_path / "fetched"), "--partial", str(tmp_path / "partial"), "--output", str(tmp_path / "mine.json")]))
+        "--root", str(tmp_path), "--fetched", str(tmp_path / "fetched"), "--output", str(tmp_path / "mine.json")]))
     return json.loads((tmp_path / "mine.json").read_text())
 
 
 def refused(tmp_path: Path, entry: dict, mirror: Path | str = "") -> str:
     with pytest.raises(UserError) as error:
-        told(tmp_path, entry, mirror)
+        read(tmp_path, entry, mirror)
     assert "\n" not in str(error.value) and not (tmp_path / "mine.json").exists()
     return str(error.value)
 
@@ -76,7 +76,7 @@ def test_kinds_and_sizes(tmp_path, network, kind, abilities):
     folder = saved(tmp_path / "model", whole)
     config = json.loads((folder / "config.json").read_text()) | {"architectures": ["SomethingForMaskedLM"]}
     (folder / "config.json").write_text(json.dumps(config))
-    known = told(tmp_path, of_folder(folder))
+    known = read(tmp_path, of_folder(folder))
     tensors = load_file(folder / "model.safetensors")
     assert (known["kind"], known["abilities"]) == (kind, abilities)
     assert known["parameters"] == sum(tensor.numel() for tensor in tensors.values()) and known["bytes"] == 4 * known["parameters"]
@@ -89,50 +89,57 @@ def test_a_head_of_old_names_and_one_that_is_half_lost(tmp_path):
     old = {name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value for name, value in weights.items()}
     assert set(old) != set(weights)
     save_file(old, folder / "model.safetensors")
-    assert "mask_filler" in told(tmp_path, of_folder(folder))["abilities"]
+    assert "mask_filler" in read(tmp_path, of_folder(folder))["abilities"]
     save_file({name: value for name, value in weights.items() if "transform.dense" not in name}, folder / "model.safetensors")
-    assert "mask_filler" not in told(tmp_path, of_folder(folder))["abilities"]
+    assert "mask_filler" not in read(tmp_path, of_folder(folder))["abilities"]
 
 
 def test_weights_in_shards(tmp_path):
     whole = bert()
     folder = saved(tmp_path / "model", whole, max_shard_size="3KB")
-    known = told(tmp_path, of_folder(folder))
+    known = read(tmp_path, of_folder(folder))
     assert len(known["weights"]) > 1 and known["abilities"] == ["encoder", "mask_filler"]
     (folder / known["weights"][0]).unlink()
     (tmp_path / "mine.json").unlink()
-    assert "names weights that are not there" in refused(tmp_path, of_folder(folder))
+    assert f"{known['weights'][0]} could not be had" in refused(tmp_path, of_folder(folder))
+    shutil.copyfile(folder / known["weights"][1], folder / known["weights"][0])
+    (folder / "tokenizer.json").rename(folder / "vocab.txt")  # an older tokenizer is one, too
+    assert read(tmp_path, of_folder(folder))["kind"] == "encoder"
 
 
 def test_a_model_from_scratch(tmp_path):
     entry = yaml.safe_load((ROOT / "resources/models.yaml").read_text())["tiny_gpt"]
-    assert {key: told(tmp_path, entry)[key] for key in ("kind", "weights", "bytes")} == {"kind": "decoder", "weights": [], "bytes": None}
+    assert {key: read(tmp_path, entry)[key] for key in ("kind", "weights", "bytes")} == {"kind": "decoder", "weights": [], "bytes": None}
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    (lambda folder: (folder / "config.json").unlink(), "has no config.json, so nothing tells what it is"),
-    (lambda folder: (folder / "tokenizer.json").unlink(), "has no tokenizer.json, by which texts become tokens; take another model"),
-    (lambda folder: (folder / "tokenizer.json").rename(folder / "chat_template.jinja"), "tokens; it has a chat template only; take"),
-    (lambda folder: (folder / "model.safetensors").unlink(), "has no weights (model.safetensors)"),
-    (lambda folder: (folder / "model.safetensors").rename(folder / "pytorch_model.bin"), "has its weights as pytorch_model.bin only, a pickle"),
-    (lambda folder: (folder / "model.safetensors").write_bytes(b"\xff" * 100), "is no whole safetensors (a header of"),
-    (lambda folder: (folder / "model.safetensors").write_bytes((2).to_bytes(8, "little") + b"[]"), "is no whole safetensors"),
-    (lambda folder: (folder / "model.safetensors").write_bytes(b""), "is no whole safetensors"),
-    (lambda folder: (folder / "config.json").write_text("{"), "config.json is not JSON"),
-    (lambda folder: (folder / "config.json").write_text(json.dumps(SMALL | {"model_type": "bird"})), "model_type bird, which is no configuration"),
-    (lambda folder: (folder / "config.json").write_text(json.dumps(SMALL | {"model_type": "dpr"})),
-     "a dpr model is neither an encoder that fills masks, an encoder-decoder nor a decoder of text"),
-    (lambda folder: (folder / "config.json").write_text(json.dumps(SMALL | {"model_type": "bert", "auto_map": {}})), "has auto_map"),
-    (shutil.rmtree, "is not there; correct it in `model:` of the configuration (mine)"),
+@pytest.mark.parametrize(("file", "content", "said"), [
+    ("config.json", None, "mine/config.json could not be had"),
+    ("config.json", b"{", "config.json is not JSON"),
+    ("config.json", b'{"model_type": "bird"}', "model_type bird, which is no configuration"),
+    ("config.json", b'{"model_type": "dpr"}', "a dpr model is neither an encoder that fills masks, an encoder-decoder nor a decoder of text"),
+    ("config.json", b'{"model_type": "bert", "auto_map": {}}', "has auto_map"),
+    ("config.json", b'{"model_type": "bert", "quantization_config": {"quant_method": "awq"}}', "its weights are quantised ({'quant_method': 'awq'})"),
+    ("config.json", b'{"model_type": "bert", "vision_config": {}}', "has vision_config"),
+    ("tokenizer.json", None, "has no tokenizer (tokenizer.json, or "),
+    ("model.safetensors", None, "mine/model.safetensors could not be had"),
+    ("model.safetensors", b"\xff" * 100, "is no whole safetensors (a header of"),
+    ("model.safetensors", (2).to_bytes(8, "little") + b"[]", "is no whole safetensors"),
+    ("model.safetensors", b"", "is no whole safetensors"),
 ])
-def test_what_no_method_can_ask_is_refused_in_one_sentence(tmp_path, change, said):
+def test_what_no_method_can_ask_is_refused_in_one_sentence(tmp_path, file, content, said):
     folder = saved(tmp_path / "model", bert())
-    change(folder)
+    (folder / file).unlink()
+    if content is not None:
+        (folder / file).write_bytes(content)
     assert said in refused(tmp_path, of_folder(folder))
 
 
-def test_the_home_of_nobody(tmp_path):
-    assert "~nobody-here/model is not there" in refused(tmp_path, of_folder("~nobody-here/model"))
+def test_a_pickle_and_folders_that_are_not_there(tmp_path):
+    folder = saved(tmp_path / "model", bert())
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    assert "has its weights as pytorch_model.bin only, a pickle" in refused(tmp_path, of_folder(folder))
+    for name in ("nowhere", "~nobody-here/model"):
+        assert f"{name} is not there; correct it in `model:` of the configuration (mine)" in refused(tmp_path, of_folder(name))
 
 
 # ---- of the hub
@@ -140,18 +147,8 @@ def test_the_home_of_nobody(tmp_path):
 ENTRY = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
 
 
-class Api(Handler):
-    """A hub that also lists a model's files, and gives parts of them; `parts` counts the bytes of weights that it gave."""
-
-    def do_HEAD(self):
-        if self.path.startswith("/api/models/"):
-            if "me/mine" not in self.path:
-                return self.answer(401, X_Error_Code="RepoNotFound")
-            listed = [{"type": "file", "path": file.name, "size": file.stat().st_size, "oid": "0" * 40} for file in self.server.folder.iterdir()]
-            return self.answer(200, json.dumps(listed).encode(), Content_Type="application/json")
-        return super().do_HEAD()
-
-    do_GET = do_HEAD
+class Parts(Handler):
+    """A hub that gives parts of weights; `parts` counts the bytes of weights that it gave."""
 
     def serve(self, body: bytes, stored: str, large: bool) -> None:
         asked = self.headers.get("Range")
@@ -166,12 +163,12 @@ class Api(Handler):
 @pytest.fixture
 def server(tmp_path, monkeypatch):
     hub = Hub(saved(tmp_path / "there", bert(vocab_size=40_000)))
-    hub.RequestHandlerClass, hub.parts = Api, 0
+    hub.RequestHandlerClass, hub.parts = Parts, 0
     yield from serving(hub, tmp_path, monkeypatch)
 
 
 def test_of_the_hub_only_headers_are_read(tmp_path, server):
-    known = told(tmp_path, ENTRY)
+    known = read(tmp_path, ENTRY)
     assert known["abilities"] == ["encoder", "mask_filler"] and known["bytes"] == 4 * known["parameters"] > 1_280_000
     assert 0 < server.parts <= 100_001
 
@@ -179,7 +176,7 @@ def test_of_the_hub_only_headers_are_read(tmp_path, server):
 def test_a_model_that_is_fetched_is_read_where_it_is(tmp_path, server):
     shutil.copytree(server.folder, tmp_path / "fetched/mine")
     (tmp_path / "fetched/mine/manifest.json").write_text("{}")
-    assert told(tmp_path, ENTRY)["kind"] == "encoder" and server.asked == []
+    assert read(tmp_path, ENTRY)["kind"] == "encoder" and server.asked == []
 
 
 @pytest.mark.parametrize("plain", [False, True])
@@ -189,13 +186,13 @@ def test_of_a_mirror(tmp_path, server, plain):
     place.parent.mkdir(parents=True)
     server.folder.rename(place)
     if not plain:
-        assert told(tmp_path, ENTRY, tmp_path / "mirror")["abilities"] == ["encoder", "mask_filler"]
+        assert read(tmp_path, ENTRY, tmp_path / "mirror")["abilities"] == ["encoder", "mask_filler"]
     else:
         handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path / "mirror")
         mirror = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         threading.Thread(target=mirror.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         try:
-            assert told(tmp_path, ENTRY, f"http://127.0.0.1:{mirror.server_port}")["abilities"] == ["encoder", "mask_filler"]
+            assert read(tmp_path, ENTRY, f"http://127.0.0.1:{mirror.server_port}")["abilities"] == ["encoder", "mask_filler"]
         finally:
             mirror.shutdown()
             mirror.server_close()
@@ -215,11 +212,6 @@ def test_what_the_hub_refuses(tmp_path, server, state, change, said):
 def test_without_a_network(tmp_path, server, monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     assert "is not asked, since HF_HUB_OFFLINE is set" in refused(tmp_path, ENTRY) and server.asked == []
-
-
-def test_a_hub_model_without_a_tokenizer(tmp_path, server):
-    (server.folder / "tokenizer.json").rename(server.folder / "chat_template.jinja")
-    assert "me/mine has no tokenizer.json, by which texts become tokens; it has a chat template only" in refused(tmp_path, ENTRY)
 
 
 # ---- kept

@@ -27,59 +27,48 @@ def corpus(item: dict, tmp_path) -> tuple:
             "--output", tmp_path / "out/corpus", "--partial", tmp_path / "partial")
 
 
-@pytest.mark.parametrize("full", ["partial", "out"])
-def test_no_space_on_the_device(program, archive, tmp_path, full):
-    """Downloads or results lie on a full device: the message says so; with room, the same command works."""
-    (tmp_path / full).mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=800k", "tmpfs", tmp_path / full]
-    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("a full device is played by a small tmpfs, which takes root and mount")
-    try:
-        item = archive(zipped(train=BODY, val=OTHER).getvalue(), train=BODY, val=OTHER)
-        command = corpus(item, tmp_path)
-        done = program(*command)
-        assert done.returncode == 1 and "no space left on the device while writing" in done.stderr
-        assert "Traceback" not in done.stderr and not list(tmp_path.glob("out/corpus/*"))
-        subprocess.run(["mount", "-o", "remount,size=8m", tmp_path / full], check=True)
-        assert program(*command).returncode == 0
-        assert (tmp_path / "out/corpus/val").read_bytes() == OTHER
-    finally:
-        subprocess.run(["umount", tmp_path / full], check=True)
+@pytest.fixture(name="device")
+def device_fixture(tmp_path):
+    """Put a small file system in a folder's place; returns a function that gives it more room."""
+    mounted = []
+
+    def mount(name: str, options: str):
+        (tmp_path / name).mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", tmp_path / name]
+        if os.geteuid() or subprocess.run(command, capture_output=True).returncode:
+            pytest.skip("a full device is played by a small tmpfs, which takes root and mount")
+        mounted.append(tmp_path / name)
+        return lambda: subprocess.run(["mount", "-o", "remount,size=8m", tmp_path / name], check=True)
+
+    yield mount
+    for place in mounted:
+        subprocess.run(["umount", place], check=True)
 
 
-def test_a_device_that_fills_up_on_the_way(program, server, tmp_path):
-    """What has come is kept, and the same command goes on from there when there is room."""
-    (tmp_path / "partial").mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", tmp_path / "partial"]
-    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("a full device is played by a small tmpfs, which takes root and mount")
-    try:
-        server.files["/captions.json"], server.script = BODY, ["unsized", "unsized"]
+@pytest.mark.parametrize(("full", "size"), [("partial", "800k"), ("out", "800k"), ("partial", "400k")])
+def test_no_space_on_the_device(program, archive, server, device, tmp_path, full, size):
+    """Downloads or results lie on a device that is full, or fills up on the way: with room, the same command works."""
+    make_room = device(full, f"size={size}")
+    if size == "800k":
+        command = corpus(archive(zipped(train=BODY, val=OTHER).getvalue(), train=BODY, val=OTHER), tmp_path)
+    else:
+        server.files["/captions.json"], server.script = BODY, ["no length", "no length"]
         command = corpus(sized(f"{server.url}/captions.json"), tmp_path)
-        done = program(*command)
-        assert done.returncode == 1 and "no space left on the device while writing" in done.stderr
-        assert "Traceback" not in done.stderr and not list(tmp_path.glob("out/corpus/*"))
-        subprocess.run(["mount", "-o", "remount,size=8m", tmp_path / "partial"], check=True)
-        assert program(*command).returncode == 0
-        assert (tmp_path / "out/corpus/captions.json").read_bytes() == BODY
-        assert int(server.asked[1][1][6:-1]) > 100_000
-    finally:
-        subprocess.run(["umount", tmp_path / "partial"], check=True)
+    done = program(*command)
+    assert done.returncode == 1 and "no space left on the device" in done.stderr and str(tmp_path / full) in done.stderr
+    assert "Traceback" not in done.stderr and not list(tmp_path.glob("out/corpus/*"))
+    make_room()
+    assert program(*command).returncode == 0
+    assert sum(file.stat().st_size for file in (tmp_path / "out/corpus").iterdir()) == len(BODY) * (2 if size == "800k" else 1)
+    assert size == "800k" or int(server.asked[1][1][6:-1]) > 100_000, "what has come is kept"
 
 
 @pytest.mark.parametrize("place", ["partial", "out"])
-def test_a_device_that_can_only_be_read(program, archive, tmp_path, place):
-    (tmp_path / place).mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "ro,size=800k", "tmpfs", tmp_path / place]
-    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("a device that can only be read is played by a tmpfs, which takes root and mount")
-    try:
-        item = archive(zipped(train=BODY).getvalue(), train=BODY)
-        done = program(*corpus(item, tmp_path))
-        assert done.returncode == 1 and "read-only" in done.stderr
-        assert "Traceback" not in done.stderr and str(tmp_path / place) in done.stderr
-    finally:
-        subprocess.run(["umount", tmp_path / place], check=True)
+def test_a_device_that_can_only_be_read(program, archive, device, tmp_path, place):
+    device(place, "ro,size=800k")
+    done = program(*corpus(archive(zipped(train=BODY).getvalue(), train=BODY), tmp_path))
+    assert done.returncode == 1 and "read-only" in done.stderr
+    assert "Traceback" not in done.stderr and str(tmp_path / place) in done.stderr
 
 
 def test_a_file_where_a_folder_must_be(program, archive, tmp_path):
