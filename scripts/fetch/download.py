@@ -1,4 +1,4 @@
-"""Bring one file: from the mirror first, then from each URL in turn, verified before it gets its name.
+"""Bring one file: from the mirror first, then from each URL in turn; it is verified first.
 
 A mirror is a folder or an http(s) URL laid out as <host>/<path>. Every file is bounded by the size that is declared for
 it, or else by what its server declares and by what scripts/fetch/web.py states.
@@ -18,7 +18,17 @@ import requests
 from scripts.common.files import sha256_of, whole_set
 from scripts.common.program import UserError, closest, log, parser
 from scripts.common.yaml_files import entries_of
-from scripts.fetch.web import TIMEOUT, NoAnswer, NotThere, TooLarge, copy, note_of, session, transfer
+from scripts.fetch.web import (
+    TIMEOUT,
+    NoAnswer,
+    NotThere,
+    TooLarge,
+    copy,
+    declared_size,
+    note_of,
+    session,
+    transfer,
+)
 
 SETTING = "TIMESTRIDE_MIRROR, or `mirror:` in the configuration,"
 
@@ -34,12 +44,15 @@ class Absent(NoFile):
 # ---- What the programs share
 
 def fetch_parser(doc: str, kind: str, output: str) -> argparse.ArgumentParser:
-    """The arguments of a program that reads one entry (kind: source or model) and writes OUTPUT (its help)."""
+    """The arguments of a program that reads one entry (kind: source or model) and writes OUTPUT
+    (its help)."""
     program = parser(doc)
-    program.add_argument(f"--{kind}", required=True, metavar="NAME", help=f"an entry of {kind.upper()}S")
-    program.add_argument(f"--{kind}s", type=Path, default=Path(f"resources/{kind}s.yaml"), metavar="FILE",
-                         help="default: %(default)s")
-    program.add_argument("--place", metavar="TEXT", help="what to call the place of the entry in messages; default: FILE (NAME)")
+    program.add_argument(f"--{kind}", required=True, metavar="NAME",
+                         help=f"an entry of {kind.upper()}S")
+    program.add_argument(f"--{kind}s", type=Path, default=Path(f"resources/{kind}s.yaml"),
+                         metavar="FILE", help="default: %(default)s")
+    program.add_argument("--place", metavar="TEXT", help="what to call the place of the entry in "
+                         "messages; default: FILE (NAME)")
     program.add_argument("--output", type=Path, required=True, help=output)
     add_mirror(program)
     return program
@@ -47,16 +60,19 @@ def fetch_parser(doc: str, kind: str, output: str) -> argparse.ArgumentParser:
 
 def add_mirror(program: argparse.ArgumentParser) -> None:
     program.add_argument("--mirror", default="", metavar="PLACE",
-                         help="a folder or URL laid out as <host>/<path>, tried before the file's own URLs")
+                         help="a folder or URL laid out as <host>/<path>, tried before the file's "
+                         "own URLs")
 
 
 def add_partial(program: argparse.ArgumentParser) -> None:
-    program.add_argument("--partial", type=Path, default=Path("results/fetch/.partial"), metavar="DIR",
+    program.add_argument("--partial", type=Path, default=Path("results/fetch/.partial"),
+                         metavar="DIR",
                          help="where unfinished downloads are kept; default: %(default)s")
 
 
 def read_entry(name: str, listing: Path) -> dict:
-    """An entry of resources/sources.yaml or models.yaml. Raises UserError for an unknown name, with the known ones."""
+    """An entry of resources/sources.yaml or models.yaml. Raises UserError for an unknown name, with
+    the known ones."""
     known = entries_of(listing)
     if name not in known:
         raise UserError(f"{listing}: has no {name}{closest(name, known)}")
@@ -64,7 +80,8 @@ def read_entry(name: str, listing: Path) -> dict:
 
 
 def finish(name: str, files: dict[str, Path], output: Path, partial: Path) -> None:
-    """Give verified files their names in `output`, all or none, and remove `partial`; files: {name: place now}."""
+    """Give verified files their names in `output`, all or none, and remove `partial`; files: {name:
+    place now}."""
     with whole_set(output) as place:
         for file, now in files.items():
             (place / file).parent.mkdir(exist_ok=True)
@@ -80,18 +97,21 @@ def finish(name: str, files: dict[str, Path], output: Path, partial: Path) -> No
 # ---- Mirrors
 
 def check_mirror(mirror: str) -> str | None:
-    """The mirror as a folder path or URL; None for an empty text. Raises UserError for a folder that is not there."""
+    """The mirror as a folder path or URL; None for an empty text. Raises UserError for a folder
+    that is not there."""
     if not mirror:
         return None
     if mirror.startswith("file://"):
         mirror = str(local_path(mirror))
     if not mirror.startswith(("http://", "https://")) and not Path(mirror).is_dir():
-        raise UserError(f"mirror {mirror} is not there: correct {SETTING} or take it away to fetch from the files' own URLs")
+        raise UserError(f"mirror {mirror} is not there: correct {SETTING} or take it away to fetch "
+                        "from the files' own URLs")
     return mirror
 
 
 def in_mirror(mirror: str | None, urls: list[str]) -> list[str]:
-    """Where the mirror has each URL's file: <mirror>/<host>/<path>. A file:// URL has no host: nowhere."""
+    """Where the mirror has each URL's file: <mirror>/<host>/<path>. A file:// URL has no host:
+    nowhere."""
     if not mirror:
         return []
     places = [urlsplit(url) for url in urls if not url.startswith("file://")]
@@ -107,7 +127,8 @@ def local_path(url: str) -> Path:
 
 
 def find(places: list[str]) -> tuple[str, int] | None:
-    """The first place that has a file, and its bytes, 0 where it does not say; None where none has it."""
+    """The first place that has a file, and its bytes, 0 where it does not say; None where none has
+    it."""
     for place in places:
         if place.startswith("file://"):
             if local_path(place).is_file():
@@ -116,8 +137,7 @@ def find(places: list[str]) -> tuple[str, int] | None:
         try:
             with session() as web, web.head(place, allow_redirects=True, timeout=TIMEOUT) as answer:
                 if answer.status_code == 200:
-                    length = answer.headers.get("Content-Length", "")
-                    return place, int(length) if length.isdecimal() and len(length) < 20 else 0
+                    return place, declared_size(answer) or 0
         except (requests.RequestException, NoAnswer):
             continue
     return None
@@ -125,10 +145,12 @@ def find(places: list[str]) -> tuple[str, int] | None:
 
 # ---- Downloads
 
-def _bring(name: str, places: list[str], mirrored: list[str], partial: Path, most: int | None, pin: str) -> tuple[Path, str]:
+def _bring(name: str, places: list[str], mirrored: list[str], partial: Path, most: int | None,
+           pin: str) -> tuple[Path, str]:
     """Bring a file from the first place that has it; returns where it lies and the place.
 
-    Raises NoFile when no place has it, UserError when the mirror does not answer or a place gives too much.
+    Raises NoFile when no place has it, UserError when the mirror does not answer or a place
+    gives too much.
     """
     tried = []
     with session() as web:
@@ -142,42 +164,50 @@ def _bring(name: str, places: list[str], mirrored: list[str], partial: Path, mos
                 return part, place
             except NoAnswer as error:
                 if place in mirrored and not isinstance(error, NotThere):
-                    raise UserError(f"{name}: the mirror does not give {place} ({error}): start the mirror, or correct "
-                                    f"{SETTING} or take it away") from error
-                log.info("%s: %s%s: %s", name, "the mirror has no " if place in mirrored else "", place, error)
+                    raise UserError(f"{name}: the mirror does not give {place} ({error}): start "
+                                    f"the mirror, or correct {SETTING} or take it away") from error
+                log.info("%s: %s%s: %s", name, "the mirror has no " if place in mirrored else "",
+                         place, error)
                 tried.append(f"{place}: {error}")
             except TooLarge as error:
                 bound = (f"the {most:,} bytes that {pin} allows" if most is not None
                          else f"{int(str(error)):,} bytes, with none declared in {pin}")
-                raise UserError(f"{name} from {place} is more than {bound}: it was stopped and removed; get the right "
-                                "file into the mirror, or, if the change is meant, declare its bytes there") from error
-    raise NoFile(f"{name} could not be had (tried {'; '.join(tried) or 'nothing'}): set {SETTING} to a folder or URL "
-                 "laid out as <host>/<path> that has it")
+                raise UserError(f"{name} from {place} is more than {bound}: it was stopped and "
+                                "removed; get the right file into the mirror, or, if the change "
+                                "is meant, declare its bytes there") from error
+    raise NoFile(f"{name} could not be had (tried {'; '.join(tried) or 'nothing'}): set {SETTING} "
+                 "to a folder or URL laid out as <host>/<path> that has it")
 
 
 def verify(file: Path, name: str, pin: str, sha256: str | None, size: int | None) -> None:
-    """Raise UserError, and remove the file, unless it has the declared hash and size, each None where not known."""
+    """Raise UserError, and remove the file, unless it has the declared hash and size, each None
+    where not known."""
     found, found_size = sha256_of(file), file.stat().st_size
     if sha256 not in (None, found) or size not in (None, found_size):
         file.unlink()
-        wanted = " and ".join([f"sha256 {sha256 or 'unknown'}", *([f"{size:,} bytes"] if size is not None else [])])
-        raise UserError(f"{name} is not the file that {pin} names (expected {wanted}, found {found} and {found_size:,} bytes): "
-                        "it was removed; get the right file into the mirror, or, if the change is meant, pin what was found")
+        wanted = f"sha256 {sha256 or 'unknown'}" + ("" if size is None else f" and {size:,} bytes")
+        raise UserError(f"{name} is not the file that {pin} names (expected {wanted}, found "
+                        f"{found} and {found_size:,} bytes): it was removed; get the right file "
+                        "into the mirror, or, if the change is meant, pin what was found")
     if sha256 is None:
-        log.info("%s: sha256 %s; nobody has published one to compare with, so it is taken as it is: pin it in %s", name, found, pin)
+        log.info("%s: sha256 %s; nobody has published one to compare with, so it is taken as it "
+                 "is: pin it in %s", name, found, pin)
 
 
 def download(name: str, urls: list[str], sha256: str | None, pin: str, partial: Path, mirror: str | None,
              size: int | None = None, most: int | None = None, archive: bool = False,
              otherwise: Callable[[Path], str] | None = None) -> Path:
-    """Bring a file and verify it; returns its place under `partial`, from where the caller takes it.
+    """Bring a file and verify it; returns its place under `partial`, from where the caller takes
+    it.
 
-    name: what to call it in messages; pin: where its sha256 and size are written down, for messages; size, most: the bytes
-    that it must have, or may have, each None where not known; archive: its members are verified by the caller, not the file;
-    otherwise: a function that writes the file where the mirror has none, in place of the URLs, and returns from where it came.
-    A verified file that a failed fetch left under `partial` is used again.
+    name: what to call it in messages; pin: where its sha256 and size are written down, for
+    messages; size, most: the bytes that it must have, or may have, each None where not known;
+    archive: its members are verified by the caller, not the file; otherwise: a function that
+    writes the file where the mirror has none, in place of the URLs, and returns from where it
+    came. A verified file that a failed fetch left under `partial` is used again.
 
-    Raises NoFile when no place has the file, UserError when the mirror does not answer, or hash or size differ.
+    Raises NoFile when no place has the file, UserError when the mirror does not answer, or hash
+    or size differ.
     """
     ready = partial / f"{hashlib.sha256(urls[0].encode()).hexdigest()[:16]}.whole"
     if ready.exists():

@@ -1,4 +1,4 @@
-"""Read what a model is before it is fetched: its kind, what it can do, its parameters, the bytes of its weights.
+"""Read what a model is before it is fetched: its kind, abilities, parameters, bytes of weights.
 
 Of its files only config.json, the names of the others and the headers of the weights are read: where it was fetched, in its
 folder, in the mirror or in the cache, else from the hub, a few kilobytes by range requests.
@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 import requests
+import urllib3
 
 from scripts.common.files import whole
 from scripts.common.kinds import kind_of
@@ -23,31 +24,34 @@ from scripts.common.model_facts import identity
 from scripts.common.program import UserError, cut, execute, log
 from scripts.common.schemas import check_entry
 from scripts.fetch.download import check_mirror, fetch_parser, local_path, read_entry
-from scripts.fetch.hub import Hub
+from scripts.fetch.hub import Origin
 from scripts.fetch.model_files import no_language_model, own_config
-from scripts.fetch.pretrained import Folder, find_tokenizer, find_weights, origin_of, read_own_config
+from scripts.fetch.pretrained import find_tokenizer, find_weights, origin_of, read_own_config
 from scripts.fetch.web import TIMEOUT, NoAnswer, session
 
 SPAN_WRITERS = ("t5", "mt5", "umt5", "longt5", "switch_transformers")  # trained with sentinels, by which they are asked
 LONGEST_HEADER = 100_000_000  # bytes, as safetensors itself has it
 
 
-def parse_header(opened) -> tuple[dict[str, list[int]], int]:
-    """The shapes of a safetensors file, and the bytes of its tensors. opened: what gives its bytes from the beginning."""
+def parse_header(opened) -> dict[str, tuple[list[int], int]]:
+    """The shape of each tensor of a safetensors file, and where it ends. opened: what gives its
+    bytes from the beginning."""
     length = int.from_bytes(opened.read(8), "little")
     if not 2 <= length <= LONGEST_HEADER:
         raise ValueError(f"a header of {length:,} bytes")
     header = json.loads(opened.read(length))
     header.pop("__metadata__", None)
-    return {name: tensor["shape"] for name, tensor in header.items()}, max((tensor["data_offsets"][1] for tensor in header.values()), default=0)
+    return {name: (tensor["shape"], tensor["data_offsets"][1]) for name, tensor in header.items()}
 
 
-def read_header(origin: Hub | Folder, file: str) -> tuple[dict[str, list[int]], int]:
-    """The shapes of a file of weights, and the bytes of its tensors; no more of it is read."""
-    called, place = f"{origin.name}/{file}", origin.place_of(file)
+def read_header(origin: Origin, file: str) -> dict[str, tuple[list[int], int]]:
+    """The shape of each tensor of a file of weights, and where it ends; no more of it is read."""
+    called = f"{origin.name}/{file}"
+    # Where there is none, bring() says why.
+    place, _ = origin.locate(file) or (origin.bring(file).as_uri(), 0)
     if place is None:
         tensors = origin.metadata(file).tensors
-        return {name: info.shape for name, info in tensors.items()}, max((info.data_offsets[1] for info in tensors.values()), default=0)
+        return {name: (info.shape, info.data_offsets[1]) for name, info in tensors.items()}
     try:
         if place.startswith("file://"):
             with open(local_path(place), "rb") as opened:
@@ -55,16 +59,17 @@ def read_header(origin: Hub | Folder, file: str) -> tuple[dict[str, list[int]], 
         with session() as web, web.get(place, stream=True, timeout=TIMEOUT) as answer:
             answer.raise_for_status()
             return parse_header(answer.raw)
-    except FileNotFoundError:
-        raise UserError(f"{called} could not be had: {local_path(place)} is not there; get the right files, or take another model") from None
-    except (requests.RequestException, NoAnswer) as error:
-        raise UserError(f"{called}: the mirror does not give {place} ({cut(str(error), 200)}): start the mirror, or take it away") from error
+    except (requests.RequestException, urllib3.exceptions.HTTPError, NoAnswer) as error:
+        raise UserError(f"{called}: the mirror does not give {place} ({cut(str(error), 200)}): "
+                        "start the mirror, or take it away") from error
     except (ValueError, RecursionError, TypeError, KeyError, AttributeError) as error:
-        raise UserError(f"{called} is no whole safetensors ({cut(str(error))}); get the right file, or take another model") from None
+        raise UserError(f"{called} is no whole safetensors ({cut(str(error))}); get the right "
+                        "file, or take another model") from None
 
 
 def fills_masks(config, names: set[str]) -> bool:
-    """Whether weights of these names hold the head by which an encoder fills masks: all of it that no other weight stands for."""
+    """Whether weights of these names hold the head by which an encoder fills masks: all of it that
+    no other weight stands for."""
     import torch
     from transformers import AutoModelForMaskedLM
 
@@ -76,24 +81,30 @@ def fills_masks(config, names: set[str]) -> bool:
     return bool(head) and head <= renamed
 
 
-def facts_of(name: str, config, weights: list[str], shapes: dict[str, list[int]], size: int) -> dict:
-    """The facts of a model. shapes: of each tensor, by name; size: bytes of them. Raises UserError for a kind that no method can ask."""
+def facts_of(name: str, config, weights: list[str], shapes: dict[str, list[int]],
+             size: int) -> dict:
+    """The facts of a model. shapes: of each tensor, by name; size: bytes of them. Raises UserError
+    for a kind that no method can ask."""
     kind = kind_of(config)
     if kind is None:
         raise no_language_model(name, config)
     masks = kind == "encoder" and weights and fills_masks(config, set(shapes))
     more = ["mask_filler"] if masks else ["span_writer"] if config.model_type in SPAN_WRITERS else []
-    return {"kind": kind, "abilities": [kind, *more], "model_type": config.model_type, "weights": weights,
-            "parameters": sum(math.prod(shape) for shape in shapes.values()) if weights else None, "bytes": size if weights else None}
+    parameters = sum(math.prod(shape) for shape in shapes.values())
+    return {"kind": kind, "abilities": [kind, *more], "model_type": config.model_type,
+            "weights": weights, "parameters": parameters if weights else None,
+            "bytes": size if weights else None}
 
 
 def read_facts(given: argparse.Namespace, entry: dict, partial: Path) -> dict:
     """The facts of a model: read where it was fetched, else where its entry says."""
     name, fetched, mirror = given.model, given.fetched / given.model, check_mirror(given.mirror)
     if "init" in entry:
-        return facts_of(name, own_config(name, entry["init"] | {"vocab_size": 1000}), [], {}, 0)  # its words are counted when it is written
+        config = entry["init"] | {"vocab_size": 1000}  # its words are counted when it is written
+        return facts_of(name, own_config(name, config), [], {}, 0)
     if not {"hub", "folder"} & set(entry):
-        raise UserError(f"{name}: only a model of the hub, of a folder or from init has a kind that can be read; name another one")
+        raise UserError(f"{name}: only a model of the hub, of a folder or from init has a kind "
+                        "that can be read; name another one")
     if (fetched / "manifest.json").exists():
         entry = {"folder": str(fetched.resolve())}
     origin = origin_of(name, entry, given.place or str(given.models), partial, mirror, given.root)
@@ -101,8 +112,9 @@ def read_facts(given: argparse.Namespace, entry: dict, partial: Path) -> dict:
     find_tokenizer(origin)
     files, _ = find_weights(origin)
     headers = [read_header(origin, file) for file in files]
-    shapes = {tensor: shape for found, _ in headers for tensor, shape in found.items()}
-    return facts_of(name, config, files, shapes, sum(size for _, size in headers))
+    shapes = {tensor: shape for header in headers for tensor, (shape, _) in header.items()}
+    size = sum(max((end for _, end in header.values()), default=0) for header in headers)
+    return facts_of(name, config, files, shapes, size)
 
 
 def main(given: argparse.Namespace) -> None:

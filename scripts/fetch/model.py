@@ -21,9 +21,23 @@ from scripts.common.manifest import write_manifest
 from scripts.common.models import DEFAULT_FILES, STAGES, kind_of
 from scripts.common.program import UserError, execute
 from scripts.common.schemas import check_entry
-from scripts.fetch.download import add_partial, check_mirror, download, fetch_parser, finish, read_entry
-from scripts.fetch.hub import hub_model
-from scripts.fetch.model_files import WrongFiles, check_architecture, check_tokenizer, own_config, read_object
+from scripts.fetch.download import (
+    add_partial,
+    check_mirror,
+    download,
+    fetch_parser,
+    finish,
+    read_entry,
+)
+from scripts.fetch.hub import one_file
+from scripts.fetch.model_files import (
+    WrongFiles,
+    check_architecture,
+    check_tokenizer,
+    copy_files,
+    own_config,
+    read_object,
+)
 from scripts.fetch.pretrained import bring_pretrained, origin_of
 from scripts.fetch.web import short
 
@@ -40,7 +54,8 @@ def vocabulary(words: Path, special: list[str] = SPECIAL) -> list[str]:
     try:
         listed = words.read_text(encoding="utf-8").split()
     except FileNotFoundError:
-        raise UserError(f"{words}: no such file; the entry's vocabulary names a list of words, one a line") from None
+        raise UserError(f"{words}: no such file; the entry's vocabulary names a list of words, one "
+                        "a line") from None
     characters = [character for character in string.printable if character.isprintable() and character != " "
                   and not character.isupper()]
     inside = [f"##{character}" for character in characters]
@@ -72,15 +87,15 @@ def released_pieces(name: str, wanted: dict, pin: str, partial: Path, mirror: st
     """The tokenizer of a released SentencePiece model of T5."""
     from transformers import T5Tokenizer  # takes a second, and only these models need it
 
-    file = hub_model(name, wanted, pin, partial, mirror).bring(wanted["file"])
+    file = one_file(name, wanted, pin, partial, mirror).bring(wanted["file"])
     named = partial / "spiece" / "spiece.model"  # the name by which it is known
     named.parent.mkdir(exist_ok=True)
     shutil.copyfile(file, named)
     try:
         return T5Tokenizer.from_pretrained(named.parent).backend_tokenizer
     except Exception as error:  # of several kinds, which differ between versions of transformers
-        raise UserError(f"{name}: {wanted['file']} is no SentencePiece model of T5 ({short(error)}); get "
-                        "the right file") from error
+        raise UserError(f"{name}: {wanted['file']} is no SentencePiece model of T5 "
+                        f"({short(error)}); get the right file") from error
 
 
 def write_scratch(name: str, entry: dict, pin: str, folder: Path, mirror: str | None) -> dict[str, Path]:
@@ -123,28 +138,31 @@ def write_esim(name: str, entry: dict, pin: str, folder: Path, fetched: Path, mi
         files = {wanted["file"]: download(f"{name}/{wanted['file']}", wanted["urls"], wanted["sha256"], pin, folder, mirror,
                                           wanted.get("bytes"))}
     else:
-        words, files = {"encoder": True}, {}
-        for file in DEFAULT_FILES:
-            place, from_where = folder / "encoder" / file, fetched / entry["encoder"] / file
-            if not from_where.exists():
-                raise UserError(f"{name}: {from_where} is not there; fetch the model {entry['encoder']} first")
-            place.parent.mkdir(exist_ok=True)
-            shutil.copyfile(from_where, place)
-            files[f"encoder/{file}"] = place
+        words, encoder = {"encoder": True}, fetched / entry["encoder"]
+        if lost := [file for file in DEFAULT_FILES if not (encoder / file).exists()]:
+            raise UserError(f"{name}: {encoder / lost[0]} is not there; fetch the model "
+                            f"{entry['encoder']} first")
+        copy_files({file: encoder / file for file in DEFAULT_FILES}, folder / "encoder")
+        files = {f"encoder/{file}": folder / "encoder" / file for file in DEFAULT_FILES}
     config = folder / "config.json"
     config.write_text(json.dumps({"model_type": "esim"} | entry["esim"] | words, indent=2, sort_keys=True) + "\n", encoding="utf-8")
     return {"config.json": config} | files
 
 
-def bring(name: str, entry: dict, pin: str, partial: Path, fetched: Path, mirror: str | None) -> dict[str, Path]:
-    """Bring or write the files of a model; {name: place under `partial`}. fetched: the folder of the models that are fetched."""
+def bring(name: str, entry: dict, pin: str, partial: Path, fetched: Path,
+          mirror: str | None) -> dict[str, Path]:
+    """Bring or write the files of a model; {name: place under `partial`}.
+
+    fetched: the folder of the models that are fetched.
+    """
     kind = kind_of(entry)
     if kind == "esim":
         return write_esim(name, entry, pin, partial, fetched, mirror)
     if kind != "init":
         return bring_pretrained(origin_of(name, entry, pin, partial, mirror), partial)
     files = write_scratch(name, entry, pin, partial, mirror)
-    check_tokenizer(name, files, partial / "check", own_config(name, read_object(name, "config.json", files["config.json"])))
+    config = own_config(name, read_object(name, "config.json", files["config.json"]))
+    check_tokenizer(name, files, partial / "check", config)
     return files
 
 
@@ -153,11 +171,13 @@ def main(given: argparse.Namespace) -> None:
     entry = read_entry(name, given.models)
     check_entry("models", name, {name: entry})
     kind, partial = kind_of(entry), given.partial / "models" / name
+    pin = given.place or f"{given.models} ({name})"
     if kind in STAGES:
-        raise UserError(f"{name}: is made by {'an' if kind == 'mlm' else 'a'} {kind.upper()} stage, not fetched; `snakemake train` makes it")
+        raise UserError(f"{name}: is made by {'an' if kind == 'mlm' else 'a'} {kind.upper()} "
+                        "stage, not fetched; `snakemake train` makes it")
     partial.mkdir(parents=True, exist_ok=True)
     try:
-        files = bring(name, entry, given.place or f"{given.models} ({name})", partial, given.output.parent, mirror)
+        files = bring(name, entry, pin, partial, given.output.parent, mirror)
     except WrongFiles:
         shutil.rmtree(partial, ignore_errors=True)  # so that the next fetch brings the files anew
         raise
@@ -168,7 +188,8 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     program = fetch_parser(__doc__, "model", "the folder, results/fetch/models/NAME")
-    program.add_argument("--manifest", type=Path, metavar="FILE", help="also write there which files came, as scripts.common.manifest does")
+    program.add_argument("--manifest", type=Path, metavar="FILE",
+                         help="also write there which files came, as scripts.common.manifest does")
     add_partial(program)
     return program
 

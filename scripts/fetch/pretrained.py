@@ -9,14 +9,24 @@ import os
 import re
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
+
+from huggingface_hub import constants
 
 from scripts.common.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS
 from scripts.common.program import UserError, cut, log
-from scripts.fetch.download import Absent, download
-from scripts.fetch.hub import Hub, hub_model
-from scripts.fetch.model_files import INSTEAD, WrongFiles, check_tensors, check_tokenizer, copy_files, network_of, own_config, read_object
+from scripts.fetch.download import Absent, download, find
+from scripts.fetch.hub import Hub, Origin
+from scripts.fetch.model_files import (
+    INSTEAD,
+    WrongFiles,
+    check_tensors,
+    check_tokenizer,
+    copy_files,
+    network_of,
+    own_config,
+    read_object,
+)
 from scripts.fetch.web import check_room, short
 
 # What a tokenizer may come as in place of tokenizer.json, in the order in which it is looked for.
@@ -28,100 +38,105 @@ PLAIN = "a man washes a pan, then he dries it for 20 minutes"  # lower case, whi
 SHARD = re.compile(r"(?!\.)[^/\\\x00-\x1f]{1,200}\.safetensors")
 
 
-@dataclass(frozen=True)
-class Folder:
-    """A model of a local folder; it does what a Hub does. where: the folder, for messages; pinned: {file: sha256}."""
+class Folder(Origin):
+    """A model of a local folder, which is there."""
 
-    name: str
-    where: str
-    folder: Path
-    pinned: dict[str, str | None]
-    pin: str
-    partial: Path
+    @property
+    def where(self) -> str:
+        return self.entry["folder"]
 
-    def has(self, file: str) -> bool:
-        return (self.folder / file).is_file()
-
-    def place_of(self, file: str) -> str:
-        return (self.folder / file).as_uri()
-
-    def room(self, files: Iterable[str]) -> dict[Path, int]:
-        return {self.partial: sum((self.folder / file).stat().st_size for file in files if self.has(file))}
+    def locate(self, file: str) -> tuple[str, int] | None:
+        """The URL of a file and its bytes; None for one that is not there."""
+        return find([Path(self.where, file).as_uri()])
 
     def bring(self, file: str) -> Path:
         """A verified copy under `partial`. Raises Absent where the folder has no such file."""
-        if not self.has(file):
-            raise Absent(f"{self.name}/{file} could not be had: {cut(str(self.folder), 200)} has no such file; put it there")
-        return download(f"{self.name}/{file}", [self.place_of(file)], self.pinned.get(file), self.pin, self.partial, None)
+        if not self.locate(file):
+            raise Absent(f"{self.name}/{file} could not be had: {cut(self.where, 200)} has no such "
+                         "file; put it there")
+        return download(f"{self.name}/{file}", [Path(self.where, file).as_uri()],
+                        self.pinned.get(file), self.pin, self.partial, None)
 
 
-def local_model(name: str, entry: dict, pin: str, partial: Path, root: Path = Path()) -> Folder:
-    """The model that an entry names. Raises UserError for a folder that is not there."""
+def origin_of(name: str, entry: dict, pin: str, partial: Path, mirror: str | None,
+              root: Path = Path()) -> Hub | Folder:
+    """Where the files of a model come from. root: where its folder's path begins. Raises UserError
+    for a folder that is not there."""
+    if "hub" in entry:
+        return Hub(name, entry, pin, partial, mirror)
     folder = root / os.path.expanduser(entry["folder"])
     try:
         if not folder.is_dir():
-            raise UserError(f"{name}: folder {cut(str(folder), 200)} is not there; correct it in {pin}")
-        return Folder(name, entry["folder"], folder.resolve(), entry.get("files") or {}, pin, partial)
+            raise UserError(f"{name}: folder {cut(str(folder), 200)} is not there; correct it in "
+                            f"{pin}")
+        return Folder(name, entry | {"folder": str(folder.resolve())}, pin, partial, None)
     except (OSError, ValueError) as error:  # a name that is too long, or none
-        raise UserError(f"{name}: folder {cut(str(folder), 200)} cannot be one ({cut(str(error))}); correct it in {pin}") from None
-
-
-def origin_of(name: str, entry: dict, pin: str, partial: Path, mirror: str | None, root: Path = Path()) -> Hub | Folder:
-    """Where the files of a model come from. root: where the path of a folder begins."""
-    return hub_model(name, entry, pin, partial, mirror) if "hub" in entry else local_model(name, entry, pin, partial, root)
+        raise UserError(f"{name}: folder {cut(str(folder), 200)} cannot be one "
+                        f"({cut(str(error))}); correct it in {pin}") from None
 
 
 # ---- What there is
 
-def read_own_config(origin: Hub | Folder):
-    """The transformers configuration of a model. Raises UserError for a model that is not read here."""
+def read_own_config(origin: Origin):
+    """The place of a model's config.json, and the transformers configuration that it is.
+
+    Raises UserError for a model that is not read here.
+    """
     try:
         place = origin.bring(CONFIG)
     except Absent:
-        if origin.has("adapter_config.json"):
-            raise UserError(f"{origin.name}: {origin.where} is an adapter (LoRA or the like) without the model that it changes: merge the two "
-                            "(merge_and_unload() of peft, then save_pretrained(FOLDER)) and write `folder: FOLDER` in an entry") from None
+        if origin.locate("adapter_config.json"):
+            raise UserError(f"{origin.name}: {origin.where} is an adapter (LoRA or the like) "
+                            "without the model that it changes: merge the two (merge_and_unload() "
+                            "of peft, then save_pretrained(FOLDER)) and write `folder: FOLDER` in "
+                            "an entry") from None
         raise
     return place, own_config(origin.name, read_object(origin.name, CONFIG, place))
 
 
-def find_tokenizer(origin: Hub | Folder) -> list[str]:
-    """The files that a tokenizer comes as. Raises UserError for a model without one, NoFile where nobody can say."""
+def find_tokenizer(origin: Origin) -> list[str]:
+    """The files that a tokenizer comes as. Raises UserError for a model without one, NoFile where
+    nobody can say."""
     for names in ([TOKENIZER], *OLDER_TOKENIZERS):
-        if all(map(origin.has, names)):
+        if all(map(origin.locate, names)):
             return names
     try:
         origin.bring(TOKENIZER)
         return [TOKENIZER]
     except Absent:
         raise UserError(f"{origin.name}: {origin.where} has no tokenizer ({TOKENIZER}, or "
-                        f"{', '.join(' with '.join(names) for names in OLDER_TOKENIZERS)}; a chat template is none): take a model that has "
-                        "one, or put the files into a folder with the tokenizer that it was trained with and write `folder: FOLDER` "
-                        "in its entry") from None
+                        f"{', '.join(' with '.join(names) for names in OLDER_TOKENIZERS)}; a chat "
+                        "template is none): take a model that has one, or put the files into a "
+                        "folder with the tokenizer that it was trained with and write `folder: "
+                        "FOLDER` in its entry") from None
 
 
-def find_weights(origin: Hub | Folder) -> tuple[list[str], dict[str, Path]]:
+def find_weights(origin: Origin) -> tuple[list[str], dict[str, Path]]:
     """The files of the weights, and their index where they come in shards: {name: place}.
 
     Raises UserError for a model without safetensors, and for a wrong index.
     """
     pinned = [file for file in origin.pinned if file.endswith(".safetensors")]
-    if INDEX in origin.pinned if origin.pinned else not origin.has(WEIGHTS) and origin.has(INDEX):
+    whole = pinned or origin.locate(WEIGHTS)
+    if INDEX in origin.pinned or not whole and origin.locate(INDEX):
         index = origin.bring(INDEX)
         table = read_object(origin.name, INDEX, index).get("weight_map")
-        if not isinstance(table, dict) or not table or not all(isinstance(file, str) and SHARD.fullmatch(file) for file in table.values()):
-            raise WrongFiles(f"{origin.name}: {INDEX} does not name a .safetensors file beside it for each tensor (weight_map); {INSTEAD}")
-        return sorted(set(table.values())), {INDEX: index}
-    if not pinned and not origin.has(WEIGHTS) and any(map(origin.has, (PICKLE, f"{PICKLE}.index.json"))):
-        raise UserError(f"{origin.name}: {origin.where} has its weights as {PICKLE} only, a pickle, which can run code when read: convert it "
-                        "where you trust it (from_pretrained(…).save_pretrained(FOLDER) writes safetensors) and write `folder: FOLDER` "
-                        "in its entry")
+        files = set(map(str, table.values())) if isinstance(table, dict) else set()
+        if not files or not all(map(SHARD.fullmatch, files)):
+            raise WrongFiles(f"{origin.name}: {INDEX} does not name a .safetensors file beside it "
+                             f"for each tensor (weight_map); {INSTEAD}")
+        return sorted(files), {INDEX: index}
+    if not whole and any(map(origin.locate, (PICKLE, f"{PICKLE}.index.json"))):
+        raise UserError(f"{origin.name}: {origin.where} has its weights as {PICKLE} only, a "
+                        "pickle, which can run code when read: convert it where you trust it "
+                        "(from_pretrained(…).save_pretrained(FOLDER) writes safetensors) and "
+                        "write `folder: FOLDER` in its entry")
     return pinned or [WEIGHTS], {}
 
 
 # ---- What comes
 
-def bring_optional(origin: Hub | Folder, names: Iterable[str]) -> dict[str, Path]:
+def bring_optional(origin: Origin, names: Iterable[str]) -> dict[str, Path]:
     """Those of the files that are there."""
     files = {}
     for file in names:
@@ -132,19 +147,25 @@ def bring_optional(origin: Hub | Folder, names: Iterable[str]) -> dict[str, Path
     return files
 
 
-def bring_tokenizer(origin: Hub | Folder) -> dict[str, Path]:
-    """The files of the tokenizer, as they are there; {name: place}. Raises UserError for a model without one."""
+def bring_tokenizer(origin: Origin) -> dict[str, Path]:
+    """The files of the tokenizer, as they are there; {name: place}. Raises UserError for a model
+    without one."""
     if origin.pinned:
-        return {file: origin.bring(file) for file in origin.pinned if file not in (CONFIG, INDEX) and not file.endswith(".safetensors")}
+        return {file: origin.bring(file) for file in origin.pinned
+                if file not in (CONFIG, INDEX) and not file.endswith(".safetensors")}
     files = bring_optional(origin, [TOKENIZER_CONFIG])
     names = find_tokenizer(origin)
-    return files | {file: origin.bring(file) for file in names} | bring_optional(origin, [] if names == [TOKENIZER] else SPECIAL_FILES)
+    files |= {file: origin.bring(file) for file in names}
+    return files if TOKENIZER in files else files | bring_optional(origin, SPECIAL_FILES)
 
 
-def write_tokenizer(origin: Hub | Folder, files: dict[str, Path], config, folder: Path) -> dict[str, Path]:
-    """A tokenizer that comes as something older, as transformers writes it: tokenizer.json and tokenizer_config.json.
+def write_tokenizer(origin: Origin, files: dict[str, Path], config,
+                    folder: Path) -> dict[str, Path]:
+    """A tokenizer that comes as something older, as transformers writes it: tokenizer.json and
+    tokenizer_config.json.
 
-    files: {name: place}, config.json among them; config: what that says. Raises UserError where it cannot be read.
+    files: {name: place}, config.json among them; config: what that says. Raises UserError where
+    it cannot be read.
     """
     from sentencepiece import SentencePieceProcessor
     from transformers import AutoTokenizer
@@ -158,30 +179,37 @@ def write_tokenizer(origin: Hub | Folder, files: dict[str, Path], config, folder
         tokenizer = AutoTokenizer.from_pretrained(given, trust_remote_code=False, local_files_only=True)
         tokenizer.save_pretrained(anew)
         json.loads((anew / TOKENIZER).read_text(encoding="utf-8"))
-        different = [file for file in older if file.endswith(".model") and tokenizer.tokenize(PLAIN)
-                     != SentencePieceProcessor(model_file=str(given / file)).encode(PLAIN, out_type=str)]
+        pieces = {file: SentencePieceProcessor(model_file=str(given / file)) for file in older
+                  if file.endswith(".model")}
+        different = [file for file, model in pieces.items()
+                     if model.encode(PLAIN, out_type=str) != tokenizer.tokenize(PLAIN)]
     except Exception as error:  # of several kinds, which differ between versions of transformers
-        raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and its tokenizer ({named}) cannot be read ({short(error)}): write one "
-                        "(AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)), put the weights beside it and write "
-                        "`folder: FOLDER` in its entry") from error
+        raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and its tokenizer ({named}) cannot "
+                         f"be read ({short(error)}): write one "
+                         "(AutoTokenizer.from_pretrained(…).save_pretrained(FOLDER)), put the "
+                         "weights beside it and write `folder: FOLDER` in its entry") from error
     if different:
-        raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and what transformers makes of {different[0]} cuts words otherwise than "
-                         f"SentencePiece does: write a {TOKENIZER} that does not, put the weights beside it and write `folder: FOLDER` "
-                         "in its entry")
+        raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and what transformers makes of "
+                         f"{different[0]} cuts words otherwise than SentencePiece does: write a "
+                         f"{TOKENIZER} that does not, put the weights beside it and write `folder: "
+                         "FOLDER` in its entry")
     if 2 * len(tokenizer) < config.vocab_size:  # transformers makes an empty tokenizer of files that it does not know
-        raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and of its tokenizer ({named}) transformers reads {len(tokenizer):,} tokens, "
-                        f"but the model has {config.vocab_size:,}; {INSTEAD}")
+        raise WrongFiles(f"{origin.name}: has no {TOKENIZER}, and of its tokenizer ({named}) "
+                         f"transformers reads {len(tokenizer):,} tokens, but the model has "
+                         f"{config.vocab_size:,}; {INSTEAD}")
     log.info("%s: has no %s: written from %s", origin.name, TOKENIZER, named)
     return {file: anew / file for file in (TOKENIZER, TOKENIZER_CONFIG)}
 
 
-def bring_pretrained(origin: Hub | Folder, partial: Path) -> dict[str, Path]:
-    """The files of a model of the hub or of a folder, verified by the entry's hashes and checked; {name: place under `partial`}.
+def bring_pretrained(origin: Origin, partial: Path) -> dict[str, Path]:
+    """The files of a model of the hub or of a folder, verified by the entry's hashes and checked;
+    {name: place under `partial`}.
 
-    Raises UserError for what is no model that training can load, for one that the disk has no room for, and NoFile for a
-    file that no place has.
+    Raises UserError for what is no model that training can load, for one that the disk has no
+    room for, and NoFile for a file that no place has.
     """
-    left = sum(file.stat().st_size for file in partial.glob("*") if file.is_file())  # by an earlier fetch
+    # What an earlier fetch left need not come again.
+    left = sum(file.stat().st_size for file in partial.glob("*") if file.is_file())
     place, config = read_own_config(origin)
     about = {CONFIG: place}
     network = network_of(origin.name, config)
@@ -190,8 +218,10 @@ def bring_pretrained(origin: Hub | Folder, partial: Path) -> dict[str, Path]:
         tokenizer = write_tokenizer(origin, about | tokenizer, config, partial / "tokenizer")
     check_tokenizer(origin.name, about | tokenizer, partial / "check", config)
     names, weights = find_weights(origin)
-    needed = origin.room(names)
-    check_room(f"{origin.name} (its weights)", needed | {partial: needed[partial] - left})
+    found = [place for file in names if (place := origin.locate(file))]
+    check_room(f"{origin.name} (its weights)", {  # those of the hub come to its cache, too
+        partial: sum(size for _, size in found) - left,
+        Path(constants.HF_HUB_CACHE): sum(size for place, size in found if place is None)})
     weights |= {file: origin.bring(file) for file in names}
     check_tensors(origin.name, weights, config, network)
     return about | tokenizer | weights

@@ -2,8 +2,8 @@
 
 Of pretrained models config.json and tokenizer_config.json are brought, a few kilobytes, since they tell the architecture.
 
-Reads  STUDY, JSON: models, sources: the entries of resources/models.yaml and sources.yaml that a study uses, by name; fetched: the
-       names of those that are there already
+Reads  STUDY, JSON: models, sources: the entries of resources/models.yaml and sources.yaml that a
+       study uses, by name; fetched: the names of those that are there already
 Writes OUTPUT, JSON: missing (a sentence a file), configs ({model: {file: its content}})
 
 Started by `snakemake rehearse`; by hand
@@ -20,7 +20,7 @@ from scripts.common.files import whole
 from scripts.common.models import CONFIG, INDEX, TOKENIZER_CONFIG, WEIGHTS
 from scripts.common.program import UserError, cut, execute, log, parser
 from scripts.fetch.download import add_mirror, check_mirror, find, in_mirror
-from scripts.fetch.hub import hub_model
+from scripts.fetch.hub import one_file
 from scripts.fetch.model_files import read_object
 from scripts.fetch.pretrained import origin_of
 
@@ -29,40 +29,48 @@ def missing(name: str, file: str, urls: list[str], mirror: str | None) -> list[s
     """A sentence on a file that no place has; none where one has it."""
     if find([*in_mirror(mirror, urls), *urls]):
         return []
-    return [f"{name}: {cut(file)} is neither in the mirror nor at {cut(urls[0], 200)}; put it into the mirror"]
+    return [f"{name}: {cut(file)} is neither in the mirror nor at {cut(urls[0], 200)}; put it into "
+            "the mirror"]
 
 
 def missing_of_source(name: str, entry: dict, mirror: str | None) -> list[str]:
     """What of a corpus no place has; its samples and local files are looked for by the Snakefile."""
-    return [said for item in entry.get("downloads", [])
-            for said in missing(name, item.get("file") or ", ".join(item["members"]), item["urls"], mirror)]
+    found = []
+    for item in entry.get("downloads", []):
+        file = item.get("file") or ", ".join(item["members"])
+        found += missing(name, file, item["urls"], mirror)
+    return found
 
 
-def of_pretrained(name: str, entry: dict, mirror: str | None, partial: Path) -> tuple[dict[str, dict], list[str]]:
+def of_pretrained(name: str, entry: dict, mirror: str | None,
+                  partial: Path) -> tuple[dict[str, dict], list[str]]:
     """The configuration files of a model of the hub or of a folder, and what of it is missing."""
     configs = {}
     try:
         origin = origin_of(name, entry, name, partial, mirror)
         for file in (CONFIG, TOKENIZER_CONFIG):
-            if file == CONFIG or origin.has(file):
+            if file == CONFIG or origin.locate(file):
                 configs[file] = read_object(name, file, origin.bring(file))
     except UserError as error:
         return configs, [str(error)]
-    if origin.has(WEIGHTS) or origin.has(INDEX):
+    if origin.locate(WEIGHTS) or origin.locate(INDEX):
         return configs, []
-    return configs, [f"{name}: {origin.where} has no {WEIGHTS}, or is out of reach; put it there, into the mirror, or take another model"]
+    return configs, [f"{name}: {origin.where} has no {WEIGHTS}, or is out of reach; put it there, "
+                     "into the mirror, or take another model"]
 
 
 def of_model(name: str, entry: dict, mirror: str | None, partial: Path) -> tuple[dict[str, dict], list[str]]:
-    """The configuration files of a model, none of one that is written here, and what of it is missing."""
+    """The configuration files of a model, none of one that is written here, and what of it is
+    missing."""
     if "hub" in entry or "folder" in entry:
         return of_pretrained(name, entry, mirror, partial)
     if vectors := entry.get("vectors"):
         return {}, missing(name, vectors["file"], vectors["urls"], mirror)
     wanted = entry.get("tokenizer")
-    if wanted is None or hub_model(name, wanted, name, partial, mirror).has(wanted["file"]):
+    if wanted is None or one_file(name, wanted, name, partial, mirror).locate(wanted["file"]):
         return {}, []
-    return {}, [f"{name}: {wanted['hub']} has no {wanted['file']}, or is out of reach; put it into the mirror"]
+    return {}, [f"{name}: {wanted['hub']} has no {wanted['file']}, or is out of reach; put it into "
+                "the mirror"]
 
 
 def main(given: argparse.Namespace) -> None:
@@ -75,14 +83,16 @@ def main(given: argparse.Namespace) -> None:
             configs[name], found = of_model(name, entry, mirror, Path(partial) / name)
             lacking += found
     with whole(given.output) as beside:
-        beside.write_text(json.dumps({"missing": lacking, "configs": configs}, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        text = json.dumps({"missing": lacking, "configs": configs}, indent=1, sort_keys=True)
+        beside.write_text(text + "\n", encoding="utf-8")
     log.info("%d corpora and %d models: %s", len(study["sources"]), len(study["models"]),
              f"{len(lacking)} files are missing" if lacking else "every file can be had")
 
 
 def arguments() -> argparse.ArgumentParser:
     program = parser(__doc__)
-    program.add_argument("--study", type=Path, required=True, metavar="STUDY", help="the file with the entries that the study uses")
+    program.add_argument("--study", type=Path, required=True, metavar="STUDY",
+                         help="the file with the entries that the study uses")
     add_mirror(program)
     program.add_argument("--output", type=Path, required=True, metavar="FILE", help="what to write")
     return program

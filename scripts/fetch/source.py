@@ -20,31 +20,46 @@ from urllib.parse import urlsplit
 from scripts.common.files import zip_errors
 from scripts.common.program import UserError, cut, execute
 from scripts.common.schemas import check, schema
-from scripts.fetch.download import add_partial, check_mirror, download, fetch_parser, finish, read_entry, verify
+from scripts.fetch.download import (
+    add_partial,
+    check_mirror,
+    download,
+    fetch_parser,
+    finish,
+    read_entry,
+    verify,
+)
 from scripts.fetch.web import CHUNK, MOST, TooLarge, write
 
 REPACKED = 10  # times what its members open to: what an archive may weigh, which may hold more than what is used
 
 
 def check_downloads(name: str, entry: dict, sources: Path) -> list[dict]:
-    """The downloads of an entry. Raises UserError for an entry that cannot be fetched as it is written."""
+    """The downloads of an entry. Raises UserError for an entry that cannot be fetched as it is
+    written."""
     where = f"{sources}: {name}"
     if "downloads" not in entry:
-        raise UserError(f"{where} has no downloads, it is a sample; use python -m scripts.fetch.samples.{entry.get('sampler', '…')}")
+        raise UserError(f"{where} has no downloads, it is a sample; use python -m "
+                        f"scripts.fetch.samples.{entry.get('sampler', '…')}")
     known = schema("sources")["$defs"]
-    items = check(entry["downloads"], {"$defs": known, **known["source"]["properties"]["downloads"]}, where)
-    names = [PurePosixPath(path).name for item in items for path in item.get("members", [item.get("file")])]
+    wanted = known["source"]["properties"]["downloads"]
+    items = check(entry["downloads"], {"$defs": known, **wanted}, where)
+    paths = [path for item in items for path in item.get("members", [item.get("file")])]
+    names = [PurePosixPath(path).name for path in paths]
     if odd := {"", ".."}.intersection(names):
-        raise UserError(f"{where}: a file or a member is called {sorted(odd)[0]!r}, which is no name; correct it")
+        raise UserError(f"{where}: a file or a member is called {sorted(odd)[0]!r}, which is no "
+                        "name; correct it")
     if twice := [file for file in names if names.count(file) > 1]:
-        raise UserError(f"{where}: two downloads or members are a file {twice[0]}; their names must differ")
+        raise UserError(f"{where}: two downloads or members are a file {twice[0]}; their names "
+                        "must differ")
     return items
 
 
 # ---- Archives
 
 def refuse_unsafe(archive: zipfile.ZipFile, called: str) -> None:
-    """Raise UserError for an archive with an entry that leads out of its folder, is a link, or is there twice."""
+    """Raise UserError for an archive with an entry that leads out of its folder, is a link, or is
+    there twice."""
     seen = set()
     for entry in archive.infolist():
         path = PurePosixPath(entry.orig_filename.replace("\\", "/"))
@@ -57,19 +72,21 @@ def refuse_unsafe(archive: zipfile.ZipFile, called: str) -> None:
         else:
             seen.add(path)
             continue
-        raise UserError(f"{called}: entry {cut(entry.orig_filename, 200)} {why}, so nothing of the archive was opened: "
-                        "get the archive from a source that you trust")
+        raise UserError(f"{called}: entry {cut(entry.orig_filename, 200)} {why}, so nothing of the "
+                        "archive was opened: get the archive from a source that you trust")
 
 
 def read_member(archive: zipfile.ZipFile, member: str, broken: str) -> Iterator[bytes]:
-    """The bytes of a member as they are unpacked. Raises UserError, which begins with `broken`, for a damaged one."""
+    """The bytes of a member as they are unpacked. Raises UserError, which begins with `broken`, for
+    a damaged one."""
     with zip_errors(broken), archive.open(member) as source:
         while piece := source.read(CHUNK):
             yield piece
 
 
 def open_archive(place: Path, members: dict, folder: Path, called: str, pin: str) -> dict[str, Path]:
-    """Write the named members of a zip into `folder`, verified, whatever their headers claim; {base name: place}."""
+    """Write the named members of a zip into `folder`, verified, whatever their headers claim; {base
+    name: place}."""
     written = {}
     broken = f"{called} is truncated or damaged, or no zip that can be opened, and was removed"
     with zip_errors(broken):
@@ -79,9 +96,8 @@ def open_archive(place: Path, members: dict, folder: Path, called: str, pin: str
         there = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
         for member, facts in members.items():
             if member not in there:
-                more = f" and {len(there) - 20} more" if len(there) > 20 else ""
-                raise UserError(f"{called}: member {member} is missing from the archive, which holds "
-                                f"{', '.join(file[:200] for file in there[:20]) or 'nothing'}{more}; correct {pin}, "
+                raise UserError(f"{called}: member {member} is missing from the archive, which "
+                                f"holds {cut(', '.join(there), 400) or 'nothing'}; correct {pin}, "
                                 "or get the right archive")
             target, what = folder / PurePosixPath(member).name, f"{called}: member {member}"
             most = MOST if facts["bytes"] is None else facts["bytes"]
@@ -89,8 +105,9 @@ def open_archive(place: Path, members: dict, folder: Path, called: str, pin: str
             try:
                 write(read_member(archive, member, broken), target, what, 0, facts["bytes"], most)
             except TooLarge:
-                raise UserError(f"{what} opens to more than the {most:,} bytes that {pin} declares; get the right "
-                                "archive, or, if the change is meant, correct bytes there") from None
+                raise UserError(f"{what} opens to more than the {most:,} bytes that {pin} "
+                                "declares; get the right archive, or, if the change is meant, "
+                                "correct bytes there") from None
             verify(target, what, pin, facts["sha256"], facts["bytes"])
             written[target.name] = target
     return written
@@ -103,14 +120,17 @@ def weight(members: dict) -> int | None:
 
 
 def fetch(items: list[dict], pin: str, partial: Path, mirror: str | None) -> dict[str, Path]:
-    """Bring and verify all files of a source; {file name: its place under `partial`}. pin: where its hashes are declared."""
+    """Bring and verify all files of a source; {file name: its place under `partial`}. pin: where
+    its hashes are declared."""
     files: dict[str, Path] = {}
     for item in items:
         if "file" in item:
-            files[item["file"]] = download(item["file"], item["urls"], item["sha256"], pin, partial, mirror, item.get("bytes"))
+            files[item["file"]] = download(item["file"], item["urls"], item["sha256"], pin, partial,
+                                           mirror, item.get("bytes"))
             continue
         called = PurePosixPath(urlsplit(item["urls"][0]).path).name
-        brought = download(called, item["urls"], None, pin, partial, mirror, most=weight(item["members"]), archive=True)
+        brought = download(called, item["urls"], None, pin, partial, mirror,
+                           most=weight(item["members"]), archive=True)
         opened = partial / "opened"
         opened.mkdir(exist_ok=True)
         try:

@@ -1,10 +1,12 @@
 """Bring one http(s) URL into a file: bounded in size and time, and continued where an earlier try ended.
 
-Pieces of two versions of a file are never joined. A piece is continued only if the server says, by ETag or date, that the
-file is still the same. Every wait is logged, and none is longer than is stated here.
+Pieces of two versions of a file are never joined. A piece is continued only if the server says, by
+ETag or date, that the file is still the same. Every wait is logged, and none is longer than is
+stated here.
 """
 
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterable, Iterator
@@ -41,7 +43,7 @@ class TooLarge(Exception):
 
 
 class Cut(Exception):
-    """A try ended before the file did; the text says why. wait: seconds that the server asks for."""
+    """A try ended before the file did; the text says why. wait: seconds the server asks for."""
 
     def __init__(self, why: str, wait: float | None = None):
         super().__init__(why)
@@ -56,7 +58,8 @@ class Session(requests.Session):
         if target:
             now, then = urlsplit(resp.url).scheme, urlsplit(urljoin(resp.url, target)).scheme
             if then not in ("http", "https") or (now, then) == ("https", "http"):
-                raise NoAnswer(f"it redirects to {target[:200]}, which is not followed: from {now} to {then}")
+                raise NoAnswer(f"it redirects to {target[:200]}, which is not followed: from {now} "
+                               f"to {then}")
         return target
 
 
@@ -80,24 +83,29 @@ def check_room(name: str, needed: dict[Path, int]) -> None:
     """
     disks: dict[int, list] = {}
     for folder, size in needed.items():
-        place = next(place for place in (folder.resolve(), *folder.resolve().parents) if place.exists())
+        folders = [folder.resolve(), *folder.resolve().parents]
+        place = next(filter(Path.exists, folders))
         disks.setdefault(place.stat().st_dev, [place, 0])[1] += size
     for place, size in disks.values():
         free = shutil.disk_usage(place).free
         if size > free:
             raise UserError(
-                f"no space left on the device of {place}: {name} needs {size:,} bytes more, and {free:,} are free: free some, "
-                "or name a folder on another disk (--directory, or HF_HOME for the cache of the hub), then give the same "
-                "command again; what has come is kept")
+                f"no space left on the device of {place}: {name} needs {size:,} bytes more, and "
+                f"{free:,} are free: free some, or name a folder on another disk (--directory, or "
+                "HF_HOME for the cache of the hub), then give the same command again; what has "
+                "come is kept")
 
 
 # ---- Writing
 
-def write(pieces: Iterable[bytes], target: Path, name: str, done: int, total: int | None, most: int) -> None:
-    """Append the pieces to `target`, which has `done` of `total` bytes. Raises TooLarge beyond `most` bytes in all."""
+def write(pieces: Iterable[bytes], target: Path, name: str, done: int, total: int | None,
+          most: int) -> None:
+    """Append the pieces to `target`, which has `done` of `total` bytes. Raises TooLarge beyond
+    `most` bytes in all."""
     try:
         with (open(target, "ab") as opened,
-              tqdm(desc=name, initial=done, total=total, unit="B", unit_scale=True, disable=None) as bar):
+              tqdm(desc=name, initial=done, total=total, unit="B", unit_scale=True,
+                   disable=None) as bar):
             for piece in pieces:
                 done += len(piece)
                 if done > most:
@@ -125,8 +133,14 @@ def copy(place: Path, part: Path, name: str, most: int | None) -> None:
 # ---- Transfers
 
 def note_of(part: Path) -> Path:
-    """The file beside an unfinished download that says of which version of the file it is a piece."""
+    """The file beside an unfinished download that says of which version it is a piece."""
     return part.with_suffix(".version")
+
+
+def declared_size(answer: requests.Response) -> int | None:
+    """The bytes that an answer says it has; None where it does not say."""
+    length = answer.headers.get("Content-Length", "")
+    return int(length) if re.fullmatch("[0-9]{1,18}", length) else None
 
 
 def _is_packed(answer: requests.Response) -> bool:
@@ -134,7 +148,8 @@ def _is_packed(answer: requests.Response) -> bool:
 
 
 def _version(answer: requests.Response) -> str:
-    """What distinguishes this version of a file from another: a strong ETag, else its date; empty where nothing does."""
+    """What distinguishes this version of a file from another: a strong ETag, else its date; empty
+    where nothing does."""
     if _is_packed(answer):
         return ""  # the bytes in the file are not the bytes that Range counts
     tag = answer.headers.get("ETag", "W/")
@@ -142,7 +157,8 @@ def _version(answer: requests.Response) -> str:
 
 
 def _piece(part: Path) -> tuple[int, str]:
-    """How many bytes an earlier try left in `part`, and the version of the file that they belong to."""
+    """How many bytes an earlier try left in `part`, and the version of the file that they belong
+    to."""
     if not part.exists() or not note_of(part).exists():
         return 0, ""
     version = note_of(part).read_text(encoding="latin-1").strip()
@@ -158,14 +174,16 @@ def _wait(answer: requests.Response) -> float | None:
 
 
 def _check_answer(answer: requests.Response, done: int, version: str, part: Path) -> None:
-    """Raise unless the answer is the file (200), or goes on where `part` ends, in the same version of it (206)."""
+    """Raise unless the answer is the file (200), or goes on where `part` ends, in the same version
+    of it (206)."""
     status = answer.status_code
     if status in (401, 403, 404, 410):
         raise NotThere(f"HTTP {status}")
     if status in BUSY:
         wait = _wait(answer)
         if wait is not None and wait > LONGEST_WAIT:
-            raise NoAnswer(f"HTTP {status}: it asks to wait for {wait:,.0f} s, more than {LONGEST_WAIT} s; try again later")
+            raise NoAnswer(f"HTTP {status}: it asks to wait for {wait:,.0f} s, more than "
+                           f"{LONGEST_WAIT} s; try again later")
         raise Cut(f"the server is busy (HTTP {status})", wait)
     continues = (done > 0 and _version(answer) == version
                  and answer.headers.get("Content-Range", "").startswith(f"bytes {done}-"))
@@ -194,7 +212,8 @@ def _pieces(answer: requests.Response) -> Iterator[bytes]:
 
 
 def _request(web: requests.Session, url: str, part: Path, name: str, most: int | None) -> None:
-    """One request that adds the missing bytes to `part`, or writes it anew. Raises NoAnswer, NotThere, TooLarge, Cut."""
+    """One request that adds the missing bytes to `part`, or writes it anew. Raises NoAnswer,
+    NotThere, TooLarge, Cut."""
     done, version = _piece(part)
     headers = {"Range": f"bytes={done}-", "If-Range": version} if done else {}
     try:
@@ -211,8 +230,8 @@ def _request(web: requests.Session, url: str, part: Path, name: str, most: int |
             done = 0
             part.unlink(missing_ok=True)  # first: a note must never stand beside another version's bytes
             note_of(part).write_text(_version(answer), encoding="latin-1")
-        length = answer.headers.get("Content-Length", "")
-        total = done + int(length) if length.isdecimal() and len(length) < 20 and not _is_packed(answer) else None
+        length = None if _is_packed(answer) else declared_size(answer)
+        total = None if length is None else done + length
         bound = most if most is not None else MOST if total is not None else UNDECLARED
         if (total or 0) > bound:
             raise TooLarge(bound)

@@ -46,18 +46,11 @@ HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
 
 
 @pytest.mark.parametrize(("entry", "said"), [
-    ({"licence": "MIT"}, "exactly one of hub, folder, init, esim, mlm, clm, control"),
     (HUB | {"folder": "there"}, "exactly one of hub, folder, init, esim, mlm, clm, control"),
     (TINY | {"tokenizer": {}}, "has one of vocabulary and tokenizer"),
-    ({"esim": {"hidden_size": 3}, "licence": "MIT"}, "has one of vectors and encoder"),
     ({"esim": {"hidden_size": 3}, "encoder": "nowhere", "licence": "MIT"}, "fetch the model nowhere first"),
-    ({"esim": {"hidden_size": 3}, "vectors": {"file": "glove.txt"}, "licence": "MIT"}, "key urls is missing at mine.vectors"),
-    ({"mlm": {"model": "minilm"}, "licence": "MIT"}, "key experiment is missing at mine.mlm"),
     ({"mlm": {"model": "minilm", "experiment": "mine"}, "licence": "MIT"}, "made by an MLM stage, not fetched"),
-    ({"clm": {"model": "minilm"}, "licence": "MIT"}, "key experiment is missing at mine.clm"),
-    ({"clm": {"model": "minilm", "experiment": "mine"}, "licence": "MIT"}, "made by a CLM stage, not fetched"),
     ({"hub": "me/mine", "licence": "MIT"}, "revision is missing"),
-    (HUB | {"revison": "main"}, "unknown key revison"),
     ({"init": {"model_type": "bert"}, "vocabulary": "no/words.txt", "licence": "MIT"}, "no/words.txt: no such file"),
     (HUB | {"files": dict.fromkeys([*SCRATCH_FILES, "pytorch_model.bin"])}, "safetensors only"),
     (HUB | {"files": dict.fromkeys([*DEFAULT_FILES, "modeling_mine.py"])}, "no code is taken"),
@@ -67,12 +60,6 @@ HUB = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
 ])
 def test_entries_that_are_refused(refused, entry, said):
     assert said in refused(entry)
-
-
-def test_an_unknown_model(program, tmp_path):
-    done = program("scripts.fetch.model", "--model", "bert_bas", "--output", tmp_path / "out")
-    assert done.returncode == 1 and "did you mean bert_base?" in done.stderr
-    assert "Traceback" not in done.stderr
 
 
 def test_the_snakefile_reads_entries_without_heavy_imports():
@@ -181,16 +168,10 @@ def test_files_that_are_not_what_they_say(refused, folder, file, spoil, said):
     assert said in refused(here(folder))
 
 
-def without(tensors: dict, part: str) -> dict:
-    return {name: tensor for name, tensor in tensors.items() if part not in name}
-
-
 @pytest.mark.parametrize(("tensors", "said"), [
-    ({"bert.pooler.dense.bias": numpy.zeros(128, "float32")}, "the weights lack 37 of those that config.json promises, embeddings."),
     (weights(rows=1000), f"embeddings.word_embeddings.weight is [1000, 128] numbers in the weights, but [{ROWS}, 128] by config.json"),
     (weights(layers=1), "the weights lack 16 of those that config.json promises, encoder.layer.1.attention.output.LayerNorm.bias first"),
-    (without(weights(), "layer.0.output.dense.weight"), "the weights lack 1 of those that config.json promises, encoder.layer.0.output.dense.weight"),
-    (weights() | {"bert.encoder.layer.0.intermediate.dense.bias": numpy.zeros(9, "float32")}, "is [9] numbers in the weights, but [256]"),
+    ({name: tensor for name, tensor in weights().items() if "layer.0.output.dense.weight" not in name}, "the weights lack 1 of those that config.json promises, encoder.layer.0.output.dense.weight"),
     (weights() | {"bert.encoder.layer.0.output.dense.weight": numpy.zeros((128, 64), "uint8")}, "is of type U8, so the weights are quantised"),
 ])
 def test_weights_that_lack_what_the_configuration_promises(refused, folder, tensors, said):
