@@ -89,9 +89,9 @@ def read_config(name: str, where: str, content: dict):
     kind = content["model_type"]
     if not isinstance(kind, str) or kind not in CONFIG_MAPPING_NAMES:
         near = difflib.get_close_matches(str(kind), CONFIG_MAPPING_NAMES, 1)
+        remedy = f"did you mean {near[0]}?" if near else "take another model"
         raise WrongFiles(f"{name}: {where} has model_type {str(kind)[:100]}, which is no "
-                         "configuration that transformers "
-                         "knows" + (f"; did you mean {near[0]}?" if near else "; take another model"))
+                         f"configuration that transformers knows; {remedy}")
     try:
         config = AutoConfig.for_model(**content)
     except Exception as error:  # of several kinds, which differ between versions of transformers

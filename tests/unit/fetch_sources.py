@@ -39,15 +39,16 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """A step is the name of a method below, with its argument, or words that change a plain answer."""
+    """A step is the name of a method below and its argument, or words that change an answer."""
 
     def do_GET(self):
         server, ranged = self.server, self.headers.get("Range")
         server.asked.append((self.path, ranged, self.headers.get("If-Range")))
         step = server.script.pop(0) if server.script else ""
         content = server.files.get(self.path)
-        if hasattr(self, f"do_{step.split(' ')[0]}"):
-            return getattr(self, f"do_{step.split(' ')[0]}")(content or BODY, step.partition(" ")[2])
+        name, _, argument = step.partition(" ")
+        if hasattr(self, f"do_{name}"):
+            return getattr(self, f"do_{name}")(content or BODY, argument)
         if step == "busy" or content is None:
             return self.begin(503 if step == "busy" else 404, Content_Length="0")
         tag = f'"{sha256(content)[:8]}"'
@@ -56,8 +57,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             first = 0
         if first >= len(content):
             return self.begin(416, Content_Length="0")
-        headers = {"ETag": None if "no version" in step else tag, "Content-Length": None if "no length" in step else str(len(content) - first),
-                   "Content-Range": f"bytes {first}-{len(content) - 1}/{len(content)}" if first else None}
+        headers = {"ETag": None if "no version" in step else tag,
+                   "Content-Length": None if "no length" in step else str(len(content) - first),
+                   "Content-Range": f"bytes {first}-{len(content) - 1}/{len(content)}"
+                   if first else None}
         self.begin(206 if first else 200, **headers)
         self.wfile.write(content[first:CUT] if "cut" in step else content[first:])
 

@@ -41,8 +41,10 @@ def test_weights_in_shards(fetch, server, folder, tmp_path, place):
     table = shard(folder, "layer.0", "layer.1")
     files = {"files": dict.fromkeys(["config.json", INDEX, "tokenizer.json", "tokenizer_config.json"])}
     if place == "mirror":
-        shutil.copytree(folder, tmp_path / "mirror/huggingface.co/me/mine/resolve" / ENTRY["revision"])
-    fetched = fetch({"folder": here(folder), "named": ENTRY | files}.get(place, ENTRY), tmp_path / "mirror" if place == "mirror" else "",
+        shutil.copytree(folder,
+                        tmp_path / "mirror/huggingface.co/me/mine/resolve" / ENTRY["revision"])
+    fetched = fetch({"folder": here(folder), "named": ENTRY | files}.get(place, ENTRY),
+                    tmp_path / "mirror" if place == "mirror" else "",
                     manifest=tmp_path / "manifest.json")
     listed = json.loads((tmp_path / "manifest.json").read_text())["files"]
     assert set(listed) == {"config.json", "tokenizer.json", "tokenizer_config.json", INDEX, *table.values()} and len(set(table.values())) == 3
@@ -51,8 +53,10 @@ def test_weights_in_shards(fetch, server, folder, tmp_path, place):
 
 
 @pytest.mark.parametrize(("changed", "said"), [
-    ({"more": "model-00001-of-00002.safetensors"}, f"{INDEX} names more in model-00001-of-00002.safetensors, but that has no such tensor"),
-    ({"more": "model-00003-of-00002.safetensors"}, "model-00003-of-00002.safetensors could not be had"),
+    ({"more": "model-00001-of-00002.safetensors"},
+     f"{INDEX} names more in model-00001-of-00002.safetensors, but that has no such tensor"),
+    ({"more": "model-00003-of-00002.safetensors"},
+     "model-00003-of-00002.safetensors could not be had"),
     ({"more": "../model.safetensors"}, "does not name a .safetensors file beside it"),
     ({"more": "model.bin"}, "does not name a .safetensors file beside it"),
     (None, "does not name a .safetensors file beside it"),
@@ -62,7 +66,8 @@ def test_shards_that_are_not_what_the_index_says(refused, folder, changed, said)
     table = shard(folder, "layer.0")
     if isinstance(changed, str):
         table = {name: file for name, file in table.items() if changed in file}
-    mend(folder / INDEX, weight_map=table | changed if isinstance(changed, dict) else changed and table)
+    mend(folder / INDEX,
+         weight_map=table | changed if isinstance(changed, dict) else changed and table)
     assert said in refused(here(folder))
 
 
@@ -70,8 +75,8 @@ def test_shards_that_are_not_what_the_index_says(refused, folder, changed, said)
 
 
 @pytest.mark.parametrize(("place", "copies"), [("folder", 1), ("hub", 2)])
-def test_a_disk_that_is_too_small_is_refused_before_the_weights_come(refused, server, folder, monkeypatch, place, copies):
-    """Of the hub they are in its cache and here."""
+def test_a_disk_that_is_too_small(refused, server, folder, monkeypatch, place, copies):
+    """It is refused before the weights come; those of the hub are in its cache and here."""
     needed = copies * (folder / "model.safetensors").stat().st_size
     usage = shutil.disk_usage(folder)
     monkeypatch.setattr(web.shutil, "disk_usage", lambda _: usage._replace(free=needed - 1))
@@ -136,7 +141,8 @@ def test_a_tokenizer_that_cannot_be_written_as_json(refused, folder, file, conte
 def test_a_model_without_a_tokenizer(refused, server, folder, place):
     (folder / "tokenizer.json").unlink()
     told = refused(here(folder) if place == "folder" else ENTRY)
-    assert "has no tokenizer (tokenizer.json, or spm.model, " in told and "`folder: FOLDER`" in told and "a chat template is none" in told
+    assert "has no tokenizer (tokenizer.json, or spm.model, " in told and "`folder: FOLDER`" in told
+    assert "a chat template is none" in told
 
 
 def test_a_model_without_a_configuration_of_its_tokenizer(fetch, server, folder, caplog):
@@ -161,7 +167,8 @@ def test_an_optional_file_is_not_taken_for_absent_where_nobody_can_be_asked(refu
 
 
 @pytest.mark.parametrize(("config", "said"), [
-    ({"quantization_config": {"quant_method": "gptq", "bits": 4}}, "its weights are quantised ({'quant_method': 'gptq', 'bits': 4})"),
+    ({"quantization_config": {"quant_method": "gptq", "bits": 4}},
+     "its weights are quantised ({'quant_method': 'gptq', 'bits': 4})"),
     ({"quantization": {"group_size": 64, "bits": 4}}, "its weights are quantised"),
     ({"model_type": "gemma3", "text_config": {"vocab_size": 9}, "vision_config": {}},
      "has text_config, so it is a model of images or sounds beside text (gemma3)"),
