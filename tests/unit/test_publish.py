@@ -27,7 +27,7 @@ from scripts.publish.strided_sop.metrics import strided_metrics
 from scripts.publish.strided_sop.slices import blocks_of, sliced_points
 from scripts.publish.latex import latex
 from scripts.publish.table import ABOVE, above_control, markdown, write
-from scripts.publish.machines import mixture
+from scripts.publish.provenance import mixture
 from scripts.publish.site import over_replicates
 from tests.conftest import ROOT
 from tests.rows import each_row

@@ -10,7 +10,6 @@ from scripts.publish.findings import (
     LEVEL_SAYS,
     NO_CONTROL,
     NO_MODEL,
-    READ_BEFORE,
     SAMPLE,
     UNKNOWN,
     VERDICTS,
@@ -85,12 +84,6 @@ def test_what_authors_released_is_no_finding_of_the_runs():
     assert clause_in(alone)["said"] == "90 %", "alone it is what there is"
 
 
-def test_a_model_that_is_asked_may_have_read_the_test_before():
-    """No training set of ours parts a language model from a corpus that stood on the web."""
-    learnt, asked = (of_nli(0.6, (0.05, 0.02, 0.08)).replace({"method": {"train": method}}) for method in ("train", "likelihood"))
-    assert READ_BEFORE in found_in(asked)[0].caveats and READ_BEFORE not in found_in(learnt)[0].caveats
-
-
 def test_a_difference_that_rounding_hides_has_a_decimal():
     clause = clause_in(of_nli(0.602, (0.003, 0.001, 0.005)))
     assert clause["said"] == "60.2 %" and "59.9" in clause["control"]
@@ -113,11 +106,6 @@ def test_controls_without_a_model_and_a_model_without_controls_say_so():
         and bare.clauses[0]["verdicts"][0][0] == UNKNOWN
         and NO_CONTROL in bare.caveats
     )
-
-
-def test_a_limit_is_marked():
-    found = found_in(scores().assign(limit=200.0, sample=False))[0]
-    assert found.marks == ["at most 200 items"] and "at most 200 items" in found.caveats[0]
 
 
 def test_the_best_of_several_systems_is_called_the_best():
