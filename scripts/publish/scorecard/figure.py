@@ -160,8 +160,9 @@ def mark_columns(axes: Axes, probes: list[dict]) -> None:
     left, middle = 0, sum(axes.get_ylim()) / 2
     for face, group in itertools.groupby(probes, key=lambda probe: probe["face"]):
         count = len(list(group))
+        size = min(22, 100 * count / max(1, *map(len, face.split("\n"))))
         axes.text(left + count / 2, middle, face, ha="center", va="center", rotation=12,
-                  fontsize=min(22, 8 * count), fontweight="bold", color=style.PALE, zorder=0.6)
+                  fontsize=size, fontweight="bold", color=style.PALE, zorder=0.6)
         left += count
 
 
