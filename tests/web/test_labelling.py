@@ -10,7 +10,7 @@ import pytest
 
 from scripts.common.csv_files import read_csv
 from scripts.common.items import ANSWER_COLUMNS, items_of
-from scripts.common.tables import CLOZE, STRIDED_PAIRS, write_table
+from scripts.common.tables import ANSWERS, CLOZE, STRIDED_PAIRS, write_table
 from scripts.publish.parts import policy_hash
 from tests.web.keyboard import Keyboard
 from tests.web.test_page import CHROMIUM
@@ -29,6 +29,11 @@ def option(instance: int, number: int) -> dict:
     return {"example_id": f"{instance}:{number}", "instance_id": str(instance), "dialog_id": str(instance), "context": "A: When?\nB: <MASK>.",
             "context_scope": "full", "candidate": f" {'right' if number < 2 else 'wrong'} {number}", "label": int(number < 2), "rule": "",
             "is_original": False, "kind": "", "has_numeral": False, "turns": 2, "leak": "none"}
+
+
+def candidate(question: int, number: int) -> dict:
+    return {"example_id": f"test:{question}:{number}", "group_id": f"q{question}", "text_a": f"He ran. How long {question}?",
+            "text_b": f"{number} hours", "label": number % 2, "category": "duration", "answer": f"{number} hours"}
 
 
 def build(folder, study: str, rows: list[dict], schema: pa.Schema):
@@ -180,6 +185,27 @@ def test_two_of_four_candidates_are_chosen_and_each_is_a_row(tmp_path, person):
     told = {f"{item:016x}": "right" if row["label"] else "wrong" for item, row in zip(items_of(pd.Series([row["example_id"] for row in rows])), rows)}
     assert answers.set_index("item")["answer"].to_dict() == told and set(answers["types"]) == {"comparison"}
     assert len(set(orders)) > 1, "the right ones do not stand first"
+    assert at_work.complaints == []
+
+
+def test_candidates_of_a_question_follow_one_another_in_an_order_of_each_person(tmp_path, person):
+    rows = [candidate(question, number) for question in range(6) for number in range(3)]
+    at_work = person(build(tmp_path, "mctaco", rows, ANSWERS), "--items", 6)
+    orders = []
+    for name in ("Ann", "Bob"):
+        at_work.value("document.getElementById('leave').click()")
+        at_work.type(name)
+        at_work.press("Enter")
+        order = []
+        for _ in rows:
+            order.append(re.search(r"How long (\d).*?(\d) hours", at_work.read("texts"), re.DOTALL).groups())
+            at_work.type("1")
+            at_work.press("Enter")
+        orders.append(order)
+        assert set(order) == {(str(question), str(number)) for question in range(6) for number in range(3)}
+        questions = [question for question, _ in order]
+        assert [question for place, question in enumerate(questions) if place % 3 == 0] == list(dict.fromkeys(questions))
+    assert orders[0] != orders[1]
     assert at_work.complaints == []
 
 
