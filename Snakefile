@@ -19,6 +19,9 @@ include: "rules/start.smk"
 report: "report/workflow.rst"
 
 
+onstart:
+    begin()
+
 onsuccess:
     if not IS_MODULE:
         print(summary(Path(EVALUATED, "metrics.parquet"), Path(PAGES, "index.html"), Path("results/benchmarks"), STUDIES,

@@ -26,8 +26,8 @@ PARSE_WRITE = """
 import sys
 from pathlib import Path
 import numpy as np, pyarrow as pa
-from scripts.clean.howto100m_batches import batches
-from scripts.clean.howto100m_shards import Shards
+from scripts.clean.howto100m import Shards
+from scripts.clean.howto100m_videos import batches
 shards = Shards(Path(sys.argv[2]), 20_000, {})
 for batch in batches(Path(sys.argv[1])):
     sizes = batch["text"].value_lengths().to_numpy()
@@ -61,7 +61,7 @@ rows[~is_val].to_parquet(sys.argv[2] + "-train.parquet", compression="zstd")
 def sample(folder: Path, megabytes: int) -> Path:
     """A raw_caption.json of about that size."""
     videos = str(max(10, megabytes * 1_000_000 // BYTES_PER_VIDEO))
-    subprocess.run([sys.executable, "-m", "scripts.fetch.samples.howto100m", "--videos", videos, "--seed", "1",
+    subprocess.run([sys.executable, "-m", "scripts.fetch.samples.captions", "--format", "howto100m", "--videos", videos, "--seed", "1",
                     "--captions-per-video", "112", "--unzipped", "--output", folder], check=True, cwd=ROOT)
     return folder / "raw_caption.json"
 

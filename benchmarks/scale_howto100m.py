@@ -45,7 +45,7 @@ def main(given: argparse.Namespace) -> None:
         captions = round(given.gigabytes * 1e9 / given.videos / BYTES_PER_CAPTION)
         print("| what | minutes | CPU minutes | memory, MiB, at most | GB written | rows |\n| --- | ---: | ---: | ---: | ---: | ---: |", flush=True)
         told(f"generate {given.videos:,} videos of some {captions} captions", *measured(
-            ["-m", "scripts.fetch.samples.howto100m", "--videos", given.videos, "--seed", 1, "--captions-per-video", captions, "--unzipped",
+            ["-m", "scripts.fetch.samples.captions", "--format", "howto100m", "--videos", given.videos, "--seed", 1, "--captions-per-video", captions, "--unzipped",
              "--output", fetched]), fetched)
         told("clean, two processes", *measured(
             ["-m", "scripts.clean.howto100m", "--source", "benchmark", "--fetched", fetched, "--provenance", "{}", "--output", cleaned,

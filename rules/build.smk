@@ -29,7 +29,7 @@ rule build_dataset:
         # Only what this configuration plans: what another one left there is a file like any other (for the cards).
         study=f"(?=(?:{one_of(f'{dataset.study}/{dataset.source}/{dataset.name}' for dataset in PLAN.datasets.values())})/)[^/]+",
     params:
-        code=lambda wildcards: fingerprint(f"scripts.build.{wildcards.study}"),
+        code=lambda wildcards: identity(f"scripts.build.{wildcards.study}"),
         options=lambda wildcards: dataset_of(wildcards).options,
         splits=read_splits,
         dialogs=dialog_options,
@@ -55,7 +55,7 @@ rule build_card:
         card="results/build/{study}/README.md",
         croissant="results/build/{study}/croissant.json",
     params:
-        code=fingerprint("scripts.build.card"),
+        code=identity("scripts.build.card"),
         columns=as_json(read_yaml(ROOT / "resources/columns.yaml")),
         study=lambda wildcards: as_json(
             {"name": wildcards.study} | {key: STUDIES[wildcards.study][key] for key in ("title", "paper", "labels")}),
@@ -76,7 +76,7 @@ rule build_temporal_spans:
     output:
         manifest="results/build/temporal_spans/{source}/manifest.json",
     params:
-        code=fingerprint("scripts.build.temporal_spans"),
+        code=identity("scripts.build.temporal_spans"),
         patterns=sha256_of(ROOT / "resources/temporal_patterns.yaml"),
         pipeline=f"--spacy-model={config['spacy_pipeline']}" if config["spacy_pipeline"] else [],
         splits=lambda wildcards: cleaned_splits(wildcards.source),

@@ -24,8 +24,8 @@ rule clean_corpus:
         manifest="results/clean/{source}/manifest.json",
         cleaning="results/clean/{source}/cleaning.csv",
     params:
-        code=lambda wildcards: fingerprint(cleaner_of(wildcards)),
-        program=cleaner_of,
+        code=lambda wildcards: identity(cleaner_of(wildcards)),
+        program=lambda wildcards, output: cleaner_of(wildcards),
         provenance=provenance_of,
         expected=expected_of,
         files=lambda wildcards: cleaned_names(wildcards.source),

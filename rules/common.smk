@@ -39,10 +39,10 @@ from scripts.common.comparable import altered, objectives, transfers
 from scripts.common.configuration import resolve
 from scripts.common.devices import visible_gpus
 from scripts.common.doubled_keys import refuse_doubled_keys
-from scripts.common.files import sha256_of
-from scripts.common.fingerprint import fingerprint, remember_in
+from scripts.common.files import Hashes, sha256_of
 from scripts.common.folder_lock import lock_by_owner
-from scripts.common.handed import PLACE, argument_file, csv_rows, fields_of, hand_over, has_options, presence_of, rows_of
+from scripts.common.identity import identity, remember_in, write_memory
+from scripts.common.handed import PLACE, argument_file, csv_rows, fields_of, hand_over, has_options, presence_of, rows_of, write_waiting
 from scripts.common.manifest import lost_files
 from scripts.common.model_facts import facts_reader, kept_facts
 from scripts.common.models import MADE_MODEL, STAGES, stage_of
@@ -59,7 +59,7 @@ from scripts.common.terminal import use_terminal
 from scripts.common.yaml_files import read_yaml
 
 lock_by_owner()
-remember_in(PLACE / "fingerprints")
+remember_in(PLACE / "identities")
 
 # What `--configfile`, `--config` or the `config:` of a module gives is laid over config.yaml of the project's folder, wherever
 # the study is made (`configfile:` would look in the working directory, and not at all in a module).
@@ -106,7 +106,8 @@ try:
     FIGURES = sound_figures(FIGURES, {run.study for run in PLAN.runs.values()})
     MEASURED_ON = {name: entry.get("measured_on", name) for name, entry in SOURCES.items()}
     USED_SOURCES = sorted({source for dataset in PLAN.datasets.values() for source in sources_of(dataset)})
-    LOCAL_HASHES = local_hashes(SOURCES, USED_SOURCES, ROOT, Path("results/fetch/.hashes.json"), OWN["sources"])
+    HASHES = Hashes(Path("results/fetch/.hashes.json"))
+    LOCAL_HASHES = local_hashes(SOURCES, USED_SOURCES, ROOT, HASHES, OWN["sources"])
     VISIBLE_GPUS = [] if config["device"] == "cpu" else visible_gpus()
 except UserError as error:
     raise WorkflowError(str(error)) from None
@@ -180,7 +181,7 @@ def is_main_process():
 def keep_records_with_results():
     """Let Snakemake's records stand in results/, so that results taken elsewhere are known there (README).
 
-    Snakemake looks for them in .snakemake/metadata, which becomes a link.
+    Snakemake looks for them in .snakemake/metadata, which becomes a link: when jobs start, and wherever there are records.
     """
     records, place = Path("results/.records"), Path(".snakemake/metadata")
     Path(".snakemake/incomplete").mkdir(parents=True, exist_ok=True)  # without it Snakemake rewrites the records
@@ -191,7 +192,18 @@ def keep_records_with_results():
         place.symlink_to("../results/.records")
 
 
-if not IS_MODULE:
+def begin():
+    """What is written on the disk when jobs start. A dry run writes nothing."""
+    write_waiting()
+    write_memory(PLACE / "identities")
+    HASHES.write()
+    if not IS_MODULE:
+        keep_records_with_results()
+
+
+if IS_MODULE or not is_main_process():
+    begin()  # the workflow that starts jobs is another one
+elif Path("results/.records").is_dir():
     keep_records_with_results()
 if is_main_process() and not IS_MODULE and use_terminal(logger, workflow.output_settings):
     os.environ.update(TIMESTRIDE_LOG_ONLY="1")  # the programs say on the terminal what Snakemake does not: warnings

@@ -24,7 +24,7 @@ rule evaluate_experiment:
     output:
         metrics=f"{EVALUATED}/{{study}}/{{experiment}}.parquet",
     params:
-        code=lambda wildcards: fingerprint(f"scripts.evaluate.{wildcards.study}"),
+        code=lambda wildcards: identity(f"scripts.evaluate.{wildcards.study}"),
         resamples=config["bootstrap_resamples"],
         sources=evaluated_sources,
         arguments=evaluation_arguments,
@@ -45,7 +45,7 @@ rule evaluate_metrics:
     output:
         metrics=f"{EVALUATED}/metrics.parquet",
     params:
-        code=fingerprint("scripts.evaluate.metrics"),
+        code=identity("scripts.evaluate.metrics"),
         arguments=lambda wildcards, input: argument_file(input.experiments),
     log: f"results/logs/evaluate/{NAME}/metrics.log"
     benchmark: f"results/benchmarks/evaluate/{NAME}/metrics.jsonl"

@@ -49,8 +49,9 @@ rule fetch_sample:
     wildcard_constraints:
         source=one_of(name for name, entry in SOURCES.items() if "sample" in entry),
     params:
-        code=lambda wildcards: fingerprint(sampler_of(wildcards)),
-        program=sampler_of,
+        code=lambda wildcards: identity(sampler_of(wildcards)),
+        texts=sample_texts,
+        program=lambda wildcards, output: sampler_of(wildcards),
         options=sample_options,
         files=lambda wildcards: fetched_names(wildcards.source),
         folder=lambda wildcards, output: Path(output.manifest).parent,

@@ -38,7 +38,7 @@ rule publish_figure:
     params:
         code=item_code,
         shown=shown_by_item,
-        program=lambda wildcards: f"scripts.publish.{PUBLISHED[wildcards.item]['program']}",
+        program=lambda wildcards, output: f"scripts.publish.{PUBLISHED[wildcards.item]['program']}",
         arguments=item_arguments,
         caption=caption_of,
         prefix=lambda wildcards, output: Path(output[0]).with_suffix(""),
@@ -70,7 +70,7 @@ rule publish_leaderboard:
     output:
         [f"{PAGES}/leaderboard/{model}.json" for model in ranked_models()],
     params:
-        code=fingerprint("scripts.publish.leaderboard"),
+        code=identity("scripts.publish.leaderboard"),
         told=told_to_leaderboards(),
         arguments=leaderboard_arguments,
     log: f"results/logs/publish/{NAME}/leaderboard.log"
@@ -93,7 +93,7 @@ rule publish_page:
         page=report(f"{PAGES}/index.html", caption="../report/workflow.rst", category="The page"),
         findings=f"{PAGES}/findings.json",
     params:
-        code=fingerprint("scripts.publish.site"),
+        code=identity("scripts.publish.site"),
         template=page_templates(),
         texts=as_json(page_texts()),
         configuration=page_configuration(),
@@ -118,7 +118,7 @@ rule publish_index:
     output:
         index="results/publish/index.html",
     params:
-        code=fingerprint("scripts.publish.index"),
+        code=identity("scripts.publish.index"),
         template=page_templates(),
         arguments=lambda wildcards, input: argument_file([*input.metrics, "--findings", *input.findings]),
     log: "results/logs/publish/index.log"

@@ -12,7 +12,8 @@ def forget_lost_files():
             stage = Path(manifest).parts[1]
             logger.warning(f"{Path(manifest).parent}: {', '.join(lost)} is gone, or not as long as it was: it is written again "
                            f"as soon as a job reads it, or by `snakemake {stage}`")
-            Path(manifest).unlink()
+            if not workflow.output_settings.dryrun:
+                Path(manifest).unlink()
 
 
 def not_fetched(names, place):
@@ -56,7 +57,7 @@ def check_programs():
                 *(f"scripts.publish.{item['program']}" for item in PUBLISHED.values())]
     try:
         for program in programs:
-            fingerprint(program)
+            identity(program)
     except UserError as error:
         raise WorkflowError(str(error)) from None
 

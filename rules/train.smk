@@ -35,8 +35,8 @@ rule train_run:
     wildcard_constraints:
         run=one_of(set(PLAN.runs) - MAKERS - STARTS - CONTROLS),
     params:
-        code=lambda wildcards: fingerprint(
-            "scripts.train.run", "scripts.train.loop", f"scripts.train.{paradigm_of(PLAN.runs[wildcards.run])}"),
+        code=lambda wildcards: identity(
+            "scripts.train.run", "scripts.train.process", f"scripts.train.{paradigm_of(PLAN.runs[wildcards.run])}"),
         settings=lambda wildcards: PLAN.runs[wildcards.run].settings,
         method=lambda wildcards: method_of(PLAN.runs[wildcards.run]),
         splits=lambda wildcards: splits(PLAN.runs[wildcards.run].dataset.source),
@@ -95,7 +95,7 @@ rule train_controls:
     wildcard_constraints:
         controls=one_of(controls.split("/")[1] for controls in CONTROL_SETS),
     params:
-        code=fingerprint("scripts.train.control"),
+        code=identity("scripts.train.control"),
         controls=controls_of,
         arguments=lambda wildcards, output: argument_file(["--controls", *controls_of(wildcards)]),
         method=lambda wildcards: method_of(first_control(wildcards)),

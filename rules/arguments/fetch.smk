@@ -6,6 +6,12 @@ def sampler_of(wildcards):
     return f"scripts.fetch.samples.{SOURCES[wildcards.source]['sampler']}"
 
 
+def sample_texts(wildcards):
+    """The hash of the texts of a sample source; nothing where its program has none."""
+    file = ROOT / f"resources/samples/{SOURCES[wildcards.source]['sampler']}.yaml"
+    return sha256_of(file) if file.exists() else ""
+
+
 def sample_options(wildcards):
     """The options of a sample source."""
     return [part for key, value in SOURCES[wildcards.source]["sample"].items() for part in (f"--{key}", str(value))]
@@ -40,4 +46,4 @@ def models_file(wildcards, output):
 
 def code_of_model(wildcards):
     """The code that decides a model's files: none where they are only brought here."""
-    return fingerprint("scripts.fetch.model") if {"init", "esim"} & set(MODELS[wildcards.model]) else ""
+    return identity("scripts.fetch.model") if {"init", "esim"} & set(MODELS[wildcards.model]) else ""

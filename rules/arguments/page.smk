@@ -32,7 +32,7 @@ def page_configuration():
 
 def page_provenance():
     """By figure or table the rule and the code that made it, as JSON."""
-    return as_json({name: {"rule": f"publish_{item['kind']}", "code": fingerprint(f"scripts.publish.{item['program']}")}
+    return as_json({name: {"rule": f"publish_{item['kind']}", "code": identity(f"scripts.publish.{item['program']}")}
                     for name, item in PUBLISHED.items()})
 
 
@@ -68,21 +68,16 @@ def command_line():
     return shlex.join(["snakemake", "--cores", "all", *(["--configfile", *files] if files else []), *(["--config", *values] if values else [])])
 
 
-def code_of_run(run):
-    """The modules whose code a run tells in its run.json."""
-    return ["scripts.train.control"] if run.name in CONTROLS else ["scripts.train.loop", f"scripts.train.{paradigm_of(run)}"]
-
-
 def record_arguments(wildcards, input, output):
     """The file of what a record is made from (scripts/publish/record.py)."""
     figures = {name: {key: item[key] for key in ("title", "study", "program", "reads")} | {
         "runs": [f"{run.study}/{run.name}" if item["study"] == "all" else run.name for run in runs_read(item)] if "runs" in item["reads"] else [],
         "resources": json.loads(shown_by_item(Wildcards(fromdict={"item": name})))}
         for name, item in PUBLISHED.items() if item["kind"] == "figure"}
-    programs = {f"scripts.{stage}.{study}" for stage in ("build", "evaluate") for study in built_studies()}
-    programs |= {cleaner_of(Wildcards(fromdict={"source": source})) for source in USED_SOURCES}
+    programs = {f"{stage}/{study}" for stage in ("build", "evaluate") for study in built_studies()}
+    programs |= {f"clean/{SOURCES[source].get('cleaner', source)}" for source in USED_SOURCES}
     told = {"name": NAME, "command": command_line(), "configuration": json.loads(page_configuration()), "metrics": input.metrics,
             "publish": PAGES, "train": "results/train", "figures": figures,
             "tables": {name: item["title"] for name, item in PUBLISHED.items() if is_without_texts(item)},
-            "runs": {f"{run.study}/{run.name}": code_of_run(run) for run in PLAN.runs.values()}, "programs": sorted(programs)}
+            "runs": {f"{run.study}/{run.name}": "control" if run.name in CONTROLS else paradigm_of(run) for run in PLAN.runs.values()}, "programs": sorted(programs)}
     return f"{hand_over({'told.json': as_json(told)})}/told.json"

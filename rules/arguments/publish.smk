@@ -77,7 +77,7 @@ def item_arguments(wildcards, output):
 
 def item_code(wildcards):
     """The code of a figure or table."""
-    return fingerprint(f"scripts.publish.{PUBLISHED[wildcards.item]['program']}")
+    return identity(f"scripts.publish.{PUBLISHED[wildcards.item]['program']}")
 
 
 def text_of(path):

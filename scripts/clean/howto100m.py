@@ -1,97 +1,348 @@
-"""Clean the speech captions of HowTo100M, as a stream: memory grows by some 30 bytes a video and no more.
+"""Clean the speech captions of HowTo100M, as a stream: memory grows by some 30 bytes a video.
 
-Reads  raw_caption.zip, raw_caption.json or caption.json, whichever is there, in that order, from --fetched (zipped or
-       not is told by content): one object {video_id: {"start": […], "end": […], "text": […]}};
+Reads  raw_caption.zip, raw_caption.json or caption.json, whichever is there, in that order, from
+       --fetched (content says whether it is zipped): one object
+       {video_id: {"start": […], "end": […], "text": […]}};
        and HowTo100M_v1.csv, if it is there, for the categories
-Writes train/ and val/, each a folder of shards part-00000.parquet … (schema captions, videos in the order of the
-       file) with manifest.json; videos.parquet (one row a video: split, categories, captions kept); cleaning.csv
+Writes train/ and val/, each a folder of shards part-00000.parquet … (schema captions, videos in the
+       order of the file) with manifest.json; videos.parquet (one row a video: split, categories,
+       captions kept); cleaning.csv
 
-A tenth of the videos, by hash of the id, is val. Captions are cleaned in this order, and each thing done is counted:
-lists of different lengths are cut to the shortest; what is not text is dropped, and what has no finite times; white
-space is stripped and joined; empty text is dropped; captions are sorted by start time; a caption is dropped when the
-next one of the video repeats it or goes on from it by whole words (--keep-rolling-repeats: counted, and kept, as in the
-examples of Jain et al. 2020). A video id that occurs again is dropped.
+A tenth of the videos, by hash of the id, is val. Captions are cleaned in this order, and each thing
+done is counted: lists of different lengths are cut to the shortest; what is not text is dropped, and
+what has no finite times; white space is stripped and joined; empty text is dropped; captions are
+sorted by start time; a caption is dropped when the next one of the video repeats it or goes on from
+it by whole words (--keep-rolling-repeats: counted, and kept, as in the examples of Jain et al. 2020).
+A video id that occurs again is dropped.
 
     python -m scripts.clean.howto100m --source howto100m --fetched results/fetch/howto100m \\
         --output results/clean/howto100m --provenance '{"licence": "unstated"}'
 """
 
 import argparse
+import json
 from collections import Counter
-from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyarrow import csv
 from tqdm import tqdm
 
-from scripts.clean.captions import Count, cleaner_arguments, total, write_cleaning
-from scripts.clean.howto100m_ahead import reading
-from scripts.clean.howto100m_captions import SPLITS, clean_batch
-from scripts.clean.howto100m_listing import NAME, VIDEOS, VideoTable, listing_of
-from scripts.clean.howto100m_shards import Shards
-from scripts.clean.howto100m_videos import caption_file, size_of
-from scripts.common.files import whole_set
-from scripts.common.program import UserError, execute, log, whole_number
+from scripts.clean.captions import (
+    EMPTY, NO_SENTENCE, NO_TIME, TOGETHER, UNSORTED, Count, cleaner_arguments, total,
+    write_cleaning)
+from scripts.clean.howto100m_videos import MENDED, MISSING, NOT_TEXT, caption_file, opened, reading
+from scripts.common.files import sha256_of, whole_set
+from scripts.common.keyed import keyed_uniform
+from scripts.common.program import UserError, cut, execute, log, whole_number
 from scripts.common.sorted_ids import Seen, hashes_of
-from scripts.common.tables import table_writer
+from scripts.common.tables import CAPTIONS, table_writer
+
+SPLITS = ("train", "val")
+VAL_SHARE = 0.1
+VIDEOS_PER_SHARD = 20_000
+LISTING = "HowTo100M_v1.csv"
+CATEGORIES = ["category_1", "category_2"]
+VIDEOS = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("video_id", pa.string()),
+    ("category_1", pa.string()), ("category_2", pa.string()), ("captions", pa.int32()),
+])
+ROWS = 1 << 17  # of the table of videos written at a time
+WHITE = r"[\s\v\x{1c}-\x{1f}\x{85}\p{Z}]+"  # as str.split() has it, for Arrow's regular expressions
+SPACE = 32
 
 
-def fresh(videos: pa.RecordBatch, seen: Seen) -> pa.RecordBatch:
-    """The videos of a batch whose ids were not seen before."""
-    new = seen.new(videos["video_id"], hashes_of(videos["video_id"]))
-    return videos if new.all() else videos.filter(pa.array(new))
+# ---- The captions of a batch
+
+class Counts(Counter):
+    """Counts by (split number, unit, action, reason)."""
+
+    def add(self, unit: str, action: str, reason: str, splits: np.ndarray,
+            amounts: np.ndarray | None = None) -> None:
+        """Count things, or an amount of each, given the split number of each."""
+        for split, number in enumerate(np.bincount(splits, amounts, len(SPLITS))):
+            self[split, unit, action, reason] += int(number)
 
 
-def clean(read: Iterator[pa.RecordBatch], videos: VideoTable, shards: dict[str, Shards], given: argparse.Namespace, bar: tqdm) -> list[Count]:
-    """Clean all that is read into the shards of each split and the table of videos; returns the counts."""
-    counts, seen, repeated = Counter(), Seen(), 0
-    for batch in read:
-        bar.update(batch["end_byte"][-1].as_py() - bar.n)
-        new = fresh(batch, seen)
-        repeated += len(batch) - len(new)
-        captions, listed, found = clean_batch(new, given.source, given.keep_rolling_repeats)
-        counts.update(found)
-        videos.add(listed)
-        for split, table in zip(SPLITS, captions):
-            shards[split].write(table)
-        del batch, new, captions, listed, table  # not to hold this batch while the next one is read
-    rows: list[Count] = [("all", "videos", "dropped", "the video id occurs a second time", repeated)]
-    rows += [(SPLITS[split], *what, number) for (split, *what), number in
-             sorted(counts.items(), key=lambda counted: counted[0][0])]
-    return [*rows, *videos.finish()]
+def spaced(texts: pa.Array) -> tuple[pa.Array, np.ndarray, np.ndarray]:
+    """Texts stripped, with one space for every run of white space.
+
+    Beside them the rows that this changes, and of these the rows with several lines.
+    """
+    # Few need it, and to find them is much faster than to replace everywhere.
+    neat = pc.and_not(pc.ascii_is_printable(texts), pc.match_substring(texts, "  "))
+    neat = pc.and_(neat, pc.equal(pc.ascii_trim(texts, " "), texts))
+    odd = pc.invert(neat).fill_null(False)
+    before = texts.filter(odd)
+    after = pc.utf8_trim(pc.replace_substring_regex(before, WHITE, " "), " ")
+    rows = np.flatnonzero(odd)
+    changed, broken = pc.not_equal(before, after), pc.match_substring(before, "\n")
+    return pc.replace_with_mask(texts, odd, after), rows[changed], rows[broken]
+
+
+def goes_on(texts: pa.Array, here: np.ndarray, there: np.ndarray) -> np.ndarray:
+    """Of pairs of rows with text those where the second repeats the first, or goes on from it.
+
+    It goes on by whole words.
+    """
+    offsets = np.frombuffer(texts.buffers()[1], np.int32)[texts.offset :]
+    characters = np.frombuffer(texts.buffers()[2], np.uint8)
+    first, second = offsets[here], offsets[there]
+    size, size_there = offsets[here + 1] - first, offsets[there + 1] - second
+    behind = np.minimum(second + size, len(characters) - 1)
+    pairs = np.flatnonzero(
+        (size == size_there) | ((size < size_there) & (characters[behind] == SPACE)))
+    for at in (np.zeros_like(size), size - 1, size // 2):  # single bytes differ in nearly all pairs
+        pairs = pairs[characters[(first + at)[pairs]] == characters[(second + at)[pairs]]]
+    # Compare what is left byte by byte, all pairs at once.
+    sizes = size[pairs].astype(np.int64)
+    begins = np.cumsum(sizes) - sizes
+    within = np.arange(sizes.sum()) - np.repeat(begins, sizes)
+    one, other = (characters[np.repeat(side[pairs], sizes) + within] for side in (first, second))
+    return pairs[np.logical_and.reduceat(one == other, begins)]
+
+
+def without_rolling(texts: pa.Array, video: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Rows in order without those that the next one that stays of the video repeats or goes on from."""
+    while True:
+        pairs = np.flatnonzero(video[rows[:-1]] == video[rows[1:]])
+        rolls = pairs[goes_on(texts, rows[pairs], rows[pairs + 1])] if len(pairs) else pairs
+        if not len(rolls):
+            return rows
+        rows = np.delete(rows, rolls)  # those in front have another one behind them now
+
+
+def with_text(videos: pa.RecordBatch, split_of: np.ndarray,
+              counts: Counts) -> tuple[pa.Array, np.ndarray]:
+    """The tidy text of every caption, and the rows that have text and times.
+
+    split_of: the split number of each caption.
+    """
+    start, end, what = (videos[name].flatten().to_numpy() for name in ("start", "end", "what"))
+    tidy, changed, broken = spaced(videos["text"].flatten())
+    timed, text = np.isfinite(start) & np.isfinite(end), (what != MISSING) & (what != NOT_TEXT)
+    kept = text & timed & (pc.binary_length(tidy).fill_null(0).to_numpy() > 0)
+    for action, reason, rows in (
+            ("dropped", "text is missing (null or NaN)", what == MISSING),
+            ("dropped", "text is not text", what == NOT_TEXT),
+            ("dropped", NO_TIME, text & ~timed),
+            ("dropped", EMPTY, text & timed & ~kept),
+            ("changed", "white space stripped and joined", changed[kept[changed]]),
+            ("changed", "of these, text on several lines", broken[kept[broken]]),
+            ("changed", "half of a surrogate pair: U+FFFD stands for it", kept & (what == MENDED)),
+            ("noted", "start is after end", kept & (start > end))):
+        counts.add("captions", action, reason, split_of[rows])
+    return tidy, np.flatnonzero(kept)
+
+
+def clean_batch(videos: pa.RecordBatch, source: str,
+                keep_rolling: bool = False) -> tuple[list[pa.Table], pa.Table, Counts]:
+    """The captions of each split and the videos of a batch of different videos, and counts.
+
+    keep_rolling: whether captions stay that the next one repeats or goes on from. Captions have
+    schema CAPTIONS, videos VIDEOS without the categories.
+    """
+    ids, counts = videos["video_id"], Counts()
+    split_of = (keyed_uniform(pd.Series(ids.to_pylist(), dtype=object), 0)
+                < VAL_SHARE).astype(np.int64)
+    sizes, longest = videos["text"].value_lengths().to_numpy(), videos["longest"].to_numpy()
+    video = np.repeat(np.arange(len(videos)), sizes)
+    start, end = (videos[name].flatten().to_numpy() for name in ("start", "end"))
+    split_of_row = split_of[video]
+    counts.add("videos", "read", "", split_of)
+    counts.add("videos", "changed", "lists of different lengths: cut to the shortest",
+               split_of[sizes < longest])
+    counts.add("captions", "read", "", split_of, longest)
+    counts.add("captions", "dropped", "beyond the shortest list", split_of, longest - sizes)
+    tidy, rows = with_text(videos, split_of_row, counts)
+
+    unsorted = np.zeros(len(videos), bool)
+    unsorted[video[rows[1:]][(np.diff(start[rows]) < 0) & (np.diff(video[rows]) == 0)]] = True
+    counts.add("videos", "changed", UNSORTED, split_of[unsorted])
+    rows = rows[np.lexsort((np.where(unsorted[video], start, 0)[rows], video[rows]))]
+    stay = without_rolling(tidy, video, rows)
+    counts.add("captions", "noted" if keep_rolling else "dropped",
+               "the next caption repeats it or goes on from it",
+               split_of_row[np.setdiff1d(rows, stay, assume_unique=True)])
+    rows = rows if keep_rolling else stay
+    counts.add("captions", "kept", "", split_of_row[rows])
+    same = video[rows[1:]] == video[rows[:-1]]
+    before, after = rows[:-1][same], rows[1:][same]
+    counts.add("captions", "noted", "begins before the one in front ends",
+               split_of_row[after[start[after] < end[before]]])
+    counts.add("captions", "noted", TOGETHER, split_of_row[after[start[after] == start[before]]])
+
+    left = np.bincount(video[rows], minlength=len(videos))
+    counts.add("videos", "dropped", NO_SENTENCE, split_of[left == 0])
+    counts.add("videos", "kept", "", split_of[left > 0])
+    position = np.arange(len(rows)) - np.repeat(np.cumsum(left) - left, left)
+    splits = pa.array(SPLITS)
+    captions = pa.table({
+        "source": pa.repeat(source, len(rows)), "split": splits.take(split_of_row[rows]),
+        "video_id": ids.take(video[rows]), "position": pa.array(position, pa.int32()),
+        "text": tidy.take(rows), "start_s": start[rows], "end_s": end[rows]})
+    listed = pa.table({
+        "source": pa.repeat(source, len(videos)), "split": splits.take(split_of),
+        # A copy: what is listed is held, and would hold all that was read with it.
+        "video_id": ids.take(np.arange(len(ids))), "captions": pa.array(left, pa.int32())})
+    return ([captions.filter(split_of_row[rows] == split) for split in range(len(SPLITS))],
+            listed, counts)
+
+
+# ---- What is written
+
+class Shards:
+    """Writes the captions of one split into files of so many videos; the manifest comes last."""
+
+    def __init__(self, folder: Path, videos_per_shard: int, provenance: dict):
+        self.folder, self.most, self.provenance = folder, videos_per_shard, provenance
+        self.shards: list[dict] = []
+        self.stack = ExitStack()  # holds the shard that is open, if one is
+        self.writer = None
+
+    def write(self, captions: pa.Table) -> None:
+        """Add whole videos, in order."""
+        firsts = np.flatnonzero(captions["position"].to_numpy() == 0)
+        while len(firsts):
+            if self.writer is None:
+                file = f"part-{len(self.shards):05}.parquet"
+                self.shards.append({"file": file, "sha256": None, "rows": 0, "videos": 0})
+                self.writer = self.stack.enter_context(
+                    table_writer(self.folder / file, CAPTIONS, self.provenance))
+            shard = self.shards[-1]
+            taken, firsts = np.split(firsts, [self.most - shard["videos"]])
+            end = firsts[0] if len(firsts) else len(captions)
+            part = captions.slice(taken[0], end - taken[0])
+            self.writer.write_table(part.cast(self.writer.schema))
+            shard["rows"] += len(part)
+            shard["videos"] += len(taken)
+            if shard["videos"] == self.most:
+                self.close()
+
+    def close(self) -> None:
+        """End the shard that is open, if one is."""
+        if self.writer is not None:
+            self.stack.close()
+            self.writer = None
+            self.shards[-1]["sha256"] = sha256_of(self.folder / self.shards[-1]["file"])
+
+    def finish(self) -> None:
+        """End the last shard and write the manifest."""
+        self.close()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        manifest = json.dumps({"shards": self.shards}, indent=1)
+        (self.folder / "manifest.json").write_text(f"{manifest}\n")
+
+
+def read_listing(file: Path) -> pa.Table:
+    """The videos of HowTo100M_v1.csv and their categories, each text of which is held once."""
+    category = pa.dictionary(pa.int32(), pa.string())
+    types = {"video_id": pa.string(), **dict.fromkeys(CATEGORIES, category)}
+    try:
+        listing = csv.read_csv(file, convert_options=csv.ConvertOptions(
+            include_columns=list(types), column_types=types, strings_can_be_null=False))
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{file}: not a CSV file with the columns {', '.join(types)} "
+                        f"({cut(str(error), 200)}); fetch it again") from None
+    return listing.unify_dictionaries().combine_chunks()
+
+
+class VideoTable:
+    """Writes the table of videos with their categories (null where none are known), in pieces."""
+
+    def __init__(self, writer: pq.ParquetWriter, listing: pa.Table):
+        self.writer, self.listing = writer, listing
+        self.held: list[pa.Table] = []
+        self.listed, self.without = 0, Counter()
+
+    def add(self, videos: pa.Table) -> None:
+        """Add videos, each of which is new."""
+        self.held.append(videos)
+        if sum(map(len, self.held)) >= ROWS:
+            self.write()
+
+    def write(self) -> None:
+        """Write what is held."""
+        if not self.held:
+            return
+        videos = pa.concat_tables(self.held)
+        self.held.clear()
+        place = pc.index_in(videos["video_id"], self.listing["video_id"])
+        self.listed += len(place) - place.null_count
+        self.without.update(videos["split"].filter(place.is_null()).to_pylist())
+        known = self.listing.take(place)
+        for name in CATEGORIES:
+            videos = videos.append_column(name, known[name].cast(pa.string()))
+        self.writer.write_table(videos.select(VIDEOS.names).cast(self.writer.schema))
+
+    def finish(self) -> list[Count]:
+        """Write what is left; returns what the listing lacks, and what is only there."""
+        self.write()
+        others = pc.count_distinct(self.listing["video_id"]).as_py() - self.listed
+        return [*((split, "videos", "noted", f"not in {LISTING}", self.without[split])
+                  for split in SPLITS),
+                ("all", "videos", "noted", f"in {LISTING} but without captions", others)]
 
 
 def clean_file(file: Path, given: argparse.Namespace, folder: Path) -> list[Count]:
     """Read a caption file as a stream and write everything into `folder`; returns the counts."""
-    shards = {split: Shards(folder / split, given.videos_per_shard, given.provenance | {"split": split}) for split in SPLITS}
-    listing = given.fetched / NAME
-    with reading(file, given.processes) as read, table_writer(folder / "videos.parquet", VIDEOS, given.provenance) as writer, \
-            tqdm(total=size_of(file), unit="B", unit_scale=True, desc=given.source, disable=None) as bar:
-        counts = clean(read, VideoTable(writer, listing_of(listing) if listing.exists() else None), shards, given, bar)
-    if not total(counts, "videos", "read"):
+    most = given.videos_per_shard or VIDEOS_PER_SHARD
+    shards = {split: Shards(folder / split, most, given.provenance | {"split": split})
+              for split in SPLITS}
+    listing, counts, seen, repeated = given.fetched / LISTING, Counts(), Seen(), 0
+    with opened(file) as (_, size, _):
+        bar = tqdm(total=size, unit="B", unit_scale=True, desc=given.source, disable=None)
+    with reading(file, given.processes) as read, bar, \
+            table_writer(folder / "videos.parquet", VIDEOS, given.provenance) as writer:
+        videos = VideoTable(
+            writer, read_listing(listing) if listing.exists() else VIDEOS.empty_table())
+        for batch in read:
+            bar.update(batch["end_byte"][-1].as_py() - bar.n)
+            fresh = seen.new(batch["video_id"], hashes_of(batch["video_id"]))
+            new = batch if fresh.all() else batch.filter(pa.array(fresh))
+            repeated += len(batch) - len(new)
+            captions, listed, found = clean_batch(new, given.source, given.keep_rolling_repeats)
+            counts.update(found)
+            videos.add(listed)
+            for split, table in zip(SPLITS, captions):
+                shards[split].write(table)
+            del batch, new, captions, listed, table  # not to hold this one while the next is read
+        noted = videos.finish()
+    rows = [("all", "videos", "dropped", "the video id occurs a second time", repeated),
+            *((SPLITS[split], *what, number) for (split, *what), number in
+              sorted(counts.items(), key=lambda row: row[0][0])),
+            *(noted if listing.exists() else [])]
+    if not total(rows, "videos", "read"):
         raise UserError(f"{file}: no video in it; fetch it again")
     for split, each in shards.items():
         each.finish()
         if not each.shards:
-            raise UserError(f"{file}: none of its videos with captions falls to {split} (by hash of the id a tenth is "
-                            "val); give a file with more videos")
-    write_cleaning(given.source, counts, folder / "cleaning.csv")
-    return counts
+            raise UserError(f"{file}: none of its videos with captions falls to {split} (by hash of "
+                            "the id a tenth is val); give a file with more videos")
+    write_cleaning(given.source, rows, folder / "cleaning.csv")
+    return rows
 
 
 def main(given: argparse.Namespace) -> None:
     file = caption_file(given.fetched)
     with whole_set(given.output) as folder:
         counts = clean_file(file, given, folder)
-    log.info("%s: kept %d of %d captions of %d videos; cleaning.csv says what was changed", given.source,
-             total(counts, "captions", "kept"), total(counts, "captions", "read"), total(counts, "videos", "kept"))
+    log.info("%s: kept %d of %d captions of %d videos; cleaning.csv says what was changed",
+             given.source, total(counts, "captions", "kept"), total(counts, "captions", "read"),
+             total(counts, "videos", "kept"))
 
 
 def arguments() -> argparse.ArgumentParser:
     shared = cleaner_arguments(__doc__)
-    shared.add_argument("--videos-per-shard", type=whole_number(1, 10**9), default=20_000, metavar="N",
-                        help="how many videos a file holds; default: %(default)s")
-    shared.add_argument("--keep-rolling-repeats", action="store_true", help="keep captions that the next one repeats or goes on from")
+    shared.add_argument("--videos-per-shard", type=whole_number(1, 10**9),
+                        metavar="N", help=f"how many videos a file holds; default: {VIDEOS_PER_SHARD:,}")
+    shared.add_argument("--keep-rolling-repeats", action="store_true",
+                        help="keep captions that the next one repeats or goes on from")
     return shared
 
 

@@ -1,38 +1,63 @@
-"""Reading the caption files of HowTo100M as a stream: every video of one JSON object of videos, zipped or not.
+"""Reading the caption files of HowTo100M as a stream of Arrow batches, before anything is cleaned.
 
-Not a program. Memory holds the video that is read and no more; what is wrong is told with the video that it is in or behind.
+Not a program. A file is one JSON object of videos, zipped or not. Memory holds a batch and the video
+that is read. A batch has one row a video:
+
+video_id
+end_byte          bytes of the file up to the end of the video
+longest           length of the longest of its three lists
+start, end, text  lists, cut to the shortest: seconds, NaN where there are none; null for no text
+what              what each text is: TEXT, MISSING (null or NaN), NOT_TEXT, or MENDED (half of a
+                  surrogate pair was in it, and U+FFFD stands for that)
 """
 
+import gc
 import json
 import re
+import signal
+import traceback
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
+import numpy as np
+import pyarrow as pa
 
 from scripts.clean.captions import shaped
 from scripts.common.files import zip_errors
+from scripts.common.owner import end_forks_with_this
 from scripts.common.program import UserError, cut, log
 from scripts.common.texts import once
 
 NAMES = ("raw_caption.zip", "raw_caption.json", "caption.json")
-CHUNK = 1 << 22  # bytes read at a time
+TEXT, MISSING, NOT_TEXT, MENDED = range(4)
+CHUNK = 1 << 22    # bytes read at a time
 LONGEST = 1 << 26  # bytes of one video; a file that leaves one open this long is broken
-MARK = b"\xef\xbb\xbf"
+SIZE = 1 << 22     # bytes of JSON in a batch: what is cleaned, and written, at a time
+GROUP = 32         # videos made flat at a time: their objects stay in the processor's cache
+OBJECTS = 100_000  # Python looks for circles after so many new objects; captions have none
 
-GAP = re.compile(rb"[ \t\n\r]*")
-STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
-FLAT = rb'\{(?:[^"{}]++|%b)*+\}' % STRING.pattern
-OBJECT = re.compile(rb'\{(?:[^"{}]++|%b|%b)*+\}' % (STRING.pattern, FLAT), re.DOTALL)  # a text may be an object
+MARK = b"\xef\xbb\xbf"
+WHITE = rb"[ \t\n\r]*+"
+STRING = rb'"(?:[^"\\]++|\\.)*+"'
+FLAT = rb'\{(?:[^"{}]++|%b)*+\}' % STRING
+# A text may be an object.
+OBJECT = re.compile(rb'\{(?:[^"{}]++|%b|%b)*+\}' % (STRING, FLAT), re.DOTALL)
+# In front of the first video, and of the next one, up to its object; no video, and none any more.
+ID = rb"(%b)%b:%b(?=\{)" % (STRING, WHITE, WHITE)
+FIRST, NEXT, EMPTY, END = (re.compile(WHITE + WHITE.join(parts), re.DOTALL) for parts in (
+    (rb"\{", ID), (b",", ID), (rb"\{", rb"\}", rb"\Z"), (rb"\}", rb"\Z")))
 ESCAPED_LETTER = re.compile(rb"\\u00[67]")  # in which a key may hide
-NEXT = re.compile(rb'[ \t\n\r]*+,[ \t\n\r]*+"([^"\\\x00-\x1f]*+)"[ \t\n\r]*+:[ \t\n\r]*+(?=\{)')  # a comma, and a plain id before {
 
 
 class Video(msgspec.Struct, gc=False):
-    """The captions of one video as the file has them, a NaN as NaN or null. A text can be anything; a time can be null."""
+    """The captions of one video as the file has them, NaN as NaN or null. A text can be anything."""
 
     start: list[float | None]
     end: list[float | None]
@@ -42,34 +67,26 @@ class Video(msgspec.Struct, gc=False):
 DECODER = msgspec.json.Decoder(Video)
 
 
-def each_key_once(content: bytes) -> bool:
-    """Whether no key of a video that was decoded can stand twice in its bytes; False where it takes a closer look (a caption may
-    read `end`)."""
-    if content.count(b":") == 3:  # of the three keys that it must have; one byte is counted much faster than words
-        return True
-    return not ESCAPED_LETTER.search(content) and all(content.count(key) == 1 for key in (b'"start"', b'"end"', b'"text"'))
-
-
 def decoded(content: bytes) -> Video | None:
     """The video that is these bytes and no more; None where that takes a closer look."""
-    try:
-        video = DECODER.decode(content)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        if b"NaN" not in content:
-            return None
-        try:  # a line break is white space before a null, and refused in a text: so no text is changed
-            video = DECODER.decode(content.replace(b"NaN", b"\nnull"))
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return None
-    return video if each_key_once(content) else None
+    # A line break is white space before a null, and refused in a text: so no text is changed.
+    for text in (content, content.replace(b"NaN", b"\nnull")):
+        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            video = DECODER.decode(text)
+            # No key stands twice. One byte is counted faster than words; a caption may be `end`.
+            if content.count(b":") == 3 or not ESCAPED_LETTER.search(content) and all(
+                    content.count(key) == 1 for key in (b'"start"', b'"end"', b'"text"')):
+                return video
+    return None
 
 
 class Videos:
-    """Every video of a JSON object of videos, in order: its id, the Video, and how many bytes of the file are read so far.
+    """Every video of a JSON object of videos: its id, the Video, the bytes of the file up to its end.
 
-    An object is looked for up to the next `}`. As no shorter prefix of a JSON object is valid, what decodes there is
-    the whole object. Only where the decoder refuses it (a brace in a text, a NaN) its end is searched for properly.
-    Raises UserError that names the video where the file is broken or of another shape. `name` is the file's.
+    An object is looked for up to the next `}`. As no shorter prefix of a JSON object is valid, what
+    decodes there is the whole object. Only where the decoder refuses it (a brace in a text) its end
+    is searched for. Raises UserError with the place where the file is broken or of another shape.
+    `name` is the file's.
     """
 
     def __init__(self, stream: BinaryIO, name: str, chunk: int = CHUNK):
@@ -82,87 +99,50 @@ class Videos:
         if self.more() and self.buffer.startswith(MARK):
             log.info("%s: 1 byte order mark at its start is left out", self.name)
             self.at = len(MARK)
-        self.expect(b"{", "the { of an object of videos")
         while (key := self.next_id()) is not None:
             video = self.video(key)
             self.last = key
             yield key, video, self.before + self.at
-        if self.symbol():
-            self.at -= 1
-            raise self.broken("the end of the file")
 
     def more(self) -> bool:
-        """Drop what is behind, read on (more for long objects, so as not to search them often); False at the end."""
+        """Drop what is behind, and read on; False at the end, or amid something endless."""
+        rest = self.buffer[self.at :]
+        if len(rest) > LONGEST:
+            return False
         with zip_errors(f"{self.name}: the zip is damaged behind {self.here()}"):
-            read = self.stream.read(max(self.chunk, len(self.buffer) - self.at))
-        self.buffer, self.before, self.at = self.buffer[self.at :] + read, self.before + self.at, 0
+            # More for long objects, so as not to search them often.
+            read = self.stream.read(max(self.chunk, len(rest)))
+        self.buffer, self.before, self.at = rest + read, self.before + self.at, 0
         return bool(read)
 
     def here(self) -> str:
         """The place of the reader, for messages."""
-        place = f"(byte {self.before + self.at})"
-        return f"video {cut(self.last)} {place}" if self.last is not None else f"its start {place}"
-
-    def broken(self, expected: str) -> UserError:
-        """The error that something is missing at this place."""
-        if self.at >= len(self.buffer):
-            return UserError(f"{self.name}: the file ends too early, behind {self.here()}: {expected} is missing; fetch it again")
-        return UserError(f"{self.name}: broken JSON behind {self.here()}: {expected} is missing; fetch it again")
-
-    def symbol(self) -> bytes:
-        """The next byte that is not white space, b"" at the end; steps over it."""
-        while True:
-            self.at = GAP.match(self.buffer, self.at).end()
-            if self.at < len(self.buffer):
-                self.at += 1
-                return self.buffer[self.at - 1 : self.at]
-            if not self.more():
-                return b""
-
-    def expect(self, wanted: bytes, called: str) -> bytes:
-        """Step over white space and one of the bytes wanted; returns it."""
-        found = self.symbol()
-        if not found or found not in wanted:
-            self.at -= len(found)
-            raise self.broken(called)
-        return found
+        behind = "its start" if self.last is None else f"video {cut(self.last)}"
+        return f"{behind} (byte {self.before + self.at})"
 
     def next_id(self) -> str | None:
         """The id of the next video, None behind the last one; steps to the { of its object."""
-        if self.last is not None and (found := NEXT.match(self.buffer, self.at)):  # as nearly all are written
-            with suppress(UnicodeDecodeError):
-                key, self.at = found[1].decode(), found.end()
-                return key
-        mark = self.expect(b'"}', "a video id") if self.last is None else self.expect(b",}", "a comma or the closing }")
-        if mark == b",":
-            mark = self.expect(b'"', "a video id")
-        if mark == b"}":
-            return None
-        self.at -= 1
-        key = self.video_id()
-        self.expect(b":", f"the colon after video {cut(key)}")
-        self.expect(b"{", f"the object with start, end and text of video {cut(key)}")
-        self.at -= 1
-        return key
-
-    def video_id(self) -> str:
-        """The key that begins at the `"` at this place; steps over it."""
-        while not (found := STRING.match(self.buffer, self.at)):
-            if len(self.buffer) - self.at > LONGEST or not self.more():
-                self.at = len(self.buffer)
-                raise self.broken("the end of a video id")
+        item, end = (FIRST, EMPTY) if self.last is None else (NEXT, END)
+        while not (found := item.match(self.buffer, self.at)):
+            ended = end.match(self.buffer, self.at)
+            if not self.more():
+                if ended:
+                    return None
+                raise UserError(f"{self.name}: broken JSON, or the file ends too early, behind "
+                                f"{self.here()}: neither another video nor the closing }} follows; "
+                                "fetch it again")
         try:
-            key = json.loads(found.group())
+            key = json.loads(found[1])
             key.encode("utf-8")  # half of a surrogate pair is no text
         except ValueError as error:
-            raise UserError(f"{self.name}: the video id behind {self.here()} cannot be read ({cut(str(error))}); fetch it "
-                            "again") from None
+            raise UserError(f"{self.name}: the video id behind {self.here()} cannot be read "
+                            f"({cut(str(error))}); fetch it again") from None
         self.at = found.end()
         return key
 
     def video(self, key: str) -> Video:
         """The object that begins at this place; steps over it."""
-        while (end := self.buffer.find(b"}", self.at) + 1) == 0 and len(self.buffer) - self.at <= LONGEST and self.more():
+        while (end := self.buffer.find(b"}", self.at) + 1) == 0 and self.more():
             pass
         if (video := decoded(self.buffer[self.at : end])) is None:
             return self.whole_object(key)
@@ -172,25 +152,25 @@ class Videos:
     def whole_object(self, key: str) -> Video:
         """The object that begins at this place, whatever its texts and numbers; steps over it."""
         where = f"{self.name}: video {cut(key)}, which begins at byte {self.before + self.at}"
-        behind = "the last whole video before it is " + ("none" if self.last is None else cut(self.last))
+        last = "none" if self.last is None else cut(self.last)
+        behind = f"the last whole video before it is {last}"
         while not (found := OBJECT.match(self.buffer, self.at)):
-            if len(self.buffer) - self.at > LONGEST or not self.more():
+            if not self.more():
                 raise UserError(f"{where}, does not end; {behind}; fetch it again")
         self.at = found.end()
-        if found.group().count(b":") == 3 and (video := decoded(found.group())) is not None:
-            return video
         try:  # slower, but knows Infinity, and sees a key twice wherever it is
             value = json.loads(found.group().decode("utf-8"), object_pairs_hook=once)
         except UserError as error:
             raise UserError(f"{where}: {error}") from None
         except (ValueError, RecursionError) as error:
-            raise UserError(f"{where}: broken JSON ({cut(str(error))}); {behind}; fetch it again") from None
+            raise UserError(f"{where}: broken JSON ({cut(str(error))}); {behind}; fetch it "
+                            "again") from None
         return shaped(value, Video, where)
 
 
 @contextmanager
 def opened(file: Path) -> Iterator[tuple[BinaryIO, int, str]]:
-    """The JSON of a caption file, zipped or not: a stream, its size in bytes, and a name for messages."""
+    """The JSON of a caption file, zipped or not: a stream, its size in bytes, a name for messages."""
     with open(file, "rb") as raw:
         if raw.read(2) != b"PK":
             raw.seek(0)
@@ -209,17 +189,127 @@ def opened(file: Path) -> Iterator[tuple[BinaryIO, int, str]]:
             yield stream, members[0].file_size, f"{file}: {members[0].filename}"
 
 
-def size_of(file: Path) -> int:
-    """How many bytes of JSON a caption file holds."""
-    with opened(file) as (_, size, _):
-        return size
-
-
 def caption_file(fetched: Path) -> Path:
     """The caption file to read; says so when there are several."""
     present = [fetched / name for name in NAMES if (fetched / name).is_file()]
     if not present:
         raise UserError(f"{fetched}: none of {', '.join(NAMES)} is there; fetch one of them")
     if len(present) > 1:
-        log.info("%s: reading %s, not %s", fetched, present[0].name, ", ".join(file.name for file in present[1:]))
+        log.info("%s: reading %s, not %s", fetched, present[0].name,
+                 ", ".join(file.name for file in present[1:]))
     return present[0]
+
+
+# ---- Batches
+
+def texts_of(values: list) -> tuple[pa.Array, np.ndarray]:
+    """Strings from decoded JSON as an array, null for all that is not text; what each is (int8)."""
+    texts = [value if type(value) is str else None for value in values]
+    what = np.full(len(texts), TEXT, np.int8)
+    try:
+        found = pa.array(texts, pa.string())
+    except UnicodeEncodeError:
+        # Half of a surrogate pair is nothing that a file can hold as text.
+        mended = [text and text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+                  for text in texts]
+        found = pa.array(mended, pa.string())
+        what[[text != after for text, after in zip(texts, mended)]] = MENDED
+    for row in np.flatnonzero(found.is_null()):
+        what[row] = MISSING if values[row] is None or values[row] != values[row] else NOT_TEXT
+    return found, what
+
+
+def as_batch(read: list[tuple[str, Video, int]]) -> pa.RecordBatch:
+    """A batch of what Videos gives. Cuts longer lists of a video in place."""
+    names, videos, ends = zip(*read)
+    sizes = np.array([(len(one.start), len(one.end), len(one.text)) for one in videos])
+    shortest, longest = sizes.min(axis=1), sizes.max(axis=1)
+    for number in np.flatnonzero(shortest < longest):
+        for values in (videos[number].start, videos[number].end, videos[number].text):
+            del values[shortest[number]:]
+    offsets = pa.array(np.concatenate([[0], np.cumsum(shortest)]), pa.int32())
+    texts, what = texts_of(list(chain.from_iterable(one.text for one in videos)))
+    start, end = (pa.array(list(chain.from_iterable(lists)), pa.float64()).fill_null(np.nan)
+                  for lists in ([one.start for one in videos], [one.end for one in videos]))
+    columns = {"start": start, "end": end, "text": texts, "what": pa.array(what)}
+    return pa.record_batch({
+        "video_id": pa.array(names, pa.string()), "end_byte": pa.array(ends, pa.int64()),
+        "longest": pa.array(longest, pa.int32()),
+        **{name: pa.ListArray.from_arrays(offsets, values) for name, values in columns.items()}})
+
+
+def batches(file: Path) -> Iterator[pa.RecordBatch]:
+    """All videos of a caption file in batches of at least SIZE bytes of JSON, but for the last."""
+    parts, group, begun = [], [], 0
+    with opened(file) as (stream, _, name):
+        for read in Videos(stream, name):
+            group.append(read)
+            full = read[-1] - begun >= SIZE
+            if full or len(group) == GROUP:
+                parts.append(as_batch(group))
+                group = []
+            if full:
+                yield pa.concat_batches(parts)
+                parts, begun = [], read[-1]
+    if group:
+        parts.append(as_batch(group))
+    if parts:
+        yield pa.concat_batches(parts)
+
+
+def send_all(file: Path, receives: Connection, connection: Connection) -> None:
+    """In the process that reads: send each batch, and None or the error at the end."""
+    # The process that cleans reports Ctrl-C, and ends this one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    receives.close()
+    try:
+        for batch in batches(file):
+            connection.send(batch)
+        connection.send(None)
+    except BrokenPipeError:
+        pass
+    except Exception as error:
+        error.add_note(traceback.format_exc())
+        connection.send(error)
+
+
+def received(file: Path, connection: Connection) -> Iterator[pa.RecordBatch]:
+    """The batches that send_all() sends. Raises its error; UserError where its process is no more."""
+    while True:
+        try:
+            batch = connection.recv()
+        except (EOFError, OSError):  # in front of what it sends, or amid it
+            raise UserError(f"{file}: the process that reads it was ended from outside, most often "
+                            "for want of memory; give the job more of it (mem_mb), then give the "
+                            "same command again") from None
+        if isinstance(batch, Exception):
+            raise batch
+        if batch is None:
+            return
+        yield batch
+        del batch
+
+
+@contextmanager
+def reading(file: Path, processes: int) -> Iterator[Iterator[pa.RecordBatch]]:
+    """The batches of a caption file, read in this process or, where there may be several, in another.
+
+    They come through a pipe, which holds next to nothing: the other process is a batch ahead, and
+    waits. It ends with this one.
+    """
+    gc.set_threshold(OBJECTS)
+    if processes == 1:
+        yield batches(file)
+        return
+    end_forks_with_this()
+    system = get_context("fork")
+    receives, sends = system.Pipe(duplex=False)
+    reader = system.Process(target=send_all, args=(file, receives, sends), daemon=True)
+    reader.start()
+    sends.close()
+    try:
+        yield received(file, receives)
+    finally:
+        receives.close()
+        reader.terminate()
+        reader.join()

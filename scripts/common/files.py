@@ -169,22 +169,31 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def remembered_sha256(file: Path, memory: Path, key: str) -> str:
-    """The sha256 of a file; taken from `memory` (JSON: key to size, time and hash) while its size and time are the same.
+class Hashes:
+    """The sha256 of files, remembered in a JSON file (name to size, time and hash) while their size and time are the same.
 
     What was changed within the last seconds is not remembered: a second change might leave both as they are.
     """
-    facts = file.stat()
-    try:
-        known = dict(json.loads(memory.read_text(encoding="utf-8")))
-        size, changed, sha256 = known[key] if key in known else (None, None, None)
-    except (OSError, ValueError, TypeError):
-        known, size, changed, sha256 = {}, None, None, None
-    if (size, changed) == (facts.st_size, facts.st_mtime_ns) and isinstance(sha256, str):
+
+    def __init__(self, memory: Path):
+        self.memory, self.changed = memory, False
+        try:
+            self.known = dict(json.loads(memory.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            self.known = {}
+
+    def sha256(self, file: Path) -> str:
+        """The sha256 of a file."""
+        facts, known = file.stat(), self.known.get(str(file))
+        if isinstance(known, list) and known[:2] == [facts.st_size, facts.st_mtime_ns] and isinstance(known[-1], str):
+            return known[-1]
+        sha256 = sha256_of(file)
+        if time.time_ns() - facts.st_mtime_ns > 2_000_000_000:
+            self.known[str(file)], self.changed = [facts.st_size, facts.st_mtime_ns, sha256], True
         return sha256
-    sha256 = sha256_of(file)
-    if time.time_ns() - facts.st_mtime_ns > 2_000_000_000:
-        known[key] = [facts.st_size, facts.st_mtime_ns, sha256]
-        with suppress(OSError), whole(memory) as beside:  # where results/ cannot be written, it is hashed each time
-            beside.write_text(json.dumps(known, indent=1), encoding="utf-8")
-    return sha256
+
+    def write(self) -> None:
+        """Remember what is new. Where the file cannot be written, files are hashed each time."""
+        if self.changed:
+            with suppress(OSError), whole(self.memory) as beside:
+                beside.write_text(json.dumps(self.known, indent=1), encoding="utf-8")

@@ -1,7 +1,8 @@
 """What a job is given by file instead of by command line: lists of any length, and the part of resources/ that it may read.
 
 Each file is named after its content and stands under .snakemake/timestride/, so writing it again changes nothing, and no
-configured value is ever read by a shell. The Snakefile imports this: standard library only.
+configured value is ever read by a shell. A dry run plans the same files and writes none: they wait until jobs start. The
+Snakefile imports this: standard library only.
 """
 
 import csv
@@ -16,6 +17,7 @@ from pathlib import Path
 from scripts.common.program import UserError
 
 PLACE = Path(".snakemake/timestride")
+_waiting: dict[str, dict[str, str]] | None = {}  # by folder the files to write as soon as jobs start; None once they have
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
@@ -32,13 +34,24 @@ def _write(folder: Path, files: dict[str, str]) -> None:
         shutil.rmtree(unfinished)
 
 
-def hand_over(files: dict[str, str]) -> str:
-    """The folder that holds these texts under these names."""
+def hand_over(files: dict[str, str], at_once: bool = False) -> str:
+    """The folder that holds these texts under these names as soon as jobs start, or at once."""
     digest = hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()[:16]
     folder = PLACE / digest
-    if not folder.is_dir():
+    if _waiting is not None and not at_once:
+        _waiting[str(folder)] = files
+    elif not folder.is_dir():
         _write(folder, files)
     return str(folder)
+
+
+def write_waiting() -> None:
+    """Write what waits; from here on each file is written when it is planned."""
+    global _waiting
+    waiting, _waiting = _waiting or {}, None
+    for folder, files in waiting.items():
+        if not Path(folder).is_dir():
+            _write(Path(folder), files)
 
 
 def argument_file(arguments: Iterable) -> str:

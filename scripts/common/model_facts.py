@@ -45,7 +45,7 @@ def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Cal
         if facts or not needed:
             return facts
         print(f"Reading of what kind the model {name} is.", file=sys.stderr)
-        listing = f"{hand_over({'models.yaml': json.dumps({name: entry})})}/models.yaml"
+        listing = f"{hand_over({'models.yaml': json.dumps({name: entry})}, at_once=True)}/models.yaml"
         called = subprocess.run(
             [sys.executable, "-m", "scripts.fetch.facts", "--model", name, "--models", listing, "--place", place_of(name),
              f"--mirror={mirror}", "--root", str(root), "--output", str(PLACE / f"{name}.json")],

@@ -1,6 +1,6 @@
 """Which timestride this is: the version, and the git commit of the project's folder where it has one.
 
-Neither is a parameter of a rule or a part of a fingerprint: another commit reruns nothing. A result tells that of the tree which made it.
+Neither is a parameter of a rule or a part of an identity: another commit reruns nothing. A result tells that of the tree which made it.
 """
 
 import os

@@ -6,7 +6,7 @@ library only, but for YAML and the check against the schema: asked at start-up.
 
 from pathlib import Path
 
-from scripts.common.fingerprint import ROOT
+from scripts.common.identity import ROOT
 from scripts.common.placeholders import CANDIDATE, PLACEHOLDER, parts_of
 from scripts.common.probe import BLIND
 from scripts.common.program import UserError, closest

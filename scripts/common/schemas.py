@@ -10,7 +10,7 @@ from functools import cache
 
 import jsonschema
 
-from scripts.common.fingerprint import ROOT, file_of
+from scripts.common.identity import ROOT, file_of
 from scripts.common.program import UserError, closest
 from scripts.common.yaml_files import read_yaml
 

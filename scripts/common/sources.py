@@ -4,15 +4,14 @@ import os
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from scripts.common.files import remembered_sha256
+from scripts.common.files import Hashes
 from scripts.common.program import UserError
 
 
-def local_hashes(sources: dict, used: Iterable[str], root: Path, memory: Path, own: Collection[str] = ()) -> dict[str, str]:
+def local_hashes(sources: dict, used: Iterable[str], root: Path, memory: Hashes, own: Collection[str] = ()) -> dict[str, str]:
     """The sha256 of the local file of each source that has one, by source. Of an unused source it may be missing.
 
-    A file is hashed once: `memory` (a JSON file) keeps the hash while size and time stay. own: the sources that stand in the
-    configuration, for messages. Raises UserError for a used file that is not there.
+    own: the sources that stand in the configuration, for messages. Raises UserError for a used file that is not there.
     """
     hashes = {}
     for name, entry in sources.items():
@@ -20,7 +19,7 @@ def local_hashes(sources: dict, used: Iterable[str], root: Path, memory: Path, o
             continue
         file = root / os.path.expanduser(entry["local"])
         try:
-            hashes[name] = remembered_sha256(file, memory, str(file))
+            hashes[name] = memory.sha256(file)
         except OSError as error:
             if name not in used:
                 continue

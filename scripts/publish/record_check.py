@@ -6,53 +6,50 @@ import importlib
 import re
 import tempfile
 from collections import Counter
-from importlib.metadata import version
+from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
-from scripts.common.fingerprint import file_of, fingerprint
+from scripts.common.identity import identity
 from scripts.common.program import UserError, log
-from scripts.common.reporting import REPORTING
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.provenance import commit_told
 from scripts.publish.record_page import records_in
 from scripts.publish.recorded import FACTS, RUNS, read_record, read_runs, write_results
+from scripts.train.work import code_of
 
 METADATA = re.compile(r"<metadata>.*?</metadata>", re.S)
-HANDED_IN = frozenset({"scripts.evaluate.external", "scripts.evaluate.people_answers"})  # read what people and others handed to a study
 OF_NUMBERS = {"metrics", "runs", "controls"}  # what figures read that a record has
 
 
 # ---- other code
 
-def code_of(modules: list[str]) -> str | None:
-    """The fingerprint of these modules today, as a run of them tells it (scripts/train/work.py); None where one is gone."""
-    if not all(map(file_of, modules)):
+def today(code: Callable[[str], str], name: str) -> str | None:
+    """The identity that code has today; None where it is gone."""
+    try:
+        return code(name)
+    except UserError:
         return None
-    return fingerprint(*modules, leave_out=frozenset() if modules[0] == "scripts.train.control" else REPORTING)
+
+
+def code_of_program(program: str) -> str:
+    """The identity of a program, named as <stage>/<study or source>; of an evaluation of what it measures of runs, since what reads
+    the answers of people and of other systems decides no number of a run."""
+    name = f"scripts.{program.replace('/', '.')}"
+    return identity(f"{name}.measure" if program.startswith("evaluate/") else name)
 
 
 def changed_code(folder: Path) -> list[str]:
     """The code that decided numbers of a record and is another today, in words."""
-    record, today = read_record(folder), {}
-    others: Counter = Counter()
-    told = {f"{fact['study']}/{fact['run']}": fact.get("code") for fact in read_runs(folder)}
-    for run, modules in record["runs"].items():
-        key = tuple(modules)
-        if key not in today:
-            today[key] = code_of(modules)
-        if run not in told:
-            raise UserError(f"{folder / RUNS}: has no run {run}, which {FACTS} names; take both from git again")
-        others[" with ".join(modules)] += today[key] != told[run]
-    programs = [program for program, code in record["programs"].items() if code_of_program(program, record["handed_in"]) != code]
-    return [f"{name} ({count} of {len(record['runs'])} runs)" for name, count in others.items() if count] + programs
-
-
-def code_of_program(program: str, handed_in: bool) -> str | None:
-    """The fingerprint of a program today, None where it is gone; handed_in: whether it measured what people or others handed in."""
-    return fingerprint(program, leave_out=frozenset() if handed_in else HANDED_IN) if file_of(program) else None
+    record = read_record(folder)
+    codes = {paradigm: today(code_of, paradigm) for paradigm in set(record["runs"].values())}
+    recorded = {f"{fact['study']}/{fact['run']}": fact.get("code") for fact in read_runs(folder)}
+    if missing := [run for run in record["runs"] if run not in recorded]:
+        raise UserError(f"{folder / RUNS}: has no run {missing[0]}, which {FACTS} names; take both from git again")
+    others = Counter(paradigm for run, paradigm in record["runs"].items() if codes[paradigm] != recorded[run])
+    programs = [program for program, code in record["programs"].items() if today(code_of_program, program) != code]
+    return [f"training by {name} ({count} of {len(record['runs'])} runs)" for name, count in others.items()] + programs
 
 
 def check(folder: Path) -> None:
@@ -73,44 +70,33 @@ def check(folder: Path) -> None:
 
 # ---- the figures
 
-def drawn_alike(folder: Path, again: Path, name: str, same_libraries: bool) -> str | None:
-    """How a figure of a record differs from the one that was drawn again; None where it does not.
-
-    Drawn by other libraries the shapes may differ, but not the points.
-    """
-    here, there = (pd.read_csv(place / f"{name}.csv", float_precision="round_trip") for place in (folder / "figures", again))
-    if list(here) != list(there) or len(here) != len(there):
-        return "has other points, or other columns"
-    for column in here:
-        left, right = here[column], there[column]
-        if pd.api.types.is_numeric_dtype(left) and pd.api.types.is_numeric_dtype(right):
-            same = np.allclose(left.astype(float), right.astype(float), rtol=1e-9, atol=1e-12, equal_nan=True)
-        else:
-            same = left.fillna("").astype(str).equals(right.fillna("").astype(str))
-        if not same:
-            return f"has other points ({column})"
-    shapes = [METADATA.sub("", (place / f"{name}.svg").read_text(encoding="utf-8")) for place in (folder / "figures", again)]
-    return "is drawn otherwise from the same points" if same_libraries and shapes[0] != shapes[1] else None
+def has_other_points(folder: Path, again: Path, name: str) -> bool:
+    """Whether the points of a figure differ between two folders of figures."""
+    tables = [pd.read_csv(place / f"{name}.csv", float_precision="round_trip") for place in (folder, again)]
+    try:
+        pd.testing.assert_frame_equal(*tables, check_dtype=False, rtol=1e-9, atol=1e-12)
+    except AssertionError:
+        return True
+    return False
 
 
-def draw(figure: dict, folder: Path, place: Path, output: Path) -> None:
-    """Draw a figure of a record by its own program; place: of write_results()."""
-    resources = folder / figure["resources"]
+def draw(name: str, figure: dict, folder: Path, place: Path) -> None:
+    """Draw a figure of a record by its program into <place>/figures; place: of write_results()."""
+    resources = folder / "resources" / name
     train = place / "train" if figure["study"] == "all" else place / "train" / figure["study"]
     runs = ["--train", train, "--runs", *figure["runs"]] if "runs" in figure["reads"] else []
     parts = ["--metrics", place / "metrics.parquet", "--sources", resources / "sources.yaml", "--models", resources / "models.yaml", *runs,
-             "--only-svg", "--output", output]
+             "--only-svg", "--output", place / "figures" / name]
     given = publisher_arguments("", *figure["reads"]).parse_args(list(map(str, parts)))
     importlib.import_module(f"scripts.publish.{figure['program']}").main(given)
 
 
 def redraw(folder: Path) -> None:
-    """Draw each figure of a record from its numbers and compare. Raises UserError for those that are others."""
+    """Draw each figure of a record from its numbers and compare; other shapes are a warning.
+
+    Raises UserError for other points.
+    """
     record, wrong = read_record(folder), []
-    same_libraries = all(version(name) == number for name, number in record["libraries"].items())
-    if not same_libraries:
-        log.warning("warning: %s was drawn with other libraries (%s); the points are compared, not the shapes", folder,
-                    ", ".join(f"{name} {number}" for name, number in record["libraries"].items()))
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         write_results(folder, record["columns"], place)
@@ -118,9 +104,15 @@ def redraw(folder: Path) -> None:
             if beyond := set(figure["reads"]) - OF_NUMBERS:
                 log.info("%s: reads %s, which a record does not hold; not drawn", item, ", ".join(sorted(beyond)))
                 continue
-            draw(figure, folder, place, place / "figures" / item)
-            if difference := drawn_alike(folder, place / "figures", item, same_libraries):
-                wrong.append(f"{item} {difference}")
+            draw(item, figure, folder, place)
+            files = [one / f"figures/{item}.svg" for one in (folder, place)]
+            shapes = [METADATA.sub("", file.read_text(encoding="utf-8")) for file in files]
+            if has_other_points(folder / "figures", place / "figures", item):
+                wrong.append(item)
+            elif shapes[0] != shapes[1]:
+                log.warning("warning: %s: today's code or libraries draw the same points otherwise; record the "
+                            "study again where that matters", files[0])
     if wrong:
-        raise UserError(f"{folder}: {'; '.join(wrong)}; where the drawing was changed, record the study again, else take the files from git")
-    log.info("%s: each of %d figures is that of its numbers", folder, len(record["figures"]))
+        raise UserError(f"{folder}: other points than its numbers have: {', '.join(wrong)}; where the code of "
+                        "the figure was changed, record the study again, else take the files from git")
+    log.info("%s: its figures (%d) have the points of its numbers", folder, len(record["figures"]))

@@ -30,7 +30,10 @@ METRICS, DRAWS, RUNS, HISTORIES, FACTS = "metrics.csv.gz", "draws.parquet", "run
 DRAWN = "mctaco"  # the study whose figures compare by draws
 AGAIN = "take it from git again"
 OF_RECORD = {"name": str, "command": str, "recorded": str, "columns": list, "figures": dict, "tables": dict, "runs": dict, "programs": dict,
-             "libraries": dict, "timestride": dict, "spent": dict, "handed_in": bool}  # what record.json holds, among others
+             "timestride": dict, "spent": dict}  # what record.json holds, among others
+# A text that a spreadsheet takes for a formula gets an apostrophe in front, and loses it when read.
+HARMLESS, AS_WRITTEN = (r"^('*[=+\-@\t\r])", r"'\1"), (r"^'('*[=+\-@\t\r])", r"\1")
+FIGURE = ("title", "study", "program", "reads", "runs")  # what record.json says of a figure
 
 
 # ---- record.json
@@ -57,23 +60,27 @@ def compared(metrics: pa.Table, transfers: bool) -> pa.ChunkedArray:
     return pc.and_(pc.is_valid(metrics["draws"]), in_study)
 
 
+def with_texts(table: pa.Table, pattern: str, replacement: str) -> pa.Table:
+    """The table with each text where the pattern stands replaced."""
+    for number, field in enumerate(table.schema):
+        if pa.types.is_string(field.type):
+            texts = pc.replace_substring_regex(table[number], pattern, replacement)
+            table = table.set_column(number, field, texts)
+    return table
+
+
 def write_metrics(metrics: pa.Table, folder: Path, transfers: bool = False) -> list[list[str]]:
     """Write metrics.csv.gz and draws.parquet; returns the name and the type of each column of the metrics. transfers: see compared()."""
-    texts = {name: pc.replace_substring_regex(metrics[name], r"^('*[=+\-@\t\r])", r"'\1")
-             for name, kind in zip(metrics.schema.names, metrics.schema.types) if pa.types.is_string(kind)}
-    plain = metrics.drop_columns("draws") if "draws" in metrics.schema.names else metrics
-    for name, values in texts.items():
-        plain = plain.set_column(plain.schema.get_field_index(name), name, values)
     with whole(folder / METRICS) as place, pa.CompressedOutputStream(str(place), "gzip") as file:  # tens of megabytes of slices else
-        arrow_csv.write_csv(plain, file)
-    if "draws" in metrics.schema.names:
-        rows = pa.table({"row": pa.array(range(len(metrics)), pa.int32()), "draws": metrics["draws"]}).filter(compared(metrics, transfers))
-        if len(rows):
-            with whole(folder / DRAWS) as place:
-                # The bytes of the same place of each number together: half the size.
-                pq.write_table(rows, place, compression="zstd", use_dictionary=False, use_byte_stream_split=["draws.list.element"],
-                               write_page_checksum=True)
-    return [[name, str(kind)] for name, kind in zip(metrics.schema.names, metrics.schema.types)]
+        arrow_csv.write_csv(with_texts(metrics.drop_columns("draws"), *HARMLESS), file)
+    rows = pa.table({"row": pa.array(range(len(metrics)), pa.int32()), "draws": metrics["draws"]})
+    rows = rows.filter(compared(metrics, transfers))
+    if len(rows):
+        with whole(folder / DRAWS) as place:
+            # The bytes of the same place of each number together: half the size.
+            pq.write_table(rows, place, compression="zstd", use_dictionary=False, use_byte_stream_split=["draws.list.element"],
+                           write_page_checksum=True)
+    return [[field.name, str(field.type)] for field in metrics.schema]
 
 
 def type_of(name: str) -> pa.DataType:
@@ -84,29 +91,30 @@ def type_of(name: str) -> pa.DataType:
         raise UserError(f"{FACTS}: a column is of the type {shown(name)}, which is none; {AGAIN}") from None
 
 
+def read_typed(file: Path, schema: pa.Schema) -> pa.Table:
+    """The columns of a schema of a CSV file of a record, texts as they were.
+
+    Raises UserError for a file that is broken.
+    """
+    options = arrow_csv.ConvertOptions(column_types=schema, include_columns=schema.names, null_values=[""],
+                                       strings_can_be_null=True, quoted_strings_can_be_null=False)
+    parsing = arrow_csv.ParseOptions(newlines_in_values=True)
+    try:
+        table = arrow_csv.read_csv(file, parse_options=parsing, convert_options=options)
+    except (pa.ArrowInvalid, KeyError, OSError) as error:
+        raise UserError(f"{file}: cannot be read ({cut(str(error))}); {AGAIN}") from None
+    return with_texts(table, *AS_WRITTEN)
+
+
 def read_metrics(folder: Path, types: list[list[str]]) -> pa.Table:
     """The table that write_metrics() was given, with the draws that it kept. Raises UserError for a file that is broken."""
-    kinds = {name: type_of(kind) for name, kind in types}
-    options = arrow_csv.ConvertOptions(column_types={name: kind for name, kind in kinds.items() if name != "draws"}, null_values=[""],
-                                       strings_can_be_null=True, quoted_strings_can_be_null=False)
-    try:
-        table = arrow_csv.read_csv(folder / METRICS, parse_options=arrow_csv.ParseOptions(newlines_in_values=True), convert_options=options)
-    except (pa.ArrowInvalid, OSError) as error:
-        raise UserError(f"{folder / METRICS}: cannot be read ({error}); take it from git again") from None
-    if missing := [name for name in kinds if name != "draws" and name not in table.schema.names]:
-        raise UserError(f"{folder / METRICS}: has no column {missing[0]}, which {FACTS} names; take both from git again")
-    for name, kind in kinds.items():
-        if pa.types.is_string(kind):
-            mended = pc.replace_substring_regex(table[name], r"^'('*[=+\-@\t\r])", r"\1")
-            table = table.set_column(table.schema.get_field_index(name), name, mended)
-    if "draws" in kinds:
-        draws: list = [None] * len(table)
-        if (folder / DRAWS).exists():
-            kept = read_table(folder / DRAWS, ["row", "draws"]).to_pydict()
-            for row, values in zip(kept["row"], kept["draws"]):
-                draws[row] = values
-        table = table.append_column("draws", pa.array(draws, kinds["draws"]))
-    return table.select(list(kinds)).cast(pa.schema(list(kinds.items())))
+    schema = pa.schema([(name, type_of(kind)) for name, kind in types])
+    table = read_typed(folder / METRICS, pa.schema([field for field in schema if field.name != "draws"]))
+    draws = {}
+    if (folder / DRAWS).exists():
+        draws = dict(zip(*read_table(folder / DRAWS, ["row", "draws"]).to_pydict().values()))
+    column = pa.array([draws.get(row) for row in range(len(table))], pa.list_(pa.float32()))
+    return table.append_column("draws", column).select(schema.names)
 
 
 # ---- runs
@@ -169,18 +177,6 @@ def read_runs(folder: Path) -> list[dict]:
     return facts_of_runs(cells.apply(as_written))
 
 
-def read_history(folder: Path) -> pd.DataFrame:
-    """The table history of all runs of a record. Raises UserError for a file that is broken."""
-    file = folder / HISTORIES
-    history = csv_of(file, HISTORY.names, AGAIN, AGAIN).apply(as_written)
-    for name, kind in zip(HISTORY.names, HISTORY.types):
-        try:
-            history[name] = history[name] if pa.types.is_string(kind) else history[name].replace("", "nan").astype(float).astype(kind.to_pandas_dtype())
-        except ValueError as error:
-            raise UserError(f"{file}: {name} has a cell that is no number ({cut(str(error))}); {AGAIN}") from None
-    return history
-
-
 # ---- the layout that the figures' programs read
 
 def write_results(folder: Path, types: list[list[str]], place: Path) -> None:
@@ -188,15 +184,13 @@ def write_results(folder: Path, types: list[list[str]], place: Path) -> None:
     <place>/train/<study>/<run>/run.json and history.parquet."""
     table = read_metrics(folder, types)
     write_table(table, place / "metrics.parquet", table.schema, {})
-    history = read_history(folder)
-    by_run = dict(iter(history.groupby("run")))
+    history = read_typed(folder / HISTORIES, HISTORY)
     for fact in read_runs(folder):
         run = place / "train" / fact["study"] / fact["run"]
         run.mkdir(parents=True)
         (run / "run.json").write_text(json.dumps(fact), encoding="utf-8")
-        rows = by_run.get(fact["run"], history.iloc[:0])
         settings = {key: fact.get(key) for key in ("study", "source", "dataset", "model", "method", "seed", "training", "made_by")}
-        write_table(pa.Table.from_pandas(rows, schema=HISTORY, preserve_index=False), run / "history.parquet", HISTORY,
+        write_table(history.filter(pc.equal(history["run"], fact["run"])), run / "history.parquet", HISTORY,
                     {"run": fact["run"], "settings": settings | {"data": fact.get("data_options", {})}})
 
 

@@ -23,7 +23,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
 from matplotlib.figure import Figure
 
 from scripts.common.files import sha256_of, whole
-from scripts.common.fingerprint import fingerprint
+from scripts.common.identity import identity
 from scripts.common.project_version import commit_date, project_version
 
 COLOURS = ["C0", "C1", "C2", "C3", "C4", "C5"]
@@ -187,12 +187,12 @@ def drawn(draw: Callable[[], Figure], theme: str = "light") -> Figure:
 
 
 def maker() -> str:
-    """What a figure's files say of who made them: version, commit, program and the fingerprint of its code, as the page tells them."""
+    """What a figure's files say of who made them: version, commit, program and the identity of its code, as the page tells them."""
     told = project_version()
     commit = f", commit {told['commit']}{' (modified)' * bool(told['modified'])}" if told["commit"] else ""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
     program = spec.name if spec and spec.name.startswith("scripts.publish.") else None
-    return f"timestride {told['version']}{commit}" + (f", {fingerprint(program)}" if program else "")
+    return f"timestride {told['version']}{commit}" + (f", {program} {identity(program)}" if program else "")
 
 
 def told_in_files(metrics: Path) -> dict[str, dict]:

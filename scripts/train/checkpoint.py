@@ -2,13 +2,18 @@
 
 import hashlib
 import io
+import time
 from pathlib import Path
 
 import torch
 
 from scripts.common.files import whole
 from scripts.common.program import log
-from scripts.train import cost
+from scripts.train import adapter, cost
+from scripts.train.hardware import Hardware
+from scripts.train.launch import Launch
+from scripts.train.state import State
+from scripts.train.stop import Stop
 
 DIGEST = 32  # bytes of a sha256, at the end of the file: torch.load does not see a flipped bit
 
@@ -62,3 +67,51 @@ def load(path: Path, digest: str, maker: dict) -> dict | None:
         return None
     cost.take_up(saved.get("cpu_seconds"))
     return saved["state"]
+
+
+class Saver:
+    """Keeps the checkpoint of a run, in the first process, now and then and when the run is told to end."""
+
+    def __init__(self, launch: Launch, job: dict, hardware: Hardware, stop: Stop):
+        self.path, self.every = Path(launch.work) / "checkpoint.pt", launch.checkpoint_seconds
+        self.digest, self.hardware, self.stop, self.learner = job["digest"], hardware, stop, None
+        self.keeps_best = launch.keep == "best"
+        self.last, self.took, self.started, self.before = time.time(), 0.0, time.time(), 0.0
+
+    def load(self, network) -> tuple[State, dict | None]:
+        """The state to go on from, and the optimizer's; the network gets its weights. A new state where there is none."""
+        saved = load(self.path, self.digest, self.hardware.maker())
+        if saved is None:
+            return State(), None
+        if self.keeps_best and saved["epoch"] and saved["weights"] is None:
+            log.warning("%s does not hold the weights of the epoch to keep; the run starts anew", self.path)
+            return State(), None
+        self.hardware.use_threads(saved.pop("threads"))
+        adapter.load_trained_state(network, saved.pop("network"))
+        optimizer = saved.pop("optimizer")
+        self.before = saved["seconds"]
+        return State(**saved), optimizer
+
+    def due(self, step: int) -> tuple[bool, bool]:
+        """Whether to save now, and whether the run is told to end. A save may take a twentieth of the time at most."""
+        due, told = time.time() - self.last > max(self.every, 20 * self.took), self.stop.asked()
+        accelerator = self.learner.accelerator
+        if accelerator.num_processes == 1:
+            return due, told
+        if accelerator.device.type == "cuda" and step % 10:  # all must agree; asking costs a GPU a synchronisation
+            return False, False
+        asked = accelerator.gather(torch.tensor([[due, told]], device=accelerator.device)).any(0)
+        return bool(asked[0]), bool(asked[1])
+
+    def save(self, state: State) -> None:
+        """Write the checkpoint."""
+        begun = time.time()
+        state.seconds = self.before + begun - self.started
+        state.micro_batch_tokens = self.learner.micro_batch_tokens
+        accelerator = self.learner.accelerator
+        if accelerator.is_main_process:
+            network = accelerator.unwrap_model(self.learner.network)
+            save(self.path, self.digest, self.hardware.maker(), vars(state) | {
+                "threads": self.hardware.threads, "network": adapter.trained_state(network), "optimizer": self.learner.optimizer.state_dict()})
+        self.last = time.time()
+        self.took = self.last - begun

@@ -20,7 +20,6 @@ Writes <folder>/<run>/predictions.parquet (schema predictions), history.parquet 
 """
 
 import argparse
-import hashlib
 import platform
 import time
 import warnings
@@ -36,16 +35,14 @@ from sklearn.linear_model import LogisticRegression
 
 from scripts.common.bag_of_words import REGULARIZATION
 from scripts.common.devices import processor
-from scripts.common.fingerprint import fingerprint
 from scripts.common.keyed import keyed_hash
 from scripts.common.manifest import write_manifest
-from scripts.common.plain_json import as_json
 from scripts.common.program import UserError, execute, json_object, json_object_with, log, parser
 from scripts.common.project_version import project_version
 from scripts.common.tables import HISTORY, PREDICTIONS, content_digest, read_sample, read_table, write_table
 from scripts.common.text_features import FEATURES, frequency, in_context, shared_numbers
 from scripts.common.trigrams import learn, trigram
-from scripts.train.work import finish, finished, forget, hand_out, outputs_of, sweep, write_json
+from scripts.train.work import code_of, finish, finished, forget, hand_out, outputs_of, sweep, with_digest, write_json
 
 MOST = 200_000  # examples that a control learns from, drawn by hash: more changes little, and takes minutes
 DRAW, COIN = 23, 29  # mark the draws of these examples, and of random predictions
@@ -161,8 +158,8 @@ def predictions_of(run: str, split: str, table: pd.DataFrame, scores: np.ndarray
 def describe(control: dict, method: dict, splits: list[str], digests: dict[str, str]) -> dict:
     """The job of one control: everything that decides its numbers, and the digest over it."""
     job = {**control, "method": method, "splits": splits, "data": digests, "makes_model": False,
-           "code": fingerprint("scripts.train.control")}
-    return job | {"digest": hashlib.sha256(as_json(job).encode()).hexdigest()}
+           "code": code_of("control")}
+    return with_digest(job)
 
 
 def learns(control: dict) -> bool:
@@ -187,13 +184,18 @@ def facts_of(job: dict, labels: list[str], train_examples: int, seconds: float) 
     }
 
 
+def predict(job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame]) -> tuple[dict[str, np.ndarray], pa.Table]:
+    """Fit one control: its scores of the splits to measure on, and its predictions (schema predictions)."""
+    method, selection = job["method"], "last" if learns(job["control"]) else "direct"
+    score = fit(job["control"], train, len(method["labels"]), method["exchangeable"])
+    scores = {split: score(table) for split, table in evaluation.items()}
+    return scores, pa.concat_tables([predictions_of(job["run"], split, table, scores[split], selection) for split, table in evaluation.items()])
+
+
 def measure(job: dict, train: pd.DataFrame, evaluation: dict[str, pd.DataFrame], result: Path) -> None:
     """Fit one control and write its predictions of the splits to measure on, history.parquet and run.json."""
     started, method, learnt = time.time(), job["method"], learns(job["control"])
-    score = fit(job["control"], train, len(method["labels"]), method["exchangeable"])
-    scores = {split: score(table) for split, table in evaluation.items()}
-    predictions = pa.concat_tables([predictions_of(job["run"], split, table, scores[split], "last" if learnt else "direct")
-                                    for split, table in evaluation.items()])
+    scores, predictions = predict(job, train, evaluation)
     provenance = {"run": job["run"], "settings": job["settings"]}
     write_table(predictions, result / "predictions.parquet", PREDICTIONS, provenance)
     write_table(HISTORY.empty_table(), result / "history.parquet", HISTORY, provenance)

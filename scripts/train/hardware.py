@@ -9,7 +9,6 @@ import torch
 import transformers
 from accelerate import Accelerator
 
-from scripts.common.devices import processor
 from scripts.common.program import UserError
 from scripts.train.launch import Launch
 
@@ -94,6 +93,6 @@ def set_up(job: dict, launch: Launch) -> tuple[Accelerator, Hardware]:
         precision = "fp32"
     memory = torch.cuda.get_device_properties(accelerator.device).total_memory // launch.runs_per_gpu if cuda else 0
     return accelerator, Hardware(
-        device=torch.cuda.get_device_name() if cuda else processor(), processes=accelerator.num_processes, threads=launch.threads,
+        device=torch.cuda.get_device_name() if cuda else launch.processor, processes=accelerator.num_processes, threads=launch.threads,
         precision=precision_for(precision, not cuda), deterministic=launch.deterministic, cuda=cuda,
         memory=memory)

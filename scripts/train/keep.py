@@ -60,22 +60,22 @@ def selection_of(state) -> str:
     return next(selection for selection in state.kept if selection != "peak")
 
 
-def model_folder(place: Path, model: Path) -> Path:
-    """The folder that a paradigm is made from: the kept weights, or the model beside which an adapter has learnt."""
-    return model if (place / ADAPTER_FILE).exists() else place
+class KeptWeights:
+    """Weights that an earlier run has kept, by which this one is scored."""
 
+    def __init__(self, place: Path):
+        self.place = place
+        self.facts = json.loads((place / FACTS).read_text(encoding="utf-8"))  # which kept_facts() has found whole
 
-def take_up(network, training: dict, hardware, place: Path) -> None:
-    """Let a network that is made of model_folder() be the one that was kept."""
-    if not (place / ADAPTER_FILE).exists():
-        return
-    adapter.prepare(network, training, hardware)
-    state = load_file(place / ADAPTER_FILE)
-    short = {name.replace(f".{adapter.ADAPTER}.", "."): name for name in adapter.trained_state(network)}
-    adapter.load_trained_state(network, {short[name.removeprefix("base_model.model.")]: values for name, values in state.items()})
+    def model_folder(self, model: Path) -> Path:
+        """The folder that a paradigm is made from: these weights, or the model beside which an adapter has learnt."""
+        return model if (self.place / ADAPTER_FILE).exists() else self.place
 
-
-def read_facts(place: Path) -> dict:
-    """kept.json, which kept_facts() has found whole."""
-    return json.loads((place / FACTS).read_text(encoding="utf-8"))
-
+    def take_up(self, network, training: dict, hardware) -> None:
+        """Let a network that is made of model_folder() be the one that was kept."""
+        if not (self.place / ADAPTER_FILE).exists():
+            return
+        adapter.prepare(network, training, hardware)
+        state = load_file(self.place / ADAPTER_FILE)
+        short = {name.replace(f".{adapter.ADAPTER}.", "."): name for name in adapter.trained_state(network)}
+        adapter.load_trained_state(network, {short[name.removeprefix("base_model.model.")]: values for name, values in state.items()})

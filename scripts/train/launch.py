@@ -46,6 +46,7 @@ class Launch:
     is_kept: bool = False  # they are there: it is scored by them
     card: dict = field(default_factory=dict)  # what their model card says of the model and the data
     log: str | None = None
+    processor: str = ""  # the model of the CPU
 
     @property
     def file(self) -> Path:
@@ -97,7 +98,7 @@ def start(launch: Launch, gpus: list[str]) -> None:
         os.environ.clear()
         os.environ.update(variables)
         gc.disable()  # what importing makes is no garbage, and a tenth of its time would go into looking
-        from scripts.train.loop import train_job  # late: it takes seconds, and reads the environment
+        from scripts.train.process import train_job  # late: it takes seconds, and reads the environment
 
         gc.freeze()  # nor later
         gc.enable()
@@ -110,7 +111,7 @@ def start(launch: Launch, gpus: list[str]) -> None:
     # --multi_gpu starts several processes on CPUs as well, where --cpu would silently start one.
     command = [sys.executable, "-m", "accelerate.commands.launch", "--config_file", configuration, "--multi_gpu", "--main_process_port", 0,
                "--num_processes", launch.processes, "--num_machines", 1, "--mixed_precision", "no", "--dynamo_backend", "no", "--quiet",
-               "--module", "scripts.train.loop", "--launch", launch.file]
+               "--module", "scripts.train.process", "--launch", launch.file]
     for claim in CLAIMS:
         os.set_inheritable(claim, True)  # the launcher that this process becomes goes on holding its GPUs
     log.info("starts %d processes", launch.processes)

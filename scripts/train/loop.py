@@ -10,44 +10,38 @@ model as it is.
 The order of examples and every dropout mask follow from seed, epoch and step alone, so a run that was killed goes on
 from its checkpoint to the same numbers. Processes share each batch; the gradient is that of the whole batch.
 
-Started by scripts/train/run.py, in its own process or through Accelerate's launcher; not meant to be started by hand.
+`train` is all that decides a run's numbers, and its identity is that of the run. What attends a run without changing a number
+(checkpoints, progress, tokens and weights from an earlier run) is handed to it by scripts/train/process.py.
 """
 
-import argparse
-import fcntl
 import importlib
-import json
-import os
-import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import torch
 from accelerate import Accelerator
 
-from scripts.common.locks import flock
-from scripts.common.program import UserError, execute, log, log_to, parser
-from scripts.train import adapter, checkpoint, keep
+from scripts.common.program import UserError, log
+from scripts.train import adapter
 from scripts.train.batches import Examples, epoch_batches
 from scripts.train.choice import chosen_epoch, held_out_losses, is_last
 from scripts.train.hardware import Hardware, set_up
-from scripts.train.launch import Launch, read_launch
+from scripts.train.launch import Launch
 from scripts.train.measure import measure, score_kept
-from scripts.train.memory import TooLarge, ran_out, remedies
-from scripts.train.progress import Progress
-from scripts.train.result import write_result
+from scripts.train.result import predictions_of
 from scripts.train.scoring import Scorer
 from scripts.train.splits import read_examples, read_tables
 from scripts.train.state import State
 from scripts.train.step import Learner, parameter_groups, seed_everything, tokens_that_fit
-from scripts.train.stop import Stop, Stopped
-from scripts.train.work import fail, finish
+from scripts.train.stop import Stopped
 
 
 # ---- one epoch
 
-def train_epoch(state: State, learner: Learner, examples: Examples, job: dict, saver: "Saver", progress: Progress) -> None:
+def train_epoch(state: State, learner: Learner, examples: Examples, job: dict, saver, progress) -> None:
     """Take the steps of an epoch that are not taken; the state then holds its sums over all processes.
 
     Raises Stopped, once all is saved, when the run is told to end, and UserError for a loss that is not finite.
@@ -121,63 +115,15 @@ def score_epoch(state: State, scorer: Scorer, examples: dict[str, Examples], job
     return rows
 
 
-class Saver:
-    """Keeps the checkpoint of a run, in the first process, now and then and when the run is told to end."""
-
-    def __init__(self, launch: Launch, job: dict, hardware: Hardware, stop: Stop):
-        self.path, self.every = Path(launch.work) / "checkpoint.pt", launch.checkpoint_seconds
-        self.digest, self.hardware, self.stop, self.learner = job["digest"], hardware, stop, None
-        self.keeps_best = launch.keep == "best"
-        self.last, self.took, self.started, self.before = time.time(), 0.0, time.time(), 0.0
-
-    def load(self, network) -> tuple[State, dict | None]:
-        """The state to go on from, and the optimizer's; the network gets its weights. A new state where there is none."""
-        saved = checkpoint.load(self.path, self.digest, self.hardware.maker())
-        if saved is None:
-            return State(), None
-        if self.keeps_best and saved["epoch"] and saved["weights"] is None:
-            log.warning("%s does not hold the weights of the epoch to keep; the run starts anew", self.path)
-            return State(), None
-        self.hardware.use_threads(saved.pop("threads"))
-        adapter.load_trained_state(network, saved.pop("network"))
-        optimizer = saved.pop("optimizer")
-        self.before = saved["seconds"]
-        return State(**saved), optimizer
-
-    def due(self, step: int) -> tuple[bool, bool]:
-        """Whether to save now, and whether the run is told to end. A save may take a twentieth of the time at most."""
-        due, told = time.time() - self.last > max(self.every, 20 * self.took), self.stop.asked()
-        accelerator = self.learner.accelerator
-        if accelerator.num_processes == 1:
-            return due, told
-        if accelerator.device.type == "cuda" and step % 10:  # all must agree; asking costs a GPU a synchronisation
-            return False, False
-        asked = accelerator.gather(torch.tensor([[due, told]], device=accelerator.device)).any(0)
-        return bool(asked[0]), bool(asked[1])
-
-    def save(self, state: State) -> None:
-        """Write the checkpoint."""
-        begun = time.time()
-        state.seconds = self.before + begun - self.started
-        state.micro_batch_tokens = self.learner.micro_batch_tokens
-        accelerator = self.learner.accelerator
-        if accelerator.is_main_process:
-            network = accelerator.unwrap_model(self.learner.network)
-            checkpoint.save(self.path, self.digest, self.hardware.maker(), vars(state) | {
-                "threads": self.hardware.threads, "network": adapter.trained_state(network), "optimizer": self.learner.optimizer.state_dict()})
-        self.last = time.time()
-        self.took = self.last - begun
-
-
 # ---- a whole run
 
 def learn(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardware, paradigm, examples: dict[str, Examples],
-          stop: Stop) -> State:
+          attendants) -> State:
     """Train from the checkpoint, or from the start, to the last epoch."""
     settings, training, network = job["settings"], job["settings"]["training"], paradigm.network
     steps_an_epoch = -(-len(examples["learned"]) // training["batch_size"])
     steps = steps_an_epoch * training["epochs"]
-    saver = Saver(launch, job, hardware, stop)
+    saver = attendants.saver(job, launch, hardware)
     state, optimizer_state = saver.load(network)
     optimizer = torch.optim.AdamW(parameter_groups(network, training["weight_decay"]), lr=training["learning_rate"], fused=True)
     network, optimizer = accelerator.prepare(network, optimizer)
@@ -189,8 +135,8 @@ def learn(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardwar
     fitting = min(filter(None, (fitting, state.micro_batch_tokens)), default=None)  # a resumed run takes the same parts
     learner = Learner(accelerator, paradigm, optimizer, network, training, settings["seed"], steps, hardware.precision, fitting)
     saver.learner = learner
-    scorer = Scorer(accelerator, network, paradigm, stop)
-    progress = Progress(job["run"], steps, state.epoch * steps_an_epoch + state.step, accelerator)
+    scorer = Scorer(accelerator, network, paradigm, attendants.stop)
+    progress = attendants.progress(job["run"], steps, state.epoch * steps_an_epoch + state.step, accelerator)
     while not is_last(state.epoch, held_out_losses(state.history), training["epochs"], training.get("early_stopping_patience")):
         started, tokens_before = time.time(), state.tokens
         train_epoch(state, learner, examples["learned"], job, saver, progress)
@@ -208,89 +154,44 @@ def learn(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardwar
     return state
 
 
-def train(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardware, stop: Stop) -> None:
-    """Learn, or measure, and hand the result out."""
+@dataclass
+class Trained:
+    """What a run has found: its state, its predictions (schema predictions; None where it makes a model), and what they came of."""
+
+    state: State
+    predictions: pa.Table | None
+    paradigm: object
+    tables: dict[str, pa.Table]
+    examples: dict[str, Examples]
+    hardware: Hardware
+    accelerator: Accelerator
+
+
+def train(job: dict, launch: Launch, attendants) -> Trained:
+    """Learn, or measure: all that decides a run's numbers. attendants: of scripts/train/process.py."""
+    accelerator, hardware = set_up(job, launch)
+    attendants.begin(job, accelerator, hardware)
     seed_everything(job["settings"]["seed"])
     tables = read_tables(job, Path(launch.data))
-    model = keep.model_folder(Path(launch.kept), Path(launch.model)) if launch.is_kept else Path(launch.model)
     # By name, so that a change of one paradigm trains none of the others anew.
-    paradigm = importlib.import_module(f"scripts.train.{job['paradigm']}").Paradigm(model, job, tables)
+    paradigm = importlib.import_module(f"scripts.train.{job['paradigm']}").Paradigm(attendants.model, job, tables)
     if job["learns"]:
         tables["learned"] = paradigm.learnable(tables["learned"])
     measured_only = not job["learns"] and not (job.get("prompt") or {}).get("threshold")  # of what is learnt from, shots at most are read
-    examples = read_examples(job, {split: table for split, table in tables.items() if split != "learned" or not measured_only}, paradigm, launch)
-    stop.check()
-    if launch.is_kept:
-        keep.take_up(paradigm.network, job["settings"]["training"], hardware, Path(launch.kept))
+    read = {split: table for split, table in tables.items() if split != "learned" or not measured_only}
+    examples = read_examples(job, read, paradigm, attendants.encode)
+    attendants.stop.check()
+    training, weights = job["settings"]["training"], attendants.weights
+    if weights:
+        weights.take_up(paradigm.network, training, hardware)
     elif job["learns"]:
-        adapter.prepare(paradigm.network, job["settings"]["training"], hardware)
-    hardware.prepare(paradigm.network, job["settings"]["training"])
-    kept = keep.read_facts(Path(launch.kept)) if launch.is_kept else None
-    if kept:
-        state = score_kept(job, accelerator, paradigm, examples, kept, stop)
+        adapter.prepare(paradigm.network, training, hardware)
+    hardware.prepare(paradigm.network, training)
+    if weights:
+        state = score_kept(job, accelerator, paradigm, examples, weights.facts, attendants.stop)
     elif job["learns"]:
-        state = learn(job, launch, accelerator, hardware, paradigm, examples, stop)
+        state = learn(job, launch, accelerator, hardware, paradigm, examples, attendants)
     else:
-        state = measure(job, accelerator, paradigm, tables, examples, stop)
-    if accelerator.is_main_process:
-        facts = write_result(job, state, tables, examples, paradigm, hardware, accelerator, Path(launch.work), Path(launch.model), kept)
-        if launch.keep != "none" and not kept:
-            keep.write(job, facts, state, paradigm, accelerator.unwrap_model(paradigm.network), Path(launch.kept), launch.keep,
-                       launch.merge_adapter, launch.card | {"merged": launch.merge_adapter})
-        finish(Path(launch.work), job, Path(launch.output))
-        log.info("%s: epoch %d of %d is reported, %.0f s", job["run"], facts["best_epoch"], facts["epochs"], facts["seconds"])
-
-
-def train_job(launch: Launch) -> None:
-    """Train the job that <work>/job.json describes. Raises SystemExit when the run is told to end before it is done."""
-    job = json.loads((Path(launch.work) / "job.json").read_text(encoding="utf-8"))
-    stop = Stop(os.getppid() if launch.processes > 1 else None)
-    accelerator, hardware = set_up(job, launch)
-    if not accelerator.is_main_process:
-        log.setLevel("ERROR")
-    log.info("%s on %s, %d process(es) of %d thread(s), %s", job["run"], accelerator.device, accelerator.num_processes,
-             hardware.threads, hardware.precision)
-    try:
-        train(job, launch, accelerator, hardware, stop)
-    except Stopped as stopped:
-        log.error("%s: %s; what was learnt is saved, and the same command goes on from there", job["run"], stopped)
-        sys.exit(stopped.exit_code)
-    except UserError:
-        raise
-    except Exception as error:  # libraries tell of too little memory in many ways
-        if ran_out(error):
-            raise TooLarge(f"{job['run']}: the memory is too small for the model and what it computes; "
-                           f"{remedies(job['settings']['training'], job['learns'])}") from None
-        if not isinstance(error, RuntimeError) or "deterministic" not in str(error):
-            raise
-        raise UserError(f"{job['run']}: {str(error).splitlines()[0]}; set `deterministic: false` in the configuration, which lets "
-                        "the numbers vary from run to run") from None
-    accelerator.end_training()
-
-
-def main(given: argparse.Namespace) -> None:
-    """One of several processes: holds work/trainers while it lives, and ends with the launcher."""
-    launch = read_launch(given.launch)
-    if launch.log and os.environ["RANK"] == "0":  # one process writes the log
-        log_to(Path(launch.log), mode="a")
-    opened = open(Path(launch.work) / "trainers")
-    flock(opened, fcntl.LOCK_SH)
-    if os.getppid() != int(os.environ["TIMESTRIDE_LAUNCHER"]):
-        raise UserError("the launcher of this process is gone; give the same command again")
-    try:
-        train_job(launch)
-    except UserError as error:
-        if isinstance(error, TooLarge):
-            raise
-        fail(Path(launch.work), json.loads((Path(launch.work) / "job.json").read_text(encoding="utf-8")), str(error))
-        raise
-
-
-def arguments() -> argparse.ArgumentParser:
-    loop = parser(__doc__)
-    loop.add_argument("--launch", type=Path, required=True, help="the run's work/launch.json")
-    return loop
-
-
-if __name__ == "__main__":
-    execute(main, arguments().parse_args(), opens_log=True)
+        state = measure(job, accelerator, paradigm, tables, examples, attendants.stop)
+    predictions = None if job["makes_model"] else predictions_of(job, state.kept, tables)
+    return Trained(state, predictions, paradigm, tables, examples, hardware, accelerator)

@@ -11,7 +11,7 @@ from scripts.common.project_version import project_version
 from scripts.common.tables import HISTORY, PREDICTIONS, write_table
 from scripts.train import adapter
 from scripts.train.batches import Examples
-from scripts.train.hardware import Hardware, versions
+from scripts.train.hardware import versions
 from scripts.train.work import write_json
 
 
@@ -52,11 +52,12 @@ def train_examples(job: dict, tables: dict[str, pa.Table], examples: dict[str, E
     return len(tables["learned"]) if job["prompt"]["threshold"] else job["settings"]["training"].get("shots", 0)
 
 
-def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[str, Examples], paradigm, hardware: Hardware,
-                 accelerator, work: Path, model: Path, kept: dict | None = None) -> dict:
-    """Write work/result/; returns what run.json says. kept: of weights that were not learnt now, what it took to learn them."""
-    result, network = work / "result", accelerator.unwrap_model(paradigm.network)
-    parameters, trained = adapter.sizes(network)
+def write_result(job: dict, trained, work: Path, model: Path, kept: dict | None = None) -> dict:
+    """Write work/result/; returns what run.json says. trained: of scripts/train/loop.py; kept: of weights that were not learnt now, what
+    it took to learn them."""
+    state, tables, examples, paradigm, hardware = trained.state, trained.tables, trained.examples, trained.paradigm, trained.hardware
+    result, network = work / "result", trained.accelerator.unwrap_model(paradigm.network)
+    parameters, learnt = adapter.sizes(network)
     provenance = {"run": job["run"], "digest": job["digest"], "settings": job["settings"]}
     if job["makes_model"]:
         if job["settings"]["training"].get("adapter"):
@@ -65,7 +66,7 @@ def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[s
         for name in ("tokenizer.json", "tokenizer_config.json"):
             shutil.copyfile(model / name, result / "model" / name)
     else:
-        write_table(predictions_of(job, state.kept, tables), result / "predictions.parquet", PREDICTIONS, provenance)
+        write_table(trained.predictions, result / "predictions.parquet", PREDICTIONS, provenance)
     write_table(pa.Table.from_pylist(state.history, schema=HISTORY), result / "history.parquet", HISTORY, provenance)
     seconds = max(state.seconds, 1e-9)
     facts = {
@@ -75,7 +76,7 @@ def write_result(job: dict, state, tables: dict[str, pa.Table], examples: dict[s
         "labels": paradigm.score_names, "label_columns": label_columns(job, paradigm),
         "data_options": job["settings"]["data"], "training": job["settings"]["training"],
         "kind": "esim" if job["paradigm"] == "esim" else kind_of(paradigm.network.config) or "encoder",
-        "parameters": parameters, "trained_parameters": trained if job["learns"] else 0,
+        "parameters": parameters, "trained_parameters": learnt if job["learns"] else 0,
         # Of a method that puts its examples into words: how, after how many examples, and what its scores are compared with.
         "wording": job["settings"].get("wording"), "shots": job["settings"]["training"].get("shots", 0),
         "threshold": getattr(paradigm, "threshold", None),

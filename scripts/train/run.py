@@ -18,6 +18,7 @@ import fcntl
 import os
 from pathlib import Path
 
+from scripts.common.devices import processor
 from scripts.common.locks import flock
 from scripts.common.manifest import changed_file, listed_files
 from scripts.common.models import DEFAULT_FILES
@@ -106,7 +107,7 @@ def main(given: argparse.Namespace) -> None:
         deterministic=not given.not_deterministic, micro_batch_tokens=given.micro_batch_tokens,
         runs_per_gpu=given.runs_per_gpu, report_to=given.report_to, keep=given.keep if keeps else "best" if given.hands_on else "none",
         merge_adapter=merges, kept=place and str(place), is_kept=are_kept and can_score(facts), card=given.card,
-        tokens=given.tokens and str(given.tokens), log=given.log and str(given.log))
+        tokens=given.tokens and str(given.tokens), log=given.log and str(given.log), processor=processor())
     try:
         start(launch, gpus)
     except UserError as error:

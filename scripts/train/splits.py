@@ -1,5 +1,6 @@
 """The splits that a run learns from and is measured on, as tables and as tokenized examples."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,7 @@ import pyarrow as pa
 from scripts.common.keyed import keyed_uniform
 from scripts.common.program import UserError, cut, log
 from scripts.common.tables import check_complete, read_table
-from scripts.train import tokens
 from scripts.train.batches import Examples
-from scripts.train.launch import Launch
 from scripts.train.work import reads_training
 
 HELD_OUT = 17  # marks the draw of held-out groups: the same for every seed, stride and model
@@ -65,11 +64,11 @@ def read_tables(job: dict, data: Path) -> dict[str, pa.Table]:
     return tables | {"learned": table.filter(pa.array(~held_out)), "held_out": table.filter(pa.array(held_out))}
 
 
-def read_examples(job: dict, tables: dict[str, pa.Table], paradigm, launch: Launch) -> dict[str, Examples]:
-    """The splits as tokenized examples."""
+def read_examples(job: dict, tables: dict[str, pa.Table], paradigm, encode: Callable) -> dict[str, Examples]:
+    """The splits as tokenized examples. encode: (paradigm, job, table) to the examples of a table."""
     examples = {}
     for split, table in tables.items():
-        examples[split] = tokens.encoded(paradigm, job, table, launch.tokens and Path(launch.tokens))
+        examples[split] = encode(paradigm, job, table)
         log.info("%s: %d examples, %.1f tokens on average, %d cut to %d", split, len(examples[split]), examples[split].lengths.mean(),
                  examples[split].truncated, job["settings"]["training"]["max_length"])
     return examples

@@ -11,16 +11,33 @@ import shutil
 from pathlib import Path
 
 from scripts.common.files import sha256_of, whole
-from scripts.common.fingerprint import fingerprint
+from scripts.common.identity import ROOT, identity
 from scripts.common.models import MADE_MODEL
 from scripts.common.plain_json import as_json
 from scripts.common.program import UserError, log
-from scripts.common.reporting import REPORTING
 from scripts.common.tables import content_digest
 from scripts.train.cost import cost_of
 from scripts.train.labels import head_of
 
 WEIGHTS_FOLDER = "weights"  # of the work: weights that are kept only until they are handed on
+CONTROL = ("scripts.train.control.read_examples", "scripts.train.control.predict")
+EARLIER = ROOT / "resources/earlier_identities.json"
+
+
+def code_of(paradigm: str) -> str:
+    """The identity of the code that decides the numbers of a run: of the loop and its paradigm, or of the controls ("control").
+
+    Raises UserError for no paradigm.
+    """
+    return identity(*(CONTROL if paradigm == "control" else ("scripts.train.loop.train", f"scripts.train.{paradigm}")))
+
+
+def with_digest(job: dict) -> dict:
+    """The job with the digest over it, and those that it had under what earlier releases called the same code: a run that was
+    finished under one of them is not trained again."""
+    earlier = [code for code, today in json.loads(EARLIER.read_text(encoding="utf-8"))["codes"].items() if today == job["code"]]
+    digests = [hashlib.sha256(as_json(job | {"code": code}).encode()).hexdigest() for code in (job["code"], *earlier)]
+    return job | {"digest": digests[0], "earlier_digests": digests[1:]}
 
 
 def reads_training(prompt: dict | None, training: dict) -> bool:
@@ -52,9 +69,9 @@ def describe(run: str, settings: dict, method: dict, splits: list[str], data: Pa
         **({"prompt": prompt} if prompt else {}),
         "data": {split: content_digest(data / f"{split}.parquet", columns) for split in read},
         "model_files": {str(file.relative_to(model)): sha256_of(file) for file in sorted(model.rglob("*")) if file.is_file()},
-        "code": fingerprint("scripts.train.loop", f"scripts.train.{method['paradigm']}", leave_out=REPORTING),
+        "code": code_of(method["paradigm"]),
     }
-    return job | {"digest": hashlib.sha256(as_json(job).encode()).hexdigest()}
+    return with_digest(job)
 
 
 def model_view(model: Path, files: list[str], work: Path) -> Path:
@@ -96,7 +113,7 @@ def finished(work: Path, job: dict) -> bool:
     """Whether the work holds the whole result of the job, each file as it was written; a damaged result is said."""
     try:
         mark = json.loads((work / "finished.json").read_text(encoding="utf-8"))
-        if mark["digest"] != job["digest"]:
+        if mark["digest"] not in (job["digest"], *job.get("earlier_digests", [])):
             return False
         for name in outputs_of(job):
             if name not in mark["sha256"]:

@@ -203,7 +203,7 @@ def test_an_unknown_source(program, tmp_path):
 
 def test_a_sample_is_not_downloaded(program, tmp_path):
     done = program("scripts.fetch.source", "--source", "sample_activitynet", "--output", tmp_path / "out")
-    assert done.returncode == 1 and "scripts.fetch.samples.activitynet" in done.stderr
+    assert done.returncode == 1 and "scripts.fetch.samples.captions" in done.stderr
 
 
 def test_the_real_corpora(program, mirror, tmp_path):

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import pytest
 
 from scripts.common.doubled_keys import refuse_doubled_keys
-from scripts.common.handed import argument_file, csv_rows, fields_of, hand_over, has_options, presence_of, rows_of
+from scripts.common.handed import argument_file, csv_rows, fields_of, hand_over, has_options, presence_of, rows_of, write_waiting
 from scripts.common.manifest import lost_files
 from scripts.common.program import UserError, parser
 from tests.rows import each_row
@@ -16,6 +16,7 @@ from tests.rows import each_row
 @pytest.fixture(autouse=True)
 def elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("scripts.common.handed._waiting", None)  # jobs have started
 
 
 def test_a_program_reads_its_arguments_from_a_file():
@@ -38,6 +39,14 @@ def test_files_are_named_after_their_content(tmp_path):
     assert first == again != other
     assert (tmp_path / other / "a").read_text() == "2"
     assert sorted(path.name for path in (tmp_path / first).parent.iterdir()) == sorted({first.split("/")[-1], other.split("/")[-1]})
+
+
+def test_files_wait_until_jobs_start(tmp_path, monkeypatch):
+    monkeypatch.setattr("scripts.common.handed._waiting", {})
+    planned, needed = hand_over({"a": "1"}), hand_over({"a": "2"}, at_once=True)
+    assert not (tmp_path / planned).exists() and (tmp_path / needed / "a").read_text() == "2"
+    write_waiting()
+    assert (tmp_path / planned / "a").read_text() == "1"
 
 
 def test_only_what_is_read_is_handed_over():

@@ -4,7 +4,6 @@ import json
 
 from scripts.publish import provenance
 from scripts.train import cost, work
-from scripts.common.reporting import REPORTING
 from tests.rows import each_row
 
 HARDWARE = {"device": "NVIDIA H100", "processes": 2, "threads": 4, "precision": "bf16"}
@@ -49,4 +48,3 @@ def test_the_cost_is_told_when_a_run_ends_and_goes_on_from_a_checkpoint(tmp_path
     assert told["cpu_seconds"] > 2000 and told["at_least"] and told["gpu_seconds"] == 0, "of two processes"
     assert cost.cost_of(fact())["cpu_seconds"] < 100, "the next run of the process counts from here"
     assert work.finished(tmp_path / "work", job), "its hash is that of the file with the cost"
-    assert "scripts.train.cost" in REPORTING, "what is measured retrains nothing"

@@ -10,7 +10,7 @@ import yaml
 from referencing import Registry, Resource
 
 from scripts.common.configuration import resolve
-from scripts.common.files import remembered_sha256, sha256_of
+from scripts.common.files import Hashes, sha256_of
 from scripts.common.program import UserError
 from scripts.common.schemas import VALIDATOR, check, check_entry, schema, sound, sound_figures
 from scripts.common.sources import local_hashes
@@ -144,31 +144,30 @@ def local(tmp_path):
 def test_a_local_file_is_hashed_once(local, monkeypatch):
     file, memory, hashed = local / "table.csv", local / "fetch/.hashes.json", []
     monkeypatch.setattr("scripts.common.files.sha256_of", lambda file: hashed.append(file) or sha256_of(file))
-    for _ in range(3):
-        assert remembered_sha256(file, memory, "mine") == sha256_of(file)
-    assert len(hashed) == 1
+
+    def asked(place=memory) -> bool:
+        hashes = Hashes(place)
+        found = hashes.sha256(file)
+        hashes.write()
+        return found == sha256_of(file)
+
+    assert asked() and asked() and asked() and len(hashed) == 1
     file.write_text("c,d")
     os.utime(file, (1e9 + 1, 1e9 + 1))
-    assert remembered_sha256(file, memory, "mine") == sha256_of(file) and len(hashed) == 2
-    for damaged in ("", "[]", "{", '{"mine": 3}', '{"mine": [3, null, null]}', '{"mine": [3, 1000000001000000000, null]}'):
+    assert asked() and len(hashed) == 2
+    for damaged in ("", "[]", "{", f'{{"{file}": 3}}', f'{{"{file}": [3, null, null]}}', f'{{"{file}": [3, 1000000001000000000, null]}}'):
         memory.write_text(damaged)
-        assert remembered_sha256(file, memory, "mine") == sha256_of(file)
-    assert json.loads(memory.read_text())["mine"][2] == sha256_of(file)
-
-
-def test_a_file_that_has_just_changed_is_not_remembered(local):
-    file, memory = local / "table.csv", local / "hashes.json"
+        assert asked()
+    assert json.loads(memory.read_text())[str(file)][2] == sha256_of(file)
     os.utime(file, (time.time(), time.time()))
-    assert remembered_sha256(file, memory, "mine") == sha256_of(file) and not memory.exists()
-
-
-def test_where_nothing_can_be_remembered_it_is_hashed(local):
+    memory.unlink()
+    assert asked() and not memory.exists(), "what has just changed is not remembered"
     (local / "in the way").write_text("")
-    assert remembered_sha256(local / "table.csv", local / "in the way/hashes.json", "mine") == sha256_of(local / "table.csv")
+    assert asked(local / "in the way/hashes.json"), "where nothing can be remembered it is hashed"
 
 
 def test_a_missing_local_file_stops_the_study_that_uses_it(local):
     sources = {"one": {"local": "table.csv"}, "other": {"local": "nowhere.csv"}, "third": {}}
-    assert local_hashes(sources, ["one"], local, local / "hashes.json") == {"one": sha256_of(local / "table.csv")}
+    assert local_hashes(sources, ["one"], local, Hashes(local / "hashes.json")) == {"one": sha256_of(local / "table.csv")}
     with pytest.raises(UserError, match="other.local: nowhere.csv cannot be read"):
-        local_hashes(sources, ["one", "other"], local, local / "hashes.json")
+        local_hashes(sources, ["one", "other"], local, Hashes(local / "hashes.json"))

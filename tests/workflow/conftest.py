@@ -84,7 +84,7 @@ def checkout(folder: Path) -> Study:
 
 def add_downloaded_source(study: Study, folder: Path) -> None:
     """A source `mini` that is fetched by URL and verified by hash: sample captions in a zip."""
-    subprocess.run([sys.executable, "-m", "scripts.fetch.samples.activitynet", "--videos", "60",
+    subprocess.run([sys.executable, "-m", "scripts.fetch.samples.captions", "--format", "activitynet", "--videos", "60",
                     "--seed", "5", "--output", str(folder)], cwd=study.folder, check=True, capture_output=True)
     members = {}
     with zipfile.ZipFile(folder / "captions.zip", "w") as archive:

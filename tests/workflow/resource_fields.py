@@ -30,7 +30,7 @@ MODEL = {"licence": "MIT", "title": "A model"}
 HUB = MODEL | {"hub": "someone/model", "revision": "0123", "files": {
     name: NO_HASH for name in ("config.json", "model.safetensors", "tokenizer.json", "tokenizer_config.json")}}
 VECTORS = MODEL | {"esim": {"hidden_size": 8}, "vectors": DOWNLOAD}
-SAMPLED = {"sampler": "mctaco", "sample": {"questions": 40, "seed": 1}, "files": ["dev_3783.tsv", "test_9442.tsv"]}
+SAMPLED = {"sampler": "questions", "sample": {"questions": 40, "seed": 1}, "files": ["dev_3783.tsv", "test_9442.tsv"]}
 OF_HERE = {key: value for key, value in SOURCE.items() if key != "downloads"}
 CHALLENGE = OF_HERE | {"kind": "challenge", "cleaner": "timedial", "train": "test", "evaluate": ["test", "extras"],
                        "splits": ["test", "extras"], "local": "resources/templates.csv"}
@@ -87,7 +87,7 @@ FIELDS = {
             ("mini", "citation", "Me 2026", CLEANED), ("mini", "homepage", "https://else.where", PAGE),
             ("mini", "downloads.0.urls", ["https://else.where/captions.zip", "https://some.where/captions.zip"], NOTHING),
             ("mini", "downloads.0.members.train.json", {"sha256": "1" * 64, "bytes": 10}, CLEANED | {"fetch_source"}),
-            ("sample_howto100m", "sampler", "mctaco", CLEANED | {"fetch_sample"}),
+            ("sample_howto100m", "sampler", "questions", CLEANED | {"fetch_sample"}),
             ("sample_howto100m", "sample.seed", 2, CLEANED | {"fetch_sample"}), ("sample_howto100m", "sharded", False, CLEANED), ("sample_howto100m", "short", "in short", PAGE),
             ("sample_howto100m", "files", ["raw_caption.zip", "HowTo100M_v1.csv", "more.csv"], CLEANED | {"fetch_sample"}),
         ],
@@ -156,7 +156,7 @@ FIELDS = {
             ("questions", "title", "asked", SHOWN), ("questions", "kind", "nli", REFUSED), ("questions", "cleaner", "hirest", CLEANED),
             ("questions", "train", "test", CLEANED), ("questions", "evaluate", ["test", "more"], CLEANED), ("questions", "licence", "CC0", CLEANED),
             ("questions", "citation", "Me 2026", CLEANED), ("questions", "homepage", "https://else.where", PAGE),
-            ("questions", "sampler", "dailydialog", CLEANED | {"fetch_sample"}), ("questions", "sample.questions", 41, CLEANED | {"fetch_sample"}),
+            ("questions", "sampler", "dialogs", CLEANED | {"fetch_sample"}), ("questions", "sample.questions", 41, CLEANED | {"fetch_sample"}),
             ("questions", "files", ["dev_3783.tsv", "test_9442.tsv", "more.tsv"], CLEANED | {"fetch_sample"}),
             ("questions", "splits", ["train", "test", "more"], CLEANED),
         ],

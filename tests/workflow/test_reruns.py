@@ -35,8 +35,37 @@ def test_touch_checkout_comment_and_formatting(study):
     assert study.jobs() == {}
 
 
+MAIN = "def main(given: argparse.Namespace) -> None:\n"
+
+
+def test_a_moved_and_merged_module(study):
+    """What stands in scripts/common/keyed.py goes into another module of another folder."""
+    keyed, choice = study / "scripts/common/keyed.py", study / "scripts/train/choice.py"
+    choice.write_text(choice.read_text() + "\n\n" + keyed.read_text())
+    keyed.unlink()
+    for path in study.folder.glob("scripts/**/*.py"):
+        path.write_text(path.read_text().replace("scripts.common.keyed", "scripts.train.choice"))
+    assert study.jobs() == {}
+
+
+def test_a_run_that_was_finished_under_an_earlier_release_is_not_trained_again(study):
+    """resources/earlier_identities.json says which code of an earlier release is the same as today's."""
+    before = steps_taken(study)
+    ask = [sys.executable, "-c", "from scripts.train.work import code_of; print(code_of('classify'))"]
+
+    def code() -> str:
+        return subprocess.run(ask, cwd=study.folder, capture_output=True, text=True, check=True).stdout.strip()
+
+    earlier = code()
+    study.edit("scripts/train/choice.py", "def chosen_epoch(", "def chosen_epoch(*, added=None, **given):\n    pass\n\n\ndef chosen_epoch(")
+    (study / "resources/earlier_identities.json").write_text(f'{{"codes": {{"{earlier}": "{code()}"}}}}')
+    assert code() != earlier
+    study.run("train")
+    assert steps_taken(study) == before
+
+
 def test_the_cleaner_of_one_source(study):
-    study.edit("scripts/clean/howto100m.py", "\nimport argparse\n", "\nimport argparse\n\nADDED = 1\n")
+    study.edit("scripts/clean/howto100m.py", MAIN, f"{MAIN}    added = 1\n")
     jobs = study.jobs()
     assert jobs["clean_corpus"] == ["Cleaning sample_howto100m"] and "fetch" not in families(jobs)
     assert not about(jobs, "mini")
@@ -57,7 +86,7 @@ def test_the_url_of_a_source(study):
 
 
 def test_the_code_of_a_figure(study):
-    study.edit("scripts/publish/strided_sop/accuracy_by_stride.py", "\nimport argparse\n", "\nimport argparse\n\nADDED = 1\n")
+    study.edit("scripts/publish/strided_sop/accuracy_by_stride.py", MAIN, f"{MAIN}    added = 1\n")
     assert study.jobs() == {"publish_figure": ["Publishing accuracy_by_stride"], "publish_page": ["Publishing the page"],
                             "publish_index": ["Listing the studies"]}
 
@@ -109,7 +138,7 @@ def test_another_licence_and_a_refactored_cleaner_train_nothing(study):
     assert "fetch" not in families(jobs) and all(told.startswith("Already trained, if data") for told in jobs["train_run"])
     study.change("resources/sources.yaml", lambda sources: sources["mini"].update(licence="MIT"))
     assert study.jobs() == {}
-    study.edit("scripts/clean/activitynet.py", "\nimport argparse\n", "\nimport argparse\n\nADDED = 1\n")
+    study.edit("scripts/clean/activitynet.py", MAIN, f"{MAIN}    added = 1\n")
     jobs = study.jobs()
     assert jobs["clean_corpus"] == ["Cleaning mini"] and "train" in families(jobs)
     study.change("resources/sources.yaml", lambda sources: sources["mini"].update(licence="CC0"))

@@ -149,8 +149,6 @@ def test_a_grid_of_two_thousand_runs_is_no_command_line(project, tmp_path):
     assert done.returncode == 0 and said.count("Training ") == 2000, said[-2000:]
     commands = re.findall(r"^.*python -m scripts.*$", said, re.M)
     assert len(commands) > 2000 and max(map(len, commands)) < 4000
-    [arguments] = re.findall(r"scripts.evaluate.strided_sop .*@(\S+)", said)
-    assert (tmp_path / arguments).read_text().count("sample_activitynet-stride-") == 2000
 
 
 @pytest.mark.parametrize("name", ["A", "a b", "../up", "", "a/b", "é"])

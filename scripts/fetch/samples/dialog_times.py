@@ -1,18 +1,26 @@
-"""The times of the sample dialogs: as they are said, with all that could and could not be said in their place.
+"""The times of the sample dialogs, with all that could and could not be said in their place.
 
-What can be said follows from what is talked about (an egg takes minutes, a degree years), so that a model can learn it.
-A range of times is a pair of lists, the right and the wrong ones, each of (text, value).
+What can be said follows from what is talked about (an egg takes minutes, a degree years), so that a
+model can learn it. Each kind of time is a list of (text, value, whether it is right, wrong or
+neither: True, False, None).
 """
 
+from collections.abc import Sequence
 from itertools import product
 from random import Random
 from typing import NamedTuple
 
-from scripts.fetch.samples.dialog_texts import BORN, COUNTS, MINUTES, MONTHS, NUMBERS, WEEKDAYS
+from scripts.fetch.samples.files import texts_of
+
+MINUTES = {"second": 1 / 60, "minute": 1, "hour": 60, "day": 1440, "week": 10080, "month": 43200,
+           "year": 525600}
+YEARLY = {"day": 365, "week": 52, "month": 12, "year": 1}
+
+Times = list[tuple[str, object, bool | None]]
 
 
 class Time(NamedTuple):
-    """A time in a turn: as it is said, and all that could and could not be said in its place, as (text, value)."""
+    """A time in a turn, and what could and could not be said in its place, as (text, value)."""
 
     text: str
     value: object
@@ -20,103 +28,111 @@ class Time(NamedTuple):
     wrong: list[tuple[str, object]]
 
 
-def drawn(chance: Random, right: list, wrong: list) -> Time:
-    """One of the right ones."""
-    return Time(*chance.choice(right), right, wrong)
+def drawn(chance: Random, times: Times) -> Time:
+    """One of the right times."""
+    right = [time[:2] for time in times if time[2]]
+    return Time(*chance.choice(right), right, [time[:2] for time in times if time[2] is False])
 
 
-def said(number: int) -> list[str]:
+def spellings(number: int) -> list[str]:
     """A number in figures, and in words where it is short."""
-    return [str(number), *([NUMBERS[number]] if number in NUMBERS else [])]
+    words = texts_of("dialogs")["numbers"]
+    return [str(number), *([words[number]] if number in words else [])]
 
 
-def near(value: float, usual: tuple[float, float], factor: float) -> bool | None:
+def near(value: float, usual: Sequence[float], factor: float) -> bool | None:
     """Whether a value lies in the usual range (True), far from it (False) or neither (None)."""
     if usual[0] <= value <= usual[1]:
         return True
     return False if value < usual[0] / factor or value > usual[1] * factor else None
 
 
-def parted(times: list[tuple[str, object, bool | None]]) -> tuple[list, list]:
-    """The right and the wrong ones of (text, value, whether it is right, wrong or neither)."""
-    return [time[:2] for time in times if time[2]], [time[:2] for time in times if time[2] is False]
+def away(value: float, usual: list[int], cycle: int) -> float:
+    """How far a value is from the nearest usual one, going round the cycle either way."""
+    return min(min((value - one) % cycle, (one - value) % cycle) for one in usual)
 
 
-def durations(usual: tuple[float, float]) -> tuple[list, list]:
-    """`ten minutes`, `10 minutes`; right in the usual minutes, in the unit in which they are counted."""
-    counted = max((unit for unit in MINUTES if 2 * MINUTES[unit] <= usual[0] + 1), key=MINUTES.get)
-    times = []
+def durations(chance: Random, usual: tuple[int, int, str]) -> Times:
+    """`ten minutes`, `10 minutes`; right in the usual range and unit."""
+    least, most, usual_unit = usual
+    times: Times = []
     for unit, size in MINUTES.items():
-        for number in COUNTS[unit]:
-            fits = near(number * size, usual, 5)
-            if not (fits and unit != counted):
-                times += [(f"{word} {unit}s", number * size, fits) for word in said(number)]
-    return parted(times)
+        for number in texts_of("dialogs")["counts"][unit]:
+            fits = near(number * size, (least * MINUTES[usual_unit], most * MINUTES[usual_unit]), 5)
+            if not (fits and unit != usual_unit):
+                times += [(f"{word} {unit}s", number * size, fits) for word in spellings(number)]
+    return times
 
 
-def ages(usual: tuple[float, float]) -> tuple[list, list]:
+def ages(chance: Random, usual: list[float]) -> Times:
     """`80 years old`, `six months old`."""
-    years = [(f"{word} years old", number, near(number, usual, 2.2))
-             for number in (2, 3, 4, 5, *range(6, 12), 15, 18, 19, 20, 21, 22, 23, 40, 45, 50, 60, 70, 75, 80, 85, 90)
-             for word in said(number)]
-    months = [(f"{word} months old", number / 12, near(number / 12, usual, 2.2)) for number in range(2, 12)
-              for word in said(number)]
-    return parted(years + months)
+    years = [2, 3, 4, 5, *range(6, 12), 15, *range(18, 24), 40, 45, 50, 60, 70, 75, 80, 85, 90]
+    counted = [(number, "years", number) for number in years]
+    counted += [(number, "months", number / 12) for number in range(2, 12)]
+    return [(f"{word} {unit} old", value, near(value, usual, 2.2))
+            for number, unit, value in counted for word in spellings(number)]
 
 
-def clock_times(usual: tuple[int, ...]) -> tuple[list, list]:
-    """`7 am`, `7:30 pm`, `seven o'clock`; wrong where four hours or more away, without am or pm three."""
-
-    def apart(hour: float, cycle: int) -> float:
-        return min(min((hour - one) % cycle, (one - hour) % cycle) for one in usual)
-
-    times = []
+def clock_times(chance: Random, usual: list[int]) -> Times:
+    """`7 am`, `7:30 pm`, `seven o'clock`; wrong four hours or more away, without am or pm three."""
+    words = texts_of("dialogs")["numbers"]
+    times: Times = []
     for hour, half in product(range(24), (0, 30)):
         value, shown = hour + half / 60, hour % 12 or 12
-        fits = True if hour in usual else False if apart(value, 24) >= 4 else None
-        times.append((f"{shown}{':30' if half else ''} {'am' if hour < 12 else 'pm'}", value, fits))
+        fits = True if hour in usual else False if away(value, usual, 24) >= 4 else None
+        text = f"{shown}{':30' if half else ''} {'am' if hour < 12 else 'pm'}"
+        times.append((text, value, fits))
         if not half and fits:
-            times.append((f"{NUMBERS[shown]} o'clock", value, True))
-        if not half and hour < 12 and apart(hour, 12) >= 3:
-            times.append((f"{NUMBERS[shown]} o'clock", value, False))
-    return parted(times)
+            times.append((f"{words[shown]} o'clock", value, True))
+        if not half and hour < 12 and away(hour, usual, 12) >= 3:
+            times.append((f"{words[shown]} o'clock", value, False))
+    return times
 
 
-def frequencies(usual: tuple[float, float]) -> tuple[list, list]:
+def frequencies(chance: Random, usual: list[float]) -> Times:
     """`twice a week`, `every day`, `every ten minutes`; by how many times a year it is."""
-    times = []
-    for unit in ("day", "week", "month", "year"):
-        yearly = {"day": 365, "week": 52, "month": 12, "year": 1}[unit]
+    counted = []
+    for unit, yearly in YEARLY.items():
         for number, word in enumerate(("once", "twice", "three times", "four times"), 1):
-            times.append((f"{word} a {unit}", number * yearly, near(number * yearly, usual, 5)))
-        times.append((f"every {unit}", yearly, near(yearly, usual, 5)))
-    for unit, numbers in (("minute", (10, 15, 20, 30)), ("hour", (2, 3, 6)), ("week", (2, 3)), ("year", (4, 5, 8, 10))):
+            counted.append((f"{word} a {unit}", number * yearly))
+        counted.append((f"every {unit}", yearly))
+    every = {"minute": (10, 15, 20, 30), "hour": (2, 3, 6), "week": (2, 3), "year": (4, 5, 8, 10)}
+    for unit, numbers in every.items():
         for number in numbers:
             yearly = MINUTES["year"] / MINUTES[unit] / number
-            times += [(f"every {word} {unit}s", yearly, near(yearly, usual, 5)) for word in said(number)]
-    return parted(times)
+            counted += [(f"every {word} {unit}s", yearly) for word in spellings(number)]
+    return [(text, yearly, near(yearly, usual, 5)) for text, yearly in counted]
 
 
-def months(chance: Random, usual: tuple[int, ...]) -> tuple[list, list]:
-    """`in July` or `on July 12`, all of one form; wrong where three months or more away."""
-    day = chance.choice([None, *range(2, 28)])
-    times = []
-    for month, name in enumerate(MONTHS):
-        apart = min(min((month - one) % 12, (one - month) % 12) for one in usual)
-        fits = True if apart == 0 else False if apart >= 3 else None
+def months(chance: Random, usual: list[str]) -> Times:
+    """`July` or `July 12`, all of one form; wrong where three months or more away."""
+    names, day = texts_of("dialogs")["months"], chance.choice([None, *range(2, 28)])
+    times: Times = []
+    for month, name in enumerate(names):
+        distance = away(month, [names.index(one) for one in usual], 12)
+        fits = True if distance == 0 else False if distance >= 3 else None
         for shown in ([None] if day is None else [day, day + 1]):
             times.append((name if shown is None else f"{name} {shown}", (month, shown), fits))
-    return parted(times)
+    return times
 
 
-def weekdays(chance: Random, usual: tuple[int, ...]) -> tuple[list, list]:
+def weekdays(chance: Random, usual: list[str]) -> Times:
     """`next Monday`, all with the same word before it."""
     first = chance.choice(["next ", "this ", ""])
-    return parted([(f"{first}{name}", day, day in usual) for day, name in enumerate(WEEKDAYS)])
+    return [(f"{first}{name}", name, name in usual) for name in texts_of("dialogs")["weekdays"]]
 
 
-def years(usual: range) -> tuple[list, list]:
+def years(chance: Random, usual: list[int]) -> Times:
     """`1938`; wrong where twelve years or more away."""
-    known = sorted({year for beginnings in BORN.values() for year in beginnings})
-    apart = {year: min(abs(year - one) for one in usual) for year in known}
-    return parted([(str(year), year, True if apart[year] == 0 else False if apart[year] >= 12 else None) for year in known])
+    subjects = texts_of("dialogs")["scenes"]["born"]["subjects"]
+    known = sorted({year for subject in subjects for year in subject["usual"]})
+    distances = {year: away(year, usual, 10_000) for year in known}
+    return [(str(year), year, True if distance == 0 else False if distance >= 12 else None)
+            for year, distance in distances.items()]
+
+
+# How the times of each kind of scene are made, from what is usual.
+TIMES_OF = {
+    "task": durations, "age": ages, "clock": clock_times, "place": clock_times,
+    "habit": frequencies, "run": frequencies, "season": months, "day": weekdays, "born": years,
+}

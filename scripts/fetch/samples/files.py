@@ -1,13 +1,34 @@
-"""What the samples of videos and dialogs share: ids as YouTube's, and zips that are the same bytes everywhere."""
+"""What the sample programs share: texts, arguments, ids as YouTube's, zips of the same bytes."""
 
+import argparse
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import BinaryIO
 
+from scripts.common.program import SEED, parser
+from scripts.common.yaml_files import read_yaml
+
+ROOT = Path(__file__).parents[3]
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+
+@cache
+def texts_of(kind: str) -> dict:
+    """The texts of a kind of samples: captions, dialogs or questions."""
+    return read_yaml(ROOT / f"resources/samples/{kind}.yaml")
+
+
+def sample_arguments(doc: str, things: str, number: Callable) -> argparse.ArgumentParser:
+    """The arguments of every sample: how many things (a type of number), the seed, the folder."""
+    options = parser(doc)
+    options.add_argument(f"--{things}", type=number, required=True, metavar="N", help="how many")
+    options.add_argument("--seed", type=SEED, required=True, help="of all draws")
+    options.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    return options
 
 
 def identifiers(chance: Random, count: int) -> list[str]:
@@ -20,7 +41,10 @@ def identifiers(chance: Random, count: int) -> list[str]:
 
 @contextmanager
 def opened_zip(place: Path, member: str) -> Iterator[BinaryIO]:
-    """A member of a new zip to write to. It is stored, not compressed: versions of zlib compress differently."""
+    """A member of a new zip to write to.
+
+    It is stored, not compressed: versions of zlib compress differently.
+    """
     with zipfile.ZipFile(place, "w") as archive:
         entry = zipfile.ZipInfo(member, date_time=(2019, 6, 6, 0, 0, 0))
         entry.external_attr = 0o644 << 16

@@ -1,13 +1,15 @@
-"""Write the words of the tiny models that are trained from scratch: those of the sample corpora and of the generated sets.
+"""Write the words of the tiny models: those of the sample texts and of the generated sets.
 
-The list is kept in the repository (resources/sample_vocabulary.txt), so that a model changes only when it does. Run this
-after sample sentences, event templates or lists of times were changed; a test says when it is due.
+The list is in the repository (resources/sample_vocabulary.txt), so that a model changes only when
+it does. Run this after texts, event templates or lists of times were changed; a test tells when.
 
-    python -m scripts.fetch.samples.vocabulary --templates resources/templates.csv --output resources/sample_vocabulary.txt
+    python -m scripts.fetch.samples.vocabulary --templates resources/templates.csv \\
+        --output resources/sample_vocabulary.txt
 """
 
 import argparse
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
@@ -16,24 +18,39 @@ from scripts.build.temporal_nli_times import DAYS, LISTS, NAMES
 from scripts.clean.event_templates import SIDES
 from scripts.common.files import whole
 from scripts.common.program import execute, log, parser
-from scripts.fetch.samples import dialog_texts, mctaco, procedures, rides
+from scripts.fetch.samples.dialog_times import MINUTES
+from scripts.fetch.samples.files import texts_of
+
+# Words that programs write beside the texts of resources/.
+WRITTEN = ("at on in before after from to for less than am pm o'clock old once twice three four"
+           " times every next this decade a yes it is no only for not that they")
 
 
-def words_of(texts: list[str]) -> set[str]:
-    """The lower-cased words and numbers of texts."""
-    return set(re.findall(r"[a-z]+|\d+(?:st|nd|rd|th)?", " ".join(texts).lower()))
+def texts_in(value: object) -> Iterator[str]:
+    """All texts among the values of an entry of resources/samples/."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (dict, list)):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from texts_in(part)
 
 
 def vocabulary(templates: Path) -> list[str]:
     """Every word that a tiny model should know as one piece, sorted."""
     table = pd.read_csv(templates, dtype=str, keep_default_na=False)
     forms = [form for columns in SIDES.values() for column in columns for form in table[column]]
-    times = [time for _, _, spellings, _ in LISTS.values() for spelling in spellings for time in spelling]
-    units = [word for name in NAMES.values() for word in (name, f"{name}s")]
-    prepositions = ["at", "on", "in", "before", "after", "from", "to", "for", "less", "than"]
+    times = [time for _, _, lists, _ in LISTS.values() for spellings in lists for time in spellings]
+    units = [word for name in [*NAMES.values(), *MINUTES] for word in (name, f"{name}s")]
+    samples = [texts_of(kind) for kind in ("captions", "dialogs", "questions")]
+    # Categories stand in a listing, not in a caption.
+    texts = [text for sample in samples for key, value in sample.items() if key != "categories"
+             for text in texts_in(value)]
+    years = [str(year) for subject in texts_of("dialogs")["scenes"]["born"]["subjects"]
+             for year in subject["usual"]]
+    texts = [re.sub(r"\{\w+\}", " ", text) for text in texts]
     numbers = [str(number) for number in range(101)]
-    return sorted(set(procedures.vocabulary()) | set(rides.vocabulary()) | words_of([*forms, *times, *DAYS, *units, *prepositions, *numbers,
-                                                       *mctaco.texts(), *dialog_texts.texts()]))
+    words = " ".join([*forms, *times, *DAYS, *units, *texts, *years, *numbers, WRITTEN]).lower()
+    return sorted(set(re.findall(r"[a-z]+|\d+(?:st|nd|rd|th)?", words)))
 
 
 def main(given: argparse.Namespace) -> None:
@@ -45,8 +62,8 @@ def main(given: argparse.Namespace) -> None:
 
 def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
-    options.add_argument("--templates", type=Path, required=True, help="the list of event templates")
-    options.add_argument("--output", type=Path, required=True, help="the file to write, one word a line")
+    options.add_argument("--templates", type=Path, required=True, help="the event templates")
+    options.add_argument("--output", type=Path, required=True, help="the file of words to write")
     return options
 
 

@@ -1,0 +1,102 @@
+"""The plan of a study as text: a line for each job, with digests of its inputs and of the parameters that decide its result.
+
+tests/golden/ holds these texts for the default study and every preset. A change that should change no plan leaves them equal
+(tests/unit/test_plan.py). `--job` prints jobs in full, and `--write` writes the texts anew after a change that should.
+
+    python -m tests.planned_jobs --write
+    python -m tests.planned_jobs small --job evaluate_metrics
+"""
+
+import argparse
+import hashlib
+import os
+import re
+import sys
+import tempfile
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+GOLDEN = ROOT / "tests/golden"
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "TIMESTRIDE_MIRROR"} | {"PYTHONPATH": str(ROOT)}
+# By name of the text, the configuration that stands over config.yaml.
+STUDIES = {"default": ([], {})} | {
+    preset.stem: ([preset], {"model": ["tiny_bert", "tiny_gpt"]} if preset.stem == "probe" else {})
+    for preset in sorted((ROOT / "presets").glob("*.yaml"))
+}
+WORDS = {"code", "template", "texts", "shown", "caption"}  # code, and what figures and the page say in words
+CODE = re.compile(r'"code":"[0-9a-f]{12}"')  # the identity of a program, inside another parameter
+
+
+def planned_jobs(configfiles: list[Path], config: dict) -> list[tuple[str, dict[str, list[str]]]]:
+    """Each job of `snakemake --forceall` in an empty folder, this one: its rule with its first output, and its files and parameters."""
+    from snakemake.api import SnakemakeApi
+    from snakemake.settings.types import ConfigSettings, DAGSettings, OutputSettings, Quietness, ResourceSettings
+
+    with SnakemakeApi(OutputSettings(quiet={Quietness.ALL}, dryrun=True)) as api:
+        settings = ConfigSettings(config=config, configfiles=configfiles)
+        study = api.workflow(ResourceSettings(cores=1), settings, snakefile=ROOT / "Snakefile")
+        study.dag(DAGSettings(forceall=True)).execute_workflow(executor="dryrun")
+        jobs = []
+        for job in study._workflow.dag.jobs:  # Snakemake has no documented way to list jobs
+            compared = set(map(repr, job.non_derived_params))  # what Snakemake compares: nothing made from outputs or this machine
+            parameters = {name: value for name, value in job.params.items() if repr(value) in compared and name not in WORDS}
+            jobs.append((f"{job.rule.name} {next(iter(job.output), '')}".strip(), {
+                "inputs": sorted(map(str, job.input)), "outputs": sorted(map(str, job.output)),
+                "parameters": [f"{name}: {CODE.sub('CODE', str(value))}" for name, value in sorted(parameters.items())],
+            }))
+    return sorted(jobs)
+
+
+def short(lines: list[str]) -> str:
+    """Eight hexadecimal digits of some lines."""
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:8]
+
+
+def plan_text(jobs: list[tuple[str, dict[str, list[str]]]]) -> str:
+    """A line for each job."""
+    return "".join(f"{name}  {'  '.join(f'{kind} {short(lines)}' for kind, lines in parts.items())}\n" for name, parts in jobs)
+
+
+@cache
+def server():
+    """Snakemake's modules are imported once for all texts."""
+    from tests.forking import SNAKEMAKE, ForkServer
+
+    return ForkServer(ENVIRONMENT, SNAKEMAKE)
+
+
+def planned_text(study: str, job: str | None = None) -> str:
+    """The text of a study, by a process of its own in an empty folder; with `job`, jobs whose name holds it, in full."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = ["tests.planned_jobs", study, "--here", *(["--job", job] if job else [])]
+        done = server().call(command, Path(folder), ENVIRONMENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def main(given: argparse.Namespace) -> None:
+    if given.here:
+        configfiles, config = STUDIES[given.study]
+        out, sys.stdout = sys.stdout, sys.stderr  # Snakemake prints the dry run
+        jobs = planned_jobs(configfiles, config)
+        sys.stdout = out
+        if not given.job:
+            print(plan_text(jobs), end="")
+        for name, parts in jobs if given.job else []:
+            if given.job in name:
+                print(name, *(f"  {kind}: {line}" for kind, lines in parts.items() for line in lines), sep="\n")
+    elif given.write:
+        for study in STUDIES:
+            (GOLDEN / f"{study}.txt").write_text(planned_text(study), encoding="utf-8")
+    else:
+        print(planned_text(given.study, given.job), end="")
+
+
+if __name__ == "__main__":
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("study", nargs="?", default="default", choices=STUDIES)
+    options.add_argument("--job", help="print the jobs whose rule or first output holds this, in full")
+    options.add_argument("--write", action="store_true", help="write the texts of all studies to tests/golden/")
+    options.add_argument("--here", action="store_true", help="plan in this process and folder")
+    main(options.parse_args())

@@ -1,0 +1,41 @@
+"""Reading the Snakefile changes nothing on disk: a dry run, lint and summaries leave a fresh checkout as it was."""
+
+import pytest
+
+from tests.workflow.conftest import Study, checkout
+
+
+def entries(study: Study) -> dict[str, bytes | str]:
+    """Every file and link of a folder with its content, but for what Snakemake itself writes in .snakemake/."""
+    found = {}
+    for path in study.folder.rglob("*"):
+        if {"iocache", "log"} & set(path.parts) and ".snakemake" in path.parts:
+            continue
+        if path.is_symlink():
+            found[str(path)] = f"link to {path.readlink()}"
+        elif path.is_file():
+            found[str(path)] = path.read_bytes()
+    return found
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory) -> Study:
+    return checkout(tmp_path_factory.mktemp("fresh") / "study")
+
+
+@pytest.mark.parametrize("asked", [["-n"], ["--lint"], ["--summary"], ["-n", "--configfile", "presets/small.yaml"]], ids=" ".join)
+def test_nothing_is_written(fresh, asked):
+    before = entries(fresh)
+    done = fresh.snakemake(*asked)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert entries(fresh) == before
+
+
+def test_a_dry_run_takes_no_manifest_away(study):
+    """It says what is gone; the run that follows makes it again."""
+    (study / "results/build/strided_sop/mini/stride-0/val_1.parquet").unlink()
+    before = entries(study)
+    done = study.snakemake("-n")
+    assert "val_1.parquet is gone" in done.stdout + done.stderr and entries(study) == before
+    study.run("build")
+    assert (study / "results/build/strided_sop/mini/stride-0/val_1.parquet").exists()
