@@ -116,10 +116,8 @@ def ranked(facts: dict, models: dict, options: pd.DataFrame, score: np.ndarray) 
 
 def right_by_item(system: System, item: np.ndarray) -> np.ndarray:
     """(items,) 1.0 where every row of the item was answered right, 0.0 where one was not, NaN where one was not answered."""
-    missing, wrong = np.zeros((2, item.max() + 1))
-    np.add.at(missing, item, system.answer == "")
-    np.add.at(wrong, item, system.wrong)
-    return np.where(missing > 0, np.nan, wrong == 0)
+    rows = pd.DataFrame({"missing": system.answer == "", "wrong": system.wrong}).groupby(item).any()
+    return np.where(rows["missing"], np.nan, ~rows["wrong"])
 
 
 def most_right(systems: list[System], kind: str, item: np.ndarray) -> list[tuple[System, np.ndarray]]:
@@ -141,13 +139,14 @@ def drawn(items: pd.DataFrame, many: int) -> pd.DataFrame:
 
 def parts_of(slices: Mapping[str, np.ndarray], at: np.ndarray) -> dict[str, list[str]]:
     """`slice: category` and so on of the items at these places; of slices that overlap all, with semicolons."""
-    parts: dict[str, list[str]] = {}
+    parts: dict[str, list[list[str]]] = {}
     for name, inside in slices.items():
-        partition, _, value = name.partition("=")
-        told = parts.setdefault(f"slice: {partition.replace('_', ' ')}", [""] * len(at)) if value else None
-        for place in np.flatnonzero(inside[at]) if value else ():
-            told[place] = "; ".join(filter(None, [told[place], value.replace("_", " ")]))
-    return parts
+        partition, sign, value = name.replace("_", " ").partition("=")
+        if sign:
+            values = parts.setdefault(f"slice: {partition}", [[] for _ in at])
+            for place in np.flatnonzero(inside[at]):
+                values[place].append(value)
+    return {name: list(map("; ".join, values)) for name, values in parts.items()}
 
 
 def cells(system: System, at: np.ndarray) -> list[str]:

@@ -34,11 +34,13 @@ CAPTION = ("What the paper claims, and whether this study bears it out. Reproduc
 COLUMNS = ["Claim", "Verdict", "Why", "Numbers", "Source", "Note"]
 
 
-def as_settings(rows: dict) -> dict:
-    """Columns and values as YAML has them, as settings name them: all text."""
-    words = {None: "none", True: "True", False: "False"}
-    return {column: [str(one) for one in value] if isinstance(value, list) else words.get(value, str(value)) if
-            isinstance(value, (bool, type(None))) else str(value) for column, value in rows.items()}
+def as_settings(part: object) -> object:
+    """A part of a claim as settings name it: all values as text, `none` for a missing one."""
+    if isinstance(part, dict):
+        return {column: as_settings(value) for column, value in part.items()}
+    if isinstance(part, list):
+        return [as_settings(one) for one in part]
+    return "none" if part is None else str(part)
 
 
 def read_claims(file: Path, study: str) -> tuple[dict, list[dict]]:
@@ -46,17 +48,10 @@ def read_claims(file: Path, study: str) -> tuple[dict, list[dict]]:
     if not file.exists():
         raise UserError(f"{file}: no such file; the claims of the papers belong there, beside sources.yaml")
     whole = check(read_yaml(file), schema("claims"), str(file))
-    claims = []
-    for claim in whole["claims"]:
-        claim = claim | {"where": as_settings(claim["where"])}
-        if "than" in claim:
-            than = claim["than"] if isinstance(claim["than"], list) else [claim["than"]]
-            claim["than"] = [as_settings(one) for one in than]
-        if "control" in claim:
-            changed = {key: as_settings(claim["control"][key]) for key in ("where", "than") if key in claim["control"]}
-            claim["control"] = claim["control"] | changed
-        claims += [claim] if claim["study"] == study else []
-    return whole["classes"], claims
+    settings = ("where", "than", "control")
+    return whole["classes"], [
+        claim | {key: as_settings(claim[key]) for key in settings if key in claim}
+        for claim in whole["claims"] if claim["study"] == study]
 
 
 def tabulate(claims: list[dict], metrics: pd.DataFrame, classes: dict, titles: dict) -> pd.DataFrame:

@@ -24,13 +24,22 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from scripts.common.intervals import Estimate, difference
+from scripts.common.intervals import Estimate
 from scripts.publish.marks import marks_of
 from scripts.publish.names import details_of, method_title, model_title
-from scripts.publish.table import signed
-from scripts.publish.selection import as_text, has_draws, once, pairs_of, selected, settings_columns
+from scripts.publish.selection import (
+    as_text,
+    distance,
+    once,
+    pairs_of,
+    selected,
+    settings_columns,
+    with_interval,
+)
+from scripts.publish.table import percent, signed
 
 DIFFERENCE = "points over "
 COLUMNS = ["Table", "Row", "Measure", "Published", "Here", "Difference", "Caveat", "Note"]
@@ -97,11 +106,6 @@ def nearest(rows: pd.DataFrame, paper: dict[str, list[str]], of_table: set[str])
     return rows[distance == distance.min()] if len(rows) else rows
 
 
-def title_of(source: str, facts: Facts) -> str:
-    """The title of a corpus."""
-    return facts.sources.get(source, {}).get("title", source)
-
-
 def caveats_of(row: pd.Series, paper: dict[str, list[str]], facts: Facts) -> tuple[str, ...]:
     """Where a row is not what the paper had, and what makes its number say less."""
     told = []
@@ -112,7 +116,7 @@ def caveats_of(row: pd.Series, paper: dict[str, list[str]], facts: Facts) -> tup
         if column == "model":
             told.append(f"other model: {model_title(value, facts.models)}")
         elif column == "source":
-            told.append(f"other data: {title_of(value, facts)}")
+            told.append(f"other data: {facts.sources.get(value, {}).get('title', value)}")
         else:
             told.append(f"{column.replace('_', ' ')} {value}, in the paper {' or '.join(values)}")
     if "model" not in paper and "method" in row and row["method"] != "majority":
@@ -127,11 +131,9 @@ def number_of(text: str) -> float | None:
     return float(found[1]) if found else None
 
 
-def with_interval(found: Estimate, factor: float, tell) -> str:
-    """A number and its interval: `55.1 (52.4 to 57.9)`; tell: a scaled number as text."""
-    value = tell(found.value * factor)
-    low, high = found.ci_low, found.ci_high
-    return value if low is None or pd.isna(low) else f"{value} ({tell(low * factor)} to {tell(high * factor)})"
+def signed_share(difference: float) -> str:
+    """A difference of shares with its sign: `+0.02`."""
+    return f"{difference:+.2f}".replace("-", "−")
 
 
 def told(found: Estimate, printed: str, unit: str, caveats: tuple[str, ...]) -> Here:
@@ -139,21 +141,13 @@ def told(found: Estimate, printed: str, unit: str, caveats: tuple[str, ...]) -> 
 
     The printed number is taken as it stands: the interval is ours.
     """
-    factor, decimals = (1, 2) if unit == "" else (100, 1)
-    plain = (lambda value: signed(value / 100)) if unit.startswith(DIFFERENCE) else (lambda value: f"{value:.{decimals}f}")
-    apart = (lambda value: f"{value:+.2f}".replace("-", "−")) if factor == 1 else (lambda value: signed(value / 100))
-    number = number_of(printed)
+    is_share, number = unit == "", number_of(printed)
+    plain = signed if unit.startswith(DIFFERENCE) else "{:.2f}".format if is_share else percent
+    here = with_interval(found, plain)
     if number is None:
-        return Here(with_interval(found, factor, plain), "", caveats)
-    less = Estimate(*(None if value is None or pd.isna(value) else value - number / factor for value in found))
-    return Here(with_interval(found, factor, plain), with_interval(less, factor, apart), caveats)
-
-
-def apart(row: pd.Series, other: dict) -> Estimate:
-    """How far a row lies above another one; without interval where its part of the split carries no draws."""
-    if has_draws(row) and has_draws(other):
-        return difference(row, other)
-    return Estimate(row["value"] - other["value"], None, None)
+        return Here(here, "", caveats)
+    less = Estimate(*(np.array(found, float) - (number if is_share else number / 100)))
+    return Here(here, with_interval(less, signed_share if is_share else signed), caveats)
 
 
 def differences(claim: pd.Series, facts: Facts, of_table: set[str]) -> list[Here]:
@@ -164,8 +158,15 @@ def differences(claim: pd.Series, facts: Facts, of_table: set[str]) -> list[Here
     rows = once(rows[~rows.index.isin(others.index)])
     keys = settings_columns(rows, list(over))
     pairs = nearest(pairs_of(rows, once(others).drop_duplicates(keys), keys), paper_of(claim), of_table)
-    return [told(apart(row, row["other"]), claim["value"], claim["unit"], caveats_of(row, paper_of(claim), facts))
-            for _, row in pairs.iterrows()]
+    return [
+        told(
+            distance(row, row["other"]),
+            claim["value"],
+            claim["unit"],
+            caveats_of(row, paper_of(claim), facts),
+        )
+        for _, row in pairs.iterrows()
+    ]
 
 
 def shares(claim: pd.Series, facts: Facts, of_table: set[str]) -> list[Here]:

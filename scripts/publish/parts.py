@@ -1,12 +1,11 @@
 """Texts and pictures as the templates of the page want them. Not a program."""
 
 import base64
+import hashlib
 import re
 from pathlib import Path
 
 import jinja2
-
-from scripts.publish.policy import policy_hash
 
 TEMPLATES = Path(__file__).parent / "templates"
 SHOWN = 45  # words of a caption that are not folded away
@@ -33,6 +32,11 @@ def told_and_folded(texts: list[str]) -> dict[str, list[str]]:
     if len(" ".join([rest, *texts[1:]]).split()) <= SHOWN // 3:  # too little to fold
         return {"told": texts, "folded": []}
     return {"told": [" ".join(sentences[:number])], "folded": [*([rest] if rest else []), *texts[1:]]}
+
+
+def policy_hash(text: str) -> str:
+    """The hash by which a Content-Security-Policy lets a style or a script in the page run."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
 def is_long(markup: str) -> bool:

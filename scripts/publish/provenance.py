@@ -81,3 +81,24 @@ def provenance_of(facts: list[dict]) -> dict:
             ("machines", counted([machine_kind(fact) for fact in facts])), ("libraries of the runs", versions),
             ("libraries of the page", [f"{name} {version(name)}" for name in DRAWN_WITH])]
     return {"told": [(name, values) for name, values in told if values], "spent": spent(facts), "estimate": ESTIMATE}
+
+
+def machine_of(fact: dict) -> str:
+    """What a run's numbers depend on beside its job, from its run.json, in words."""
+    hardware, versions = fact["hardware"], fact["versions"]
+    kernels = "" if hardware.get("deterministic", True) else ", kernels that vary from run to run"
+    libraries = [f"{name} {versions[name]}"
+                 for name in ("torch", "transformers", "scikit-learn") if name in versions]
+    threads = f"{hardware['processes']} × {hardware['threads']} threads"
+    return ", ".join([hardware["device"], threads, f"{hardware['precision']}{kernels}", *libraries])
+
+
+def mixture(facts: list[dict]) -> list[str]:
+    """`12 runs: …` for each kind of machine, most runs first; nothing if there is one kind.
+
+    Controls do not count.
+    """
+    machines = Counter(machine_of(fact) for fact in facts if fact["method"] != "control")
+    found = [f"{count} {'run' if count == 1 else 'runs'}: {machine}"
+             for machine, count in machines.most_common()]
+    return found if len(found) > 1 else []

@@ -58,15 +58,11 @@ def measure_of(claim: pd.Series) -> str:
     return (f"{words} ({unit})" if words and unit else words or unit) or "share"
 
 
-def printed_value(text: str) -> str:
-    """A printed value that is drawn and not printed, in words."""
-    return with_commas(text) or "drawn, not printed"
-
-
 def rows_of_claim(claim: pd.Series, facts: Facts, of_table: set[str], missing: str) -> list[dict]:
     """The rows of the table about one number of the paper: one for each system that stands beside it, or one without any."""
-    same = {"Table": claim["table"], "Row": claim["row"], "Measure": measure_of(claim), "Published": printed_value(claim["value"]),
-            "Note": claim["note"]}
+    printed = with_commas(claim["value"]) or "drawn, not printed"
+    same = {"Table": claim["table"], "Row": claim["row"], "Measure": measure_of(claim),
+            "Published": printed, "Note": claim["note"]}
     of_claim = replace(facts, metrics=as_published(facts.metrics, facts.altered, settings_of(claim["setting"])))
     found = found_of(claim, of_claim, of_table)
     if not found:

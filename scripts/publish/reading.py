@@ -1,5 +1,6 @@
 """What the page shows of a table of cards (scripts/publish/cards.py): its cards in groups, and what they can be filtered by."""
 
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pandas as pd
@@ -51,12 +52,12 @@ def card_of(rows: pd.DataFrame, of_item: list[str], of_option: list[str], system
 
 def choices(cards: list[dict]) -> dict[str, dict[str, int]]:
     """By name what cards can be filtered by, with how many they are; of what is the same on all cards there is no choice."""
-    found: dict[str, dict[str, int]] = {}
+    found: defaultdict[str, Counter] = defaultdict(Counter)
     for card in cards:
         for name, value in card["parts"].items():
-            counts = found.setdefault(name, {})
-            counts[value] = counts.get(value, 0) + 1
-    return {name: dict(sorted(counts.items())) for name, counts in found.items() if len(counts) > 1 or sum(counts.values()) < len(cards)}
+            found[name][value] += 1
+    return {name: dict(sorted(counts.items())) for name, counts in found.items()
+            if len(counts) > 1 or counts.total() < len(cards)}
 
 
 def cards_of(file: Path) -> dict:

@@ -1,12 +1,16 @@
-"""Rows of metrics picked by their settings, once a system, and paired with others: what tables and claims of a paper are told by."""
+"""Rows of metrics picked by their settings, each system once, paired, and how far apart they lie.
 
-from collections.abc import Collection, Mapping
+What tables and claims of a paper are compared by. Not a program.
+"""
+
+from collections.abc import Callable, Collection, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from scripts.common.intervals import Estimate, difference
 from scripts.common.program import UserError
 from scripts.common.yaml_files import read_yaml
 from scripts.evaluate.experiment import CONTROL_METHODS
@@ -89,3 +93,21 @@ def pairs_of(rows: pd.DataFrame, others: pd.DataFrame, keys: list[str]) -> pd.Da
     """The rows that have a like among the others by these columns, with its columns COMPARED in a mapping, `other`."""
     likes = others[keys].assign(other=others[COMPARED].to_dict("records"))
     return rows.merge(likes, on=keys)
+
+
+def distance(row: Mapping, other: Mapping, by_ends: bool = False) -> Estimate:
+    """How far a row lies above another one.
+
+    Rows without draws have no interval, or, by_ends, one that excludes zero if theirs do not
+    overlap.
+    """
+    if has_draws(row) and has_draws(other):
+        return difference(row, other)
+    low, high = row["ci_low"] - other["ci_high"], row["ci_high"] - other["ci_low"]
+    return Estimate(row["value"] - other["value"], *((low, high) if by_ends else (None, None)))
+
+
+def with_interval(found: Estimate, in_words: Callable[[float], str], unit: str = "") -> str:
+    """`+2.1 points (−0.3 to +4.5)`; in_words: a number as text; unit: of the value."""
+    value, low, high = (None if pd.isna(number) else in_words(number) for number in found)
+    return f"{value}{unit}" + ("" if low is None else f" ({low} to {high})")

@@ -27,7 +27,6 @@ import yaml
 
 from scripts.common.csv_files import read_csv
 from scripts.common.files import sha256_of, whole
-from scripts.common.handed import has_options
 from scripts.common.models import STAGES, stage_of
 from scripts.common.program import UserError, execute, log, parser
 from scripts.common.runs import facts_of
@@ -36,11 +35,10 @@ from scripts.common.yaml_files import read_yaml
 from scripts.publish.beside_paper import paper_tables, verdict_rows
 from scripts.publish.comparison import paper_of, published_claims
 from scripts.publish.findings import findings_of, shared_caveats
-from scripts.publish.machines import machine_of, mixture
 from scripts.publish.marks import with_replicates
-from scripts.publish.names import OF_PEOPLE, load, method_title, model_title
+from scripts.publish.names import load, method_title, model_title
 from scripts.publish.parts import data_url, size_of, templates, told_and_folded
-from scripts.publish.provenance import provenance_of
+from scripts.publish.provenance import machine_of, mixture, provenance_of
 from scripts.publish.reading import cards_of
 from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.layout import read_left_out
@@ -86,38 +84,24 @@ def readable_table(file: Path, heads: list[str] | None) -> dict:
             "groups": [{"title": " · ".join(filter(None, head)), "rows": rows} for head, rows in groups.items()]}
 
 
-def is_made(item: dict, runs: list[dict], is_probe: bool = False, answered: bool = False) -> bool:
-    """Whether one of the study's runs is what a figure or table needs (the rules make no other); what is about all studies is made
-    where several studies or models ran, and in a probe. answered: whether people answered (`needs_people`)."""
-    if item.get("needs_people"):
-        return answered
-    runs = [fact for fact in runs if fact["method"] != "control" or not item.get("needs_model")]
-    if item["study"] == ALL and not is_probe and max(len({fact["study"] for fact in runs}), len({fact["model"] for fact in runs})) < 2:
-        return False
-    if item.get("needs_wordings"):
-        runs = [fact for fact in runs if fact.get("wording")]
-    return any(has_options(fact["data_options"], item.get("needs", {})) for fact in runs)
-
-
 def published_item(item: dict, publish: Path, root: Path, output: Path, provenance: dict, runs: list[dict]) -> dict:
     """A figure or table as the template wants it; runs: those that it may show, which its caption counts by seeds or by wordings."""
     base = publish / FOLDERS[item["kind"]] / item["name"]
     links = [(suffix.upper(), os.path.relpath(f"{base}.{suffix}", output.parent)) for suffix in OTHERS[item["kind"]]]
     caption = paragraphs(root / item["caption"])
-    shown = {"show": item["kind"]} | item | {"caption": told_and_folded(caption if item["study"] == ALL else over_replicates(caption, runs)), "links": links,
-                    "provenance": provenance.get(item["name"], {})}
+    if item["study"] != ALL:
+        caption = over_replicates(caption, runs)
+    shown = {"show": item["kind"]} | item | {"caption": told_and_folded(caption), "links": links,
+                                             "provenance": provenance.get(item["name"], {})}
     if item["kind"] == "figure":
         svg = base.with_name(f"{item['name']}.svg").read_bytes()
         dark = base.with_name(f"{item['name']}.dark.svg")
         return shown | {"image": data_url(svg), "size": size_of(svg), "dark": data_url(dark.read_bytes()) if dark.is_file() else ""}
     file = base.with_name(f"{item['name']}.csv")
-    if item.get("show") == "verdicts":
-        return shown | {"verdicts": verdict_rows(file)}
-    if item.get("show") == "published":
-        return shown | {"published": paper_tables(file)}
-    if item.get("show") == "cards":
-        return shown | {"show": "cards", "cards": cards_of(file)}
-    return shown | {"show": "table", "table": readable_table(file, item.get("heads"))}
+    readers = {"verdicts": verdict_rows, "published": paper_tables, "cards": cards_of}
+    if read := readers.get(shown["show"]):
+        return shown | {shown["show"]: read(file)}
+    return shown | {"table": readable_table(file, item.get("heads"))}
 
 
 def cleaned(files: list[Path], sources: dict) -> list[dict]:
@@ -201,26 +185,27 @@ def main(given: argparse.Namespace) -> None:
     configuration, provenance = json.loads(given.configuration), json.loads(given.provenance)
 
     def published_items(study: str, own: list[dict]) -> list[dict]:
-        return [published_item(item, given.publish, root, given.output, provenance, own) for item in read_yaml(resources / "figures.yaml")
-                if item["study"] == study and is_made(item, own, bool(configuration.get("model")), answered(study))]
-
-    def answered(study: str) -> bool:
-        return bool(metrics.loc[(metrics["study"] == study) | (study == ALL), "metric"].str.endswith(OF_PEOPLE).any())
+        return [published_item(item, given.publish, root, given.output, provenance, own)
+                for item in read_yaml(resources / "figures.yaml") if item["study"] == study]
 
     sections = []
     for study in [name for name in studies if name in set(metrics["study"])]:
-        own = [fact for fact in runs if fact["study"] == study]
-        sections.append({"name": study, "title": studies[study]["title"], "short": studies[study].get("short", studies[study]["title"]), "paper": studies[study]["paper"],
-                         "question": told_and_folded(over_replicates(paragraphs(root / "report" / f"{study}.rst"), own)),
-                         "items": published_items(study, own), "machines": mixture(own)})
+        own, entry = [fact for fact in runs if fact["study"] == study], studies[study]
+        question = over_replicates(paragraphs(root / "report" / f"{study}.rst"), own)
+        sections.append({
+            "name": study, "title": entry["title"], "short": entry.get("short", entry["title"]),
+            "paper": entry["paper"], "question": told_and_folded(question),
+            "items": published_items(study, own), "machines": mixture(own)})
     reported = {model for _, claim in published.iterrows() for model in paper_of(claim).get("model", [])}
     experiments = [{"name": name, "title": configuration["experiments"][name].get("title", name)}
                    for name in configuration["run"]]
     datasets = {(fact["source"], fact["dataset"], split): digest
                 for fact in runs for split, digest in fact["data"].items()}
-    found = findings_of(read_scores(given.metrics), studies, sources, models, networks_of(given.runs), resources / "published.csv")
+    scores, networks = read_scores(given.metrics), networks_of(given.runs)
+    found = findings_of(scores, studies, sources, models, networks, resources / "published.csv")
+    first_screen = {"findings": [asdict(one) for one in found], "shared_caveats": shared_caveats(found)}
     html = templates().get_template("page.html.j2").render({
-        "findings": found, "shared_caveats": shared_caveats(found),
+        **first_screen,
         "about": paragraphs(root / "report" / "workflow.rst"), "about_all": paragraphs(root / "report" / f"{ALL}.rst"), "studies": sections, "experiments": experiments,
         "all_items": published_items(ALL, [fact for fact in runs if fact["study"] in studies]),
         "left_out": left_out_groups(read_left_out(resources / "left_out.yaml"), models, studies),
@@ -236,7 +221,7 @@ def main(given: argparse.Namespace) -> None:
     })
     with whole(given.output) as place, whole(given.output.with_name("findings.json")) as beside_it:
         place.write_text(html, encoding="utf-8")
-        beside_it.write_text(json.dumps({"findings": [asdict(one) for one in found], "shared_caveats": shared_caveats(found)}, indent=1), encoding="utf-8")
+        beside_it.write_text(json.dumps(first_screen, indent=1), encoding="utf-8")
     log.info("%s: %d studies, %d figures and tables, %d KB", given.output, len(sections),
              sum(len(section["items"]) for section in sections), len(html.encode()) // 1024)
 

@@ -13,17 +13,18 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from scripts.common.intervals import Estimate, difference, slope
+from scripts.common.intervals import Estimate, slope
 from scripts.publish.marks import marks_of
 from scripts.publish.names import method_title, model_title
-from scripts.publish.selection import has_draws, once, pairs_of, selected
-from scripts.publish.table import signed
+from scripts.publish.selection import distance, has_draws, once, pairs_of, selected, with_interval
+from scripts.publish.table import percent, signed
 
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 NOT_COMPARABLE, CONTRADICTED = "not comparable", "contradicted by a control"
 VERDICTS = [REPRODUCED, NOT_REPRODUCED, CONTRADICTED, NOT_COMPARABLE]
 PLACES = ["source", "split", "dataset", "challenge_set", "scoring", "stride", "method", "context_scope", "metric", "slice"]
 UNCLEAR = {"above": "allows both", "below": "allows both", "increases": "includes zero", "decreases": "includes zero", "alike": "is wider than ±{by} points"}
+POINTS = " points"
 BESIDE = ["source", "measured_on", "dataset", "split", "scoring"]  # what a control shares with what it is set against
 
 
@@ -48,22 +49,14 @@ def sign_of(found: Estimate, direction: str, by: float = 0) -> int:
     return int(low > by) - int(high < by)
 
 
-def apart(row: Mapping, other: Mapping) -> Estimate:
-    """How far a row lies above another one; of rows without draws with the interval that excludes zero where theirs do not overlap."""
-    if has_draws(row) and has_draws(other):
-        return difference(row, other)
-    return Estimate(row["value"] - other["value"], row["ci_low"] - other["ci_high"], row["ci_high"] - other["ci_low"])
-
-
-def points(found: Estimate, over: str = "") -> str:
-    """`+2.1 points (−0.3 to +4.5)`; over: of a slope, for each 1 of what."""
-    span = "" if found.ci_low is None or pd.isna(found.ci_low) else f" ({signed(found.ci_low)} to {signed(found.ci_high)})"
-    return f"{signed(found.value)} points{f' a {over}' if over else ''}{span}"
-
-
 def share(row: Mapping) -> str:
     """`55.1 %`."""
-    return f"{row['value'] * 100:.1f} %"
+    return f"{percent(row['value'])} %"
+
+
+def in_text(name: str) -> str:
+    """A value of a setting as a text that stands between semicolons."""
+    return name.replace("_", " ").replace(";", ",")
 
 
 def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
@@ -76,11 +69,11 @@ def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcom
             continue
         records = line.to_dict("records")
         if all(map(has_draws, records)):
-            change, each = slope(records, line[over].to_numpy(float)), over
+            change, unit = slope(records, line[over].to_numpy(float)), f" points a {over}"
         else:
-            change, each = apart(records[-1], records[0]), ""
-        told = (f"{share(records[0])} at {over} {line[over].iloc[0]:g}, {share(records[-1])} at {over} {line[over].iloc[-1]:g}: "
-                f"{points(change, each)}")
+            change, unit = distance(records[-1], records[0], by_ends=True), POINTS
+        ends = [f"{share(row)} at {over} {row[over]:g}" for row in (records[0], records[-1])]
+        told = f"{', '.join(ends)}: {with_interval(change, signed, unit)}"
         found.append(Outcome(sign_of(change, claim["direction"]), told, records[0]))
     return found
 
@@ -89,12 +82,12 @@ def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Out
     """How a metric lies beside that of other rows (`than`, one mapping or several) which are the same in the columns `same`."""
     found = []
     for than in claim["than"] if isinstance(claim["than"], list) else [claim["than"]]:
-        others = once(selected(pool, dict(claim["where"]) | than))
-        others_named = [than["model"]] if "model" in than else list(than.values())[:1]
-        others_named = [name.replace("_", " ").replace(";", ",").removesuffix("*") for name in others_named]
+        others = once(selected(pool, claim["where"] | than))
+        name = in_text(than.get("model", next(iter(than.values())))).removesuffix("*")
         for _, row in pairs_of(rows, others[~others.index.isin(rows.index)], claim["same"]).iterrows():
-            change = apart(row, row["other"])
-            told = f"{share(row)} beside {share(row['other'])} ({', '.join(others_named)}): {points(change)}"
+            change = distance(row, row["other"], by_ends=True)
+            both = f"{share(row)} beside {share(row['other'])} ({name})"
+            told = f"{both}: {with_interval(change, signed, POINTS)}"
             found.append(Outcome(sign_of(change, claim["direction"], claim.get("by", 0) / 100), told, row.to_dict()))
     return found
 
@@ -104,8 +97,9 @@ def reference(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Ou
     found = []
     for row in rows.to_dict("records"):
         change = Estimate(*(row[name] - claim["value"] / 100 for name in ("value", "ci_low", "ci_high")))
-        span = "" if pd.isna(row["ci_low"]) else f" ({row['ci_low'] * 100:.1f} to {row['ci_high'] * 100:.1f})"
-        found.append(Outcome(sign_of(change, claim["direction"]), f"{share(row)}{span}, beside {claim['value']:g} %", row))
+        measured = Estimate(row["value"], row["ci_low"], row["ci_high"])
+        told = f"{with_interval(measured, percent, ' %')}, beside {claim['value']:g} %"
+        found.append(Outcome(sign_of(change, claim["direction"]), told, row))
     return found
 
 
@@ -135,11 +129,14 @@ def told_of(outcomes: Sequence[Outcome], titles: Mapping) -> str:
         least = weakest(outcomes)
         return f"as claimed in {sum(one.sign > 0 for one in outcomes)} of {len(outcomes)}; the least: {told_of([least], titles)}"
     same_model = len({one.row["model"] for one in outcomes}) == 1
-    apart_by = [name for name in PLACES if len({str(one.row.get(name)) for one in outcomes}) > 1]
+    differing = [name for name in PLACES if len({str(one.row.get(name)) for one in outcomes}) > 1]
     told = []
     for one in outcomes:
         names = [] if same_model and told else [model_title(one.row["model"], titles)]
-        names += [method_title(str(one.row[name])) if name == "method" else str(one.row[name]).replace("_", " ").replace(";", ",") for name in apart_by]
+        names += [
+            method_title(str(one.row[name])) if name == "method" else in_text(str(one.row[name]))
+            for name in differing
+        ]
         told.append(": ".join(filter(None, [", ".join(dict.fromkeys(names)), one.told])))
     return "; ".join(told)
 
@@ -150,9 +147,8 @@ def control_says(claim: Mapping, outcomes: list[Outcome], pool: pd.DataFrame, ti
     controls = pool[(pool["method"] == "control") & ~pool["sample"].astype(bool)] if asked else pool.iloc[:0]
     if controls.empty:
         return ""
-    changed = dict(claim) | {"where": dict(claim["where"]) | asked.get("where", {}) | {"method": "control"}}
-    if "than" in asked:
-        changed |= {"than": asked["than"]}
+    where = claim["where"] | asked.get("where", {}) | {"method": "control"}
+    changed = claim | asked | {"where": where}
     if asked["shows"] == "same_effect":
         by_model: dict[str, list[Outcome]] = {}
         for one in outcomes_of(changed, controls, pool):
@@ -163,9 +159,11 @@ def control_says(claim: Mapping, outcomes: list[Outcome], pool: pd.DataFrame, ti
     for one in outcomes:
         keys = [name for name in BESIDE if name in rivals and name in one.row]
         near = rivals[(rivals[keys].astype(str) == [str(one.row[name]) for name in keys]).all(axis=1)]
-        best = near.loc[near["value"].idxmax()] if len(near) else None
-        if best is not None and not (change := apart(one.row, best)).clear or best is not None and change.value < 0:
-            return f"{model_title(best['model'], titles)} {share(best)}, the model {points(change)} above it"
+        for best in near.nlargest(1, "value").to_dict("records"):
+            change = distance(one.row, best, by_ends=True)
+            if not change.clear or change.value < 0:
+                return (f"{model_title(best['model'], titles)} {share(best)}, the model "
+                        f"{with_interval(change, signed, POINTS)} above it")
     return ""
 
 

@@ -5,9 +5,8 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.common.csv_files import write_csv
-from scripts.publish.cards import KINDS, Place, System, cards_of, drawn, labelled, right_by_item, write_cards
-from scripts.publish.reading import LONG, cards_of as read_cards, clip
+from scripts.publish.cards import KINDS, Place, System, cards_of, drawn, labelled, write_cards
+from scripts.publish.reading import cards_of as read_cards
 
 NAMES = ["no", "yes"]
 OUTCOMES = st.sampled_from([0.0, 1.0, np.nan])
@@ -25,8 +24,6 @@ def test_items_are_drawn_in_turn_from_each_cell_whatever_their_order(outcomes, m
     assert counts.max() - counts[counts < sizes].min() <= 1 if (counts < sizes).any() else len(taken) == len(items)
     mixed = items.sample(frac=1, random_state=chance.randint(0, 99))
     assert set(drawn(mixed, many)["Item"]) == set(taken["Item"])
-    told = (taken["model"].eq(1) & ~taken["control"].eq(1)).tolist()
-    assert told == sorted(told, reverse=True), "what the model alone knows stands first"
 
 
 def test_a_tie_is_wrong_and_the_score_is_of_the_answer():
@@ -35,12 +32,6 @@ def test_a_tie_is_wrong_and_the_score_is_of_the_answer():
     assert system.kind == "control" and system.name == "bag"
     assert system.answer.tolist() == ["yes", "no", "no"] and system.wrong.tolist() == [False, True, True]
     assert system.score.tolist() == [0.8, 0.7, 0.5] or np.allclose(system.score, [0.8, 0.7, 0.5])
-
-
-def test_an_item_is_right_where_all_its_options_are_and_missing_where_one_was_not_answered():
-    answer = np.array(["a", "b", "c", "", "e"], dtype=object)
-    system = System("people", "human", answer, np.full(5, np.nan), np.array([False, False, True, False, False]))
-    assert np.array_equal(right_by_item(system, np.array([0, 0, 1, 2, 2])), [1.0, 0.0, np.nan], equal_nan=True)
 
 
 def place(options: bool) -> Place:
@@ -60,10 +51,10 @@ def place(options: bool) -> Place:
 def test_the_table_has_who_was_right_the_slices_and_what_each_said():
     table = cards_of(place(options=False), 4).set_index("Item")
     assert set(table["Model"]) == {"BERT"} and set(table["Control"]) == {"bag"}, "those that are right most often"
-    assert table.loc[["i0", "i1", "i2", "i3"], "Model right"].tolist() == ["yes", "yes", "no", "no"]
-    assert table.loc[["i0", "i1", "i2", "i3"], "Control right"].tolist() == ["yes", "no", "yes", "no"]
-    assert (table["Human right"] == "").all()
-    assert table.loc[["i0", "i1", "i2", "i3"], "slice: kind"].tolist() == ["first half; even", "first half", "even", ""]
+    items = table.sort_index()
+    assert items["Model right"].tolist() == ["yes", "yes", "no", "no"] and (items["Human right"] == "").all()
+    assert items["Control right"].tolist() == ["yes", "no", "yes", "no"]
+    assert items["slice: kind"].tolist() == ["first half; even", "first half", "even", ""]
     assert table.index[0] == "i1" and table.index[1] == "i2", "what the model alone knows, then what the control alone knows"
     assert table.loc["i0", "model: BERT"] == "yes −1.00" and table.loc["i3", "model: BERT"] == "yes 1.00 ×"
     assert list(table)[-3:] == ["model: BERT", "model: worse", "control: bag"], "of the controls the best alone"
@@ -79,16 +70,5 @@ def test_the_page_shows_options_as_rows_and_texts_once(tmp_path):
     assert shown["count"] == 4 and shown["who"]["Model"] == {"right": 2, "wrong": 2}
     assert shown["slices"]["kind"] == {"even": 1, "first half": 1, "first half; even": 1}
     assert "Corpus" not in shown["slices"], "of what is the same on all cards there is no choice"
-
-
-def test_a_study_without_a_place_has_an_empty_table(tmp_path):
-    write_cards([], "caption", tmp_path / "cards")
-    assert read_cards(tmp_path / "cards.csv")["count"] == 0
-
-
-def test_of_a_long_text_the_gap_is_seen(tmp_path):
-    dialog = "A: hello\n" + "B: well\n" * 60 + "A: it takes ____ to get there\nB: yes"
-    assert len(dialog) > LONG and clip(dialog) == "A: it takes ____ to get there …" and clip("x" * 500).endswith("x…")
-    table = cards_of(place(options=False), 4).assign(Question=dialog)
-    write_csv(table, tmp_path / "cards.csv")
-    assert read_cards(tmp_path / "cards.csv")["groups"][0]["cards"][0]["texts"][0]["clip"].startswith("A: it takes")
+    write_cards([], "caption", tmp_path / "none")
+    assert read_cards(tmp_path / "none.csv")["count"] == 0

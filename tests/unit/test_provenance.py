@@ -26,9 +26,6 @@ def spent(**more) -> dict:
                                  ("Energy, estimated", "about 24 Wh, without 1.5 min of GPUs whose power is not known")])])
 def test_hours_and_energy_are_told(costs, wanted):
     assert provenance.spent([fact(cost=one) for one in costs]) == wanted
-
-
-def test_runs_that_tell_no_cost_count_with_their_threads():
     assert provenance.spent([fact()])[0] == ("CPU time of the runs", "4.0 h"), "1,800 s on 2 × 4 threads"
 
 

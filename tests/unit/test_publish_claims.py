@@ -9,7 +9,7 @@ import yaml
 from scripts.common.csv_files import read_csv
 from scripts.common.tables import write_table
 from scripts.evaluate import mctaco, strided_sop, temporal_nli, timedial
-from scripts.publish.claims import as_settings, read_claims
+from scripts.publish.claims import read_claims
 from scripts.publish.verdicts import CONTRADICTED, NOT_COMPARABLE, NOT_REPRODUCED, REPRODUCED, SHAPES, verdict
 from tests.conftest import ROOT
 from tests.rows import each_row
@@ -41,7 +41,7 @@ METRICS = [
     *line("control", "bert_base", RISE), *line("control", "bag_of_words", RISE, **CONTROL),
     *line("control_alone", "bag_of_words", RISE, **CONTROL),
     *line("sampled", "bert_base", RISE, sample=True), *line("limited", "bert_base", RISE, limit=200),
-    *line("class", "mpnet_base", RISE), *line("other", "minilm", RISE), *line("other_falls", "minilm", FALL),
+    *line("class", "mpnet_base", RISE), *line("other", "minilm", RISE),
     *line("both", "minilm", FALL), *line("both", "bert_base", RISE),
     *line("wide", "bert_base", RISE, draws=None, ci_low=0.3, ci_high=0.9), *line("one", "bert_base", [0.6]),
 ]
@@ -58,19 +58,13 @@ EXPECTED = [  # shape, source, further rows, verdict, why
     (TREND, "sampled", {}, NOT_COMPARABLE, "sample data"), (TREND, "limited", {}, NOT_COMPARABLE, "at most 200 items"),
     (TREND, "class", {}, REPRODUCED, "by MPNet-base (all-mpnet-base-v2), of the same class"),
     (TREND, "other", {}, NOT_COMPARABLE, "other model class: MiniLM-L6 (a small model), which shows it"),
-    (TREND, "other_falls", {}, NOT_COMPARABLE, "other model class: MiniLM-L6 (a small model), which does not show it"),
     (TREND, "both", {}, REPRODUCED, ""), (TREND, "wide", {}, NOT_COMPARABLE, "cannot be told here"),
-    (TREND | {"direction": "decreases"}, "fails", {}, REPRODUCED, ""),
     (ABOVE, "holds", {"stride": 2}, REPRODUCED, ""), (ABOVE | {"value": 90}, "holds", {"stride": 2}, NOT_REPRODUCED, ""),
-    (ABOVE | {"direction": "below", "value": 90}, "holds", {"stride": 2}, REPRODUCED, ""),
     (ABOVE | {"value": 71}, "holds", {"stride": 2}, NOT_COMPARABLE, "cannot be told here: the interval allows both"),
     (ABOVE, "control", {"stride": 2}, CONTRADICTED, "bag of words 70.0 %, the model 0.0 points"),
-    (ABOVE, "sampled", {"stride": 2}, NOT_COMPARABLE, "sample data"),
     (LAST, "holds", {"stride": 2}, REPRODUCED, ""), (LAST | {"by": 15}, "holds", {"stride": 2}, NOT_REPRODUCED, ""),
     (LAST, "control", {"stride": 2}, CONTRADICTED, "bag of words: 70.0 % beside 60.0 % (0)"),
-    (LAST, "nowhere", {"stride": 2}, NOT_COMPARABLE, "no such run"),
     (LAST | {"direction": "alike"}, "unclear", {"stride": 2}, REPRODUCED, ""),
-    (LAST | {"direction": "alike"}, "fails", {"stride": 2}, NOT_REPRODUCED, ""),
     (LAST | {"than": [{"stride": 0}, {"stride": 1}], "by": 0}, "fails", {"stride": 2}, NOT_REPRODUCED, ""),
 ]
 
@@ -100,12 +94,12 @@ def test_a_claim_gets_its_verdict(table, number, wanted, why):
     found = table.iloc[number]
     assert found["Claim"] == f"claim {number}"
     assert (found["Verdict"], found["Why"][: len(why)]) == (wanted, why) and bool(why) == bool(found["Why"])
-
-
-def test_numbers_stand_beside_a_verdict_and_sample_numbers_beside_none(table):
-    told = dict(zip(((shape["shape"], source) for shape, source, *_ in EXPECTED), table["Numbers"]))
-    assert told["trend", "holds"].startswith("BERT-base: 60.0 % at stride 0, 70.0 % at stride 2: +5.0 points a stride (+4.")
-    assert told["trend", "sampled"] == told["trend", "nowhere"] == "" and told["trend", "other"].startswith("MiniLM")
+    if "sample data" in why or "no such run" in why:
+        assert found["Numbers"] == ""
+    elif number == 0:
+        assert found["Numbers"].startswith(
+            "BERT-base: 60.0 % at stride 0, 70.0 % at stride 2: +5.0 points a stride (+4."
+        )
 
 
 def test_a_missing_or_broken_file_is_one_sentence(tmp_path, program):
@@ -119,13 +113,22 @@ def test_a_missing_or_broken_file_is_one_sentence(tmp_path, program):
     assert done.returncode == 1 and len(done.stderr.splitlines()) == 1 and not (tmp_path / "strided_sop_verdicts.csv").exists()
 
 
+def settings_of(claim: dict) -> list[dict]:
+    """What rows a claim names, and those that it is set against."""
+    than = claim.get("than", [])
+    return [claim["where"], *(than if isinstance(than, list) else [than])]
+
+
 @pytest.mark.parametrize("study", MEASURED)
 def test_shipped_claims_name_what_the_project_has(study):
     classes, claims = read_claims(ROOT / "resources/claims.yaml", study)
     assert len(claims) >= 4 and len({claim["name"] for claim in WHOLE["claims"]}) == len(WHOLE["claims"])
     assert {model for names in classes.values() for model in names} <= set(MODELS)
     for claim in claims:
-        rows = [claim["where"], *claim.get("than", []), *(claim.get("control", {}).get(key, {}) for key in ("where", "than"))]
+        rows = [
+            *settings_of(claim),
+            *(claim.get("control", {}).get(key, {}) for key in ("where", "than")),
+        ]
         columns = {column for part in rows for column in part} | set(claim.get("same", [])) | {claim.get("over", "slice")}
         assert columns <= set(SCHEMAS[study].names), claim["name"]
         assert set(claim.get("models", [])) <= set(MODELS) and set(claim.get("classes", [])) <= set(classes) and claim["shape"] in SHAPES
@@ -137,13 +140,8 @@ def test_shipped_claims_name_what_the_project_has(study):
 def test_the_published_protocols_can_tell_every_claim_that_needs_no_people(study):
     """With presets/paper.yaml each claim finds its runs: none is told `no such run`, but those that rest on people."""
     classes, claims = read_claims(ROOT / "resources/claims.yaml", study)
-    parts = [part for claim in claims for part in (claim["where"], *claim.get("than", []))]
+    parts = [part for claim in claims for part in settings_of(claim)]
     slices = {name for part in parts for name in [part.get("slice", "all")] if isinstance(name, str)}
     metrics = planned_metrics("paper", study, sorted(slices)).assign(limit=None)
     missing = {claim["name"] for claim in claims if verdict(claim, metrics, classes, MODELS)["why"].startswith("no such run")}
     assert missing <= {"activitynet_above_people", "howto100m_above_people"}
-
-
-def test_values_of_yaml_become_settings():
-    assert as_settings({"a": None, "b": True, "c": 3, "d": [1, "x"], "e": "text"}) == \
-        {"a": "none", "b": "True", "c": "3", "d": ["1", "x"], "e": "text"}

@@ -106,17 +106,6 @@ def test_the_nearest_run_is_shown_and_says_what_differs():
     assert set(told[told["Here"] != ""]["Row"]) == {"RoBERTa (MNLI), direct evaluation"} and not told["Caveat"].str.contains("other").any()
 
 
-def test_a_limited_evaluation_says_so():
-    claims = CLAIMS[(CLAIMS["study"] == "mctaco") & (CLAIMS["row"] == "Random")]
-    metrics = planned_metrics("small", "mctaco", ["all"]).assign(limit=200)
-    assert (tabulate(claims, Facts(metrics, [], NO_CLEANING, SOURCES, MODELS))["Caveat"] == "at most 200 items").all()
-
-
-@each_row("text, number", [("40.29 ± 0", 40.29), ("over 73", 73), ("below 35", 35), ("2e-6", 2e-6), ("-0.6", -0.6), ("16 to 17", None), ("", None)])
-def test_a_printed_value_is_read(text, number):
-    assert number_of(text) == number
-
-
 def test_published_values_are_numbers_or_bounds():
     """Claims in words stand in claims.yaml; every value is a number, a bound, a range, drawn and not printed, proposed, or shown by examples."""
     words = ("", "16 to 17", "proposed", "one example", "two examples")

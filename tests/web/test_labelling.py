@@ -11,7 +11,7 @@ import pytest
 from scripts.common.csv_files import read_csv
 from scripts.common.items import ANSWER_COLUMNS, items_of
 from scripts.common.tables import ANSWERS, CLOZE, STRIDED_PAIRS, write_table
-from scripts.publish.policy import policy_hash
+from scripts.publish.parts import policy_hash
 from tests.web.keyboard import Keyboard
 from tests.web.test_page import CHROMIUM
 

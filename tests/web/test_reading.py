@@ -140,17 +140,6 @@ def test_cards_are_filtered_by_who_was_right_and_by_slice(page, tmp_path):  # no
     assert found["option"] == [HOSTILE, f"{HOSTILE} ({len(found['hostile'][0])})"], "text of a corpus is text in a filter"
 
 
-def test_text_of_a_corpus_is_text_on_a_card(page, tmp_path):  # noqa: F811
-    found = measured(page, tmp_path, """
-      const cards = [...document.querySelectorAll("#strided_sop_examples .card")];
-      found = { texts: [...new Set(cards.flatMap((card) => [...card.querySelectorAll("dd")].map((one) => one.textContent)))],
-        inside: [...new Set(cards.flatMap((card) => [...card.querySelectorAll("*")].map((one) => one.tagName)))],
-        images: document.images.length, scripts: document.scripts.length };
-    """)
-    assert HOSTILE in found["texts"] and not {"SCRIPT", "IMG", "B"} & set(found["inside"])
-    assert found["scripts"] == 2, "ours, and the one that measures"
-
-
 def test_without_a_script_all_is_there_to_read(page, tmp_path):  # noqa: F811
     """The page in a frame that runs no script, and beside it in one that does; the page around both compares them."""
     outer = page.with_name("frames.html")

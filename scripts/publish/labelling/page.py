@@ -31,7 +31,7 @@ from scripts.common.schemas import check, schema
 from scripts.common.strides import tells_of_pairs
 from scripts.common.tables import ANSWERS, CHOICES, CLOZE, NLI, STRIDED_PAIRS, provenance_of, read_complete
 from scripts.common.yaml_files import entries_of
-from scripts.publish.policy import policy_hash
+from scripts.publish.parts import policy_hash
 
 HERE = Path(__file__).parent
 RESOURCE = HERE.parents[2] / "resources/labelling.yaml"

@@ -10,6 +10,7 @@ way, the one that the study tells first (`headline_methods` of resources/studies
 same, and not the best: that would be chosen on the test. A method's own control (`<method>_blind`) stands in its cell.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -20,12 +21,15 @@ from scripts.common.tables import read_metrics
 from scripts.evaluate.experiment import CONTROL_METHODS
 from scripts.publish.comparison import parts_of, published_claims, settings_of
 from scripts.publish.names import method_title
+from scripts.publish.selection import EXTENSIONS
 
 PROBES = {"strided_sop": "stride", "temporal_nli": "challenge_set", "mctaco": "unit_normalization"}
 OPTIONS = {"temp_order": "set I: order", "temp_duration": "set II: duration", "cross_unit": "set III: units",
            "False": "exact match", "True": "EM, units normalized"}
 SCORES = {"two_best_accuracy": "2-best accuracy", "exact_match": "exact match"}
-PLAIN = {"size_matched": None, "same_videos": None, "hard": False, "context": None, "train_stride": None, "learn_from": None, "predict": None, "span": None, "train_labels": None, "objectives": None, "contaminated": None, "held_out": "template"}
+# What a row of a probe has in these columns, if anything.
+PLAIN = dict.fromkeys(["size_matched", "same_videos", *EXTENSIONS])
+PLAIN |= {"hard": False, "held_out": "template"}
 PROBE = ["study", "corpus", "option", "limit"]
 SYSTEM = ["study", "experiment", "model", "method", "source", "dataset", "split", "scoring"]  # tells the rows of one measurement
 PREFERRED = {"scoring": ["ternary", "binary"], "context_scope": ["full", "local", "target"], "negatives_from": ["pool", "dialog"],
@@ -96,23 +100,32 @@ def keys(rows: pd.DataFrame) -> pd.Series:
     return pd.util.hash_pandas_object(rows[SYSTEM].astype(object).fillna("").astype(str), index=False)
 
 
-def told_first(study: dict) -> list[str]:
-    """A study's methods in the order in which they have a cell."""
-    return list(dict.fromkeys([*study.get("headline_methods", []), *study["methods"]]))
+def rank(values: Iterable, order: Iterable) -> list[int]:
+    """The place of each value in an order; what is not in it comes last."""
+    places = {name: place for place, name in enumerate(dict.fromkeys(order))}
+    return [places.get(value, len(places)) for value in values]
 
 
 def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
     """One row for each probe, model and way: the method that the study tells first, three labels, all training questions, the full
     context, wrong candidates drawn as in the paper's table 4 (all are in the study's own figures)."""
-    methods = {name: told_first(study) for name, study in studies.items()}
-    place = [methods[study].index(method) if method in methods[study] else 99 for study, method in zip(rows["study"], rows["method"])]
-    order = pd.DataFrame({
-        "method": place,
-        **{name: rows[name].map({value: place for place, value in enumerate(values)}).fillna(0).to_numpy()
-           for name, values in PREFERRED.items()},
-        "fewer": -rows["train_questions"].astype(float).fillna(float("inf")).to_numpy(),
-        "draw": rows["draw"].astype(float).fillna(0).to_numpy(),
-    }, index=rows.index)
+    methods = [
+        (name, method)
+        for name, study in studies.items()
+        for method in (*study.get("headline_methods", []), *study["methods"])
+    ]
+    order = pd.DataFrame(
+        {
+            "method": rank(zip(rows["study"], rows["method"]), methods),
+            **{
+                name: rank(rows[name].astype(object).fillna(values[0]), values)
+                for name, values in PREFERRED.items()
+            },
+            "fewer": -rows["train_questions"].astype(float).fillna(float("inf")).to_numpy(),
+            "draw": rows["draw"].astype(float).fillna(0).to_numpy(),
+        },
+        index=rows.index,
+    )
     rows = rows.loc[order.sort_values(list(order), kind="stable").index]
     return rows.drop_duplicates([*PROBE, "model", "way"])
 
@@ -129,8 +142,9 @@ def asked_rows(metrics: pd.DataFrame, studies: dict, sources: dict, networks: di
     rows = rows.assign(kind=kind, parameters=parameters, way=way, key=keys)
     by = [places(rows[name], studies, sources).rename(name) for name in PROBE]
     first = by[2].groupby([rows["study"], rows["corpus"]]).transform("min").rename("first")  # a study's corpora by what they begin with
-    size = rows["kind"].map({name: place for place, name in enumerate(KINDS.values())}).fillna(len(KINDS)).rename("size")
-    order = pd.concat([by[0], first, *by[1:], size, parameters.rename("parameters")], axis=1)
+    order = pd.concat([by[0], first, *by[1:]], axis=1).assign(
+        size=rank(rows["kind"], KINDS.values()), parameters=parameters
+    )
     return rows.loc[order.sort_values(list(order), kind="stable").index].reset_index(drop=True)
 
 
@@ -171,9 +185,11 @@ def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
     """What a column of PROBE is sorted by: the order of resources/, strides by size, what is not limited first."""
     if column.name == "limit":
         return column.astype(float).fillna(0)
-    order = [*studies] if column.name == "study" else [*sources] if column.name == "corpus" else [*OPTIONS]
-    numbers = pd.to_numeric(column, errors="coerce")
-    return column.map({name: place for place, name in enumerate(order)}).fillna(numbers).fillna(len(order)).astype(float)
+    order = {"study": studies, "corpus": sources, "option": OPTIONS}[column.name]
+    places = pd.Series(rank(column, order), column.index, dtype=float)
+    return places.mask(
+        places == len(order), pd.to_numeric(column, errors="coerce").fillna(len(order))
+    )
 
 
 def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
@@ -185,11 +201,20 @@ def is_clear(cells: pd.DataFrame, controls: pd.DataFrame) -> pd.Series:
     return (cells["above_low"] > 0) & (is_own | ~(cells["ci_low"] <= best))
 
 
+def control_rows(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
+    """The rows of controls on probes."""
+    rows = with_probes(metrics, studies, sources)
+    return rows[
+        rows["method"].isin(CONTROL_METHODS)
+        & (rows["model"] != "gold")
+        & rows["seed"].isna()
+        & ~rows["metric"].str.endswith("_above_control")
+    ]
+
+
 def best_controls(metrics: pd.DataFrame, cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
     """The best control of each probe, on the datasets of its cells: PROBE, model, value, ci_low, ci_high."""
-    rows = with_probes(metrics, studies, sources)
-    rows = rows[rows["method"].isin(CONTROL_METHODS) & (rows["model"] != "gold") & rows["seed"].isna()
-                & ~rows["metric"].str.endswith("_above_control")]
+    rows = control_rows(metrics, studies, sources)
     place = ["study", "source", "dataset", "split", "scoring"]
     finest = cells[(cells["scoring"] != "binary") | (cells.groupby(PROBE, dropna=False)["scoring"].transform("nunique") < 2)]
     there = pd.MultiIndex.from_frame(finest[place].astype(object).fillna(""))

@@ -12,9 +12,11 @@ from scripts.publish.marks import face_of, note_of
 from scripts.publish.names import load, model_title
 from scripts.publish.scorecard.cells import (
     ELSEWHERE, KINDS, OPTIONS, OTHER_WAYS, PROBE, SCORES, UNKNOWN, WAYS, best_controls, cells_of, is_clear, networks_of, people, published,
-    read_scores, way_of)
+    rank, read_scores, way_of)
+from scripts.publish.table import interval, percent
 
 NOT_ASKED, NO_ANSWER, NOT_RUN = "nothing fits it", "could not be asked", "not run"
+FEET = ("best control", "best in the paper", "human")  # what stands below the models
 
 
 @dataclass
@@ -25,7 +27,7 @@ class Scorecard:
     rows     of row_order()
     probes   of probe_names(), as mappings
     reasons  of reasons_of()
-    studies  the entries of resources/studies.yaml of what was measured
+    studies, sources, models  the entries of resources/: of the studies those that were measured
     controls, human, papers   of best_controls(), people() and published()
     """
 
@@ -34,29 +36,52 @@ class Scorecard:
     probes: list[dict]
     reasons: dict[tuple[str, str, str], str]
     studies: dict
+    sources: dict
+    models: dict
     controls: pd.DataFrame
     human: pd.DataFrame
     papers: pd.DataFrame
 
+    def cells_of(self, row: dict) -> pd.DataFrame:
+        """The cells of a row."""
+        return self.cells[(self.cells["model"] == row["model"]) & (self.cells["way"] == row["way"])]
+
     def cell(self, row: dict, probe: dict) -> pd.Series | str:
         """The cell of a row and a probe; in words why there is none."""
-        own = at(self.cells[(self.cells["model"] == row["model"]) & (self.cells["way"] == row["way"])], probe)
+        own = at(self.cells_of(row), probe)
         if len(own):
             return own.iloc[0]
         return f"left out: {reason}" if (reason := self.reasons.get((row["model"], row["way"], probe["study"]))) else NOT_RUN
 
     def asked(self, row: dict) -> str:
         """How the model of a row was asked, and what its cells are means of."""
-        own = self.cells[(self.cells["model"] == row["model"]) & (self.cells["way"] == row["way"])]
-        return ", ".join(filter(None, [row["way"], replicates(own)]))
+        return ", ".join(filter(None, [row["way"], replicates(self.cells_of(row))]))
+
+    def feet(self, probe: dict) -> dict[str, tuple[str, str, str]]:
+        """The value, the interval and the name in each of FEET; empty texts if there is none."""
+        found = dict.fromkeys(FEET, ("", "", ""))
+        for row in at(self.papers, probe).to_dict("records"):
+            who, name = ("human", "in the paper") if row["who"] == "human" else (FEET[1], row["row"])
+            found[who] = percent(row["value"]), "", name
+        for row in at(self.controls, probe).to_dict("records"):
+            title = model_title(row["model"], self.models)
+            found[FEET[0]] = percent(row["value"]), interval(row), title
+        for row in at(self.human, probe).to_dict("records"):
+            found["human"] = percent(row["value"]), interval(row), ""
+        return found
+
+
+def read_measured(given: argparse.Namespace) -> tuple[pd.DataFrame, dict, dict]:
+    """What was measured, the studies' entries and the networks, of the files of a program."""
+    metrics, studies = read_scores(given.metrics), load(given.sources.parent / "studies.yaml")
+    studies = {name: study for name, study in studies.items() if name in set(metrics["study"])}
+    return metrics, studies, networks_of([given.train / name / "run.json" for name in given.runs])
 
 
 def read_scorecard(given: argparse.Namespace, models: dict) -> Scorecard:
     """The scorecard of the files that a program is given. Raises UserError where no model was measured on a probe."""
-    resources = given.sources.parent
-    sources, studies = load(given.sources), load(resources / "studies.yaml")
-    metrics, networks = read_scores(given.metrics), networks_of([given.train / name / "run.json" for name in given.runs])
-    studies = {name: study for name, study in studies.items() if name in set(metrics["study"])}
+    resources, sources = given.sources.parent, load(given.sources)
+    metrics, studies, networks = read_measured(given)
     cells = cells_of(metrics, studies, sources, networks)
     if cells.empty:
         raise UserError(f"{given.metrics}: no headline of a model on a whole split; run an experiment with a model")
@@ -64,9 +89,18 @@ def read_scorecard(given: argparse.Namespace, models: dict) -> Scorecard:
     cells = cells.assign(clear=is_clear(cells, controls))
     probes = probe_names(cells, studies, sources)
     reasons = reasons_of(read_left_out(resources / "left_out.yaml"), studies, networks)
-    return Scorecard(cells, row_order(cells, models, reasons).to_dict("records"), probes.to_dict("records"), reasons, studies,
-                     controls, people(metrics, studies, sources),
-                     published(resources / "published.csv", probes, studies))
+    return Scorecard(
+        cells,
+        row_order(cells, models, reasons).to_dict("records"),
+        probes.to_dict("records"),
+        reasons,
+        studies,
+        sources,
+        models,
+        controls,
+        people(metrics, studies, sources),
+        published(resources / "published.csv", probes, studies),
+    )
 
 
 def read_left_out(file: Path) -> list[dict]:
@@ -94,10 +128,9 @@ def row_order(cells: pd.DataFrame, models: dict, reasons: dict[tuple[str, str, s
     rows = pd.concat([rows, pd.DataFrame({"kind": NO_ANSWER, "parameters": float("nan"), "model": silent, "way": NOT_ASKED})[: len(silent)]])
     rows = rows.assign(title=rows["model"].map(lambda name: model_title(name, models)))
     kinds, ways = [*KINDS.values(), ELSEWHERE, UNKNOWN], [*WAYS, *OTHER_WAYS.values(), NOT_ASKED]
-    order = pd.DataFrame({
-        "kind": rows["kind"].map({name: place for place, name in enumerate(kinds)}).fillna(len(kinds)), "parameters": rows["parameters"],
-        "title": rows["title"], "way": rows["way"].map({name: place for place, name in enumerate(ways)}).fillna(len(ways))})
-    return rows.reset_index(drop=True).loc[order.reset_index(drop=True).sort_values(list(order), kind="stable").index].reset_index(drop=True)
+    rows = rows.reset_index(drop=True)
+    order = rows.assign(kind=rank(rows["kind"], kinds), way=rank(rows["way"], ways))
+    return rows.loc[order.sort_values(["kind", "parameters", "title", "way"], kind="stable").index]
 
 
 def option_title(probe: dict, studies: dict) -> str:
@@ -120,6 +153,11 @@ def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFra
                          title=[option_title(probe, studies) for probe in probes.to_dict("records")])
 
 
+def corpus_line(probe: dict) -> str:
+    """The title of a probe's corpus, empty where it is named like its study."""
+    return "" if probe["corpus_title"] == probe["study_title"] else probe["corpus_title"]
+
+
 def at(table: pd.DataFrame, probe: dict) -> pd.DataFrame:
     """The rows of a table that are of a probe."""
     same = (table[["study", "corpus", "option"]] == [probe[name] for name in ("study", "corpus", "option")]).all(axis=1)
@@ -138,7 +176,7 @@ def replicates(cells: pd.DataFrame) -> str:
     return ", ".join(told + ["two labels"] * bool((cells["scoring"] == "binary").any()))
 
 
-def size_told(parameters: float) -> str:
+def size_in_words(parameters: float) -> str:
     """`110 M`: how many parameters a network has, in words; empty where that is not known."""
     if pd.isna(parameters):
         return ""

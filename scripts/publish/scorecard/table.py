@@ -19,8 +19,8 @@ import pandas as pd
 from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of
-from scripts.publish.names import load, load_systems, method_title, model_title
-from scripts.publish.scorecard.layout import Scorecard, at, read_scorecard, size_told
+from scripts.publish.names import load_systems, method_title
+from scripts.publish.scorecard.layout import FEET, Scorecard, read_scorecard, size_in_words
 from scripts.publish.table import interval, percent, signed, write
 
 NO_BETTER = "†"
@@ -59,44 +59,39 @@ def headings(probes: list[dict], studies: dict, sources: dict) -> list[str]:
     return short if len(set(short)) == len(short) else names(lambda entry, title: title)
 
 
-def control_text(card: Scorecard, probe: dict, models: dict) -> str:
-    """`54.0 (51.0–57.0), bag of words`: the best control of a probe."""
-    best = at(card.controls, probe)
-    return "".join(f"{percent(row['value'])} ({interval(row)}), {model_title(row['model'], models)}" for _, row in best.iterrows())
-
-
-def paper_text(card: Scorecard, probe: dict) -> str:
-    """`43.6, RoBERTa`: the best that the paper prints."""
-    printed = at(card.papers, probe)
-    return "".join(f"{percent(row['value'])}, {row['row']}" for _, row in printed[printed["who"] == "paper"].iterrows())
-
-
-def human_text(card: Scorecard, probe: dict) -> str:
-    """What people reach: as measured here, else as the paper prints."""
-    here, printed = at(card.human, probe), at(card.papers, probe)
-    if len(here):
-        return f"{percent(here['value'].iloc[0])} ({interval(here.iloc[0])})"
-    return "".join(f"{percent(value)}, in the paper" for value in printed.loc[printed["who"] == "human", "value"])
-
-
-def tabulate(card: Scorecard, models: dict, sources: dict) -> pd.DataFrame:
+def tabulate(card: Scorecard) -> pd.DataFrame:
     """A row of text for each model and way, and the foot."""
-    names, table = headings(card.probes, card.studies, sources), []
+    names, table = headings(card.probes, card.studies, card.sources), []
+    feet = [card.feet(probe) for probe in card.probes]
     for row in card.rows:
         cells = [card.cell(row, probe) for probe in card.probes]
-        table.append({"Kind": row["kind"], "Model": row["title"], "Parameters": size_told(row["parameters"]), "Asked": card.asked(row)}
-                     | {name: cell if isinstance(cell, str) else cell_text(cell) for name, cell in zip(names, cells)})
-    feet = {"best control": [control_text(card, probe, models) for probe in card.probes],
-            "best in the paper": [paper_text(card, probe) for probe in card.probes], "human": [human_text(card, probe) for probe in card.probes]}
-    table += [{"Kind": "to compare with", "Model": who} | dict(zip(names, texts)) for who, texts in feet.items() if any(texts)]
+        table.append(
+            {
+                "Kind": row["kind"],
+                "Model": row["title"],
+                "Parameters": size_in_words(row["parameters"]),
+                "Asked": card.asked(row),
+            }
+            | {
+                name: cell if isinstance(cell, str) else cell_text(cell)
+                for name, cell in zip(names, cells)
+            }
+        )
+    for who in FEET:
+        texts = [
+            value + f" ({ends})" * bool(ends) + f", {whose}" * bool(whose)
+            for value, ends, whose in (foot[who] for foot in feet)
+        ]
+        if any(texts):
+            row = {"Kind": "to compare with", "Model": who}
+            table.append(row | dict(zip(names, texts)))
     table = pd.DataFrame(table).fillna("")
     return table if (table["Parameters"] != "").any() else table.drop(columns="Parameters")
 
 
 def main(given: argparse.Namespace) -> None:
-    models = load_systems(given.models, given.sources)
-    card = read_scorecard(given, models)
-    table = tabulate(card, models, load(given.sources))
+    card = read_scorecard(given, load_systems(given.models, given.sources))
+    table = tabulate(card)
     methods = [method for study in card.studies.values() for method in study.get("headline_methods", [])]
     caption = CAPTION + FIRST.format(", ".join(dict.fromkeys(map(method_title, methods))))
     write(table, caption_of(caption, card.cells, "made-up texts, not a corpus"), ["Parameters"], given.output)

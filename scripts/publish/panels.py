@@ -1,0 +1,413 @@
+"""The one way to draw a figure: lines of panels, each with its points, and legends under them.
+
+A program says which panels there are (Panel) and draws their marks with the functions below.
+figure_of() places everything with matplotlib's constrained layout, so no program counts inches. The
+axes of a line get the height that their panels name. The figure grows by what stands around them.
+Numbers are shares from 0 to 1 in tables, and per cent in figures. Not a program.
+"""
+
+import argparse
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from matplotlib.transforms import ScaledTranslation
+
+from scripts.common.program import log
+from scripts.publish import style
+from scripts.publish.marks import face_of
+from scripts.publish.table import write_points
+
+DOTTED, DASHED = (0, (1, 1.5)), (0, (4, 1.6))
+DODGE = 0.09  # between two series at one place of an axis
+# Inches: of a mark in a row, of a row at least, of a line of its name, of a head over rows.
+LANE, ROW, LINE, HEAD = 0.09, 0.16, 0.115, 0.2
+LETTER, BOLD = 0.0078, 0.0087  # inches of a letter, for each point of its size
+
+
+# ---- points
+
+def with_best_control(points: pd.DataFrame, place: Sequence[str],
+                      system: Sequence[str] = ("system",),
+                      judged: pd.Series | None = None) -> pd.DataFrame:
+    """The points without controls, but for the best at each place, by the mean of its values there.
+
+    place, system: the columns of a place and of a system's name. judged: the points that the mean is of.
+    """
+    is_control, keys = points["method"] == "control", [*place, *system]
+    counted = points[is_control if judged is None else is_control & judged]
+    reached = counted.groupby(keys, dropna=False, as_index=False)["value"].mean()
+    best = reached.loc[reached.groupby(list(place), dropna=False)["value"].idxmax(), keys]
+    found = points[keys].merge(best, how="left", indicator=True)["_merge"] == "both"
+    return points[~is_control | found.to_numpy()]
+
+
+def same_place(others: pd.DataFrame, points: pd.DataFrame,
+               place: Sequence[str] = ("source", "split")) -> pd.DataFrame:
+    """The others of the place of these points, which is one by these columns."""
+    return others[(others[list(place)] == points[list(place)].iloc[0]).all(axis=1)]
+
+
+# ---- looks
+
+class Look(NamedTuple):
+    """How a series is drawn. face: of its marker, if it is not the colour; line: between its marks."""
+
+    colour: str = style.GREY
+    marker: str = ""
+    line: object = "-"
+    face: str | None = None
+    size: float = 4.5
+    width: float = 1.4
+
+    def handle(self, label: str) -> Line2D:
+        """What stands for it in a legend."""
+        return Line2D([], [], label=label, **self.settings())
+
+    def settings(self) -> dict:
+        """The same as matplotlib names it."""
+        return {"color": self.colour, "marker": self.marker, "linestyle": self.line,
+                "markerfacecolor": self.face or self.colour, "markersize": self.size,
+                "linewidth": self.width}
+
+
+CHANCE = Look(line=DOTTED, width=1)
+BEST_CONTROL = Look(style.CONTROL, "x", "", size=4)
+PEOPLE = Look(style.INK, "*", "", size=6)
+
+
+def looks(points: pd.DataFrame, name: str = "series", kind: str = "", opened: str = "",
+          line: object = "-") -> dict[str, Look]:
+    """The look of each system, in the order of the table: models in colours, controls grey.
+
+    points has the columns model and method and those that are named here. name: of a system. kind: of
+    what shares a colour and a marker, by default the name. opened: of which marks are open.
+    """
+    systems = points.drop_duplicates(name)
+    is_control = systems["method"] == "control"
+    kinds = systems[kind or name]
+    models, controls = systems[~is_control], dict.fromkeys(kinds[is_control])
+    known = style.told_apart(zip(kinds[~is_control], models["model"], models["method"]))
+    known |= {control: (style.CONTROL, style.CONTROL_MARKERS[place % 6])
+              for place, control in enumerate(controls)}
+    found = {}
+    for system, kind_of, of in zip(systems[name], kinds, systems.to_dict("records")):
+        look = Look(*known[kind_of], line)
+        if look.colour == style.CONTROL:
+            look = look._replace(size=4, width=0.8)
+        if opened and of[opened]:
+            look = look._replace(face=style.PAPER, line=DASHED if line else line)
+        found[system] = look
+    return found
+
+
+def palette(names: Iterable, line: object = "-") -> dict:
+    """A look for each of these, by its place alone."""
+    return {name: Look(style.COLOURS[place % 6], style.MARKERS[place % 6], line)
+            for place, name in enumerate(names)}
+
+
+def legend_of(known: Mapping[str, Look], *others: Line2D,
+              controls: str = style.CONTROLS) -> list[tuple[str, list[Line2D]]]:
+    """The groups of a legend: models and the others, then the controls under a title."""
+    models = [look.handle(name) for name, look in known.items() if look.colour != style.CONTROL]
+    greys = [look.handle(name) for name, look in known.items() if look.colour == style.CONTROL]
+    return [("", [*models, *others]), (controls, greys)]
+
+
+# ---- marks
+
+def draw_marks(axes: Axes, points: pd.DataFrame, look: Look, along: str, *, shift: float = 0,
+               flat: bool = False, intervals: bool = True, **more: object) -> None:
+    """The values of a series with their intervals, at the places of the column `along`.
+
+    flat: places are on the y axis and values on the x axis.
+    """
+    places, values = points[along] + shift, points["value"] * 100
+    bars = {"xerr" if flat else "yerr": style.error_bars(points)} if intervals else {}
+    settings = {"elinewidth": 0.9, "capsize": 2, "markeredgewidth": 1, "zorder": 4}
+    x, y = (values, places) if flat else (places, values)
+    axes.errorbar(x, y, **bars, **(settings | look.settings() | more))
+
+
+def dodges(names: Iterable[str], most: float = 0.5) -> dict[str, float]:
+    """How far each of these stands beside its place, so that none covers another; all in `most`."""
+    names = list(names)
+    step = min(DODGE, most / max(1, len(names)))
+    return {name: (place - (len(names) - 1) / 2) * step for place, name in enumerate(names)}
+
+
+def draw_line(axes: Axes, value: float = 50, *, upright: bool = False, look: Look = CHANCE) -> None:
+    """A line at a value, by default at a chance of 50 %."""
+    draw = axes.axvline if upright else axes.axhline
+    draw(value, color=look.colour, linestyle=look.line, linewidth=look.width, zorder=1)
+
+
+def count_under(axes: Axes, counts: Mapping[float, Sequence[str]],
+                names: Sequence[str] = ()) -> None:
+    """Lines of small text under the ticks of the x axis; the names of these lines at the left."""
+    same = {"textcoords": "offset points", "color": style.GREY, "va": "top", "fontsize": 6.5,
+            "annotation_clip": False}
+    for place, lines in counts.items():
+        axes.annotate("\n".join(lines), (place, 0), (0, -15), xycoords=("data", "axes fraction"),
+                      ha="center", **same)
+    if names:
+        axes.annotate("\n".join(names), (0, 0), (-6, -15), xycoords="axes fraction", ha="right",
+                      **same)
+    axes.xaxis.labelpad = 3 + 9 * max(map(len, counts.values()), default=0)
+
+
+def write_beside(axes: Axes, texts: Mapping[float, str], head: str = "", right: float = 8,
+                 **more: object) -> None:
+    """Small text beside rows, by their y, and a head over it; right: points from the axes."""
+    same = {"textcoords": "offset points", "color": style.GREY, "fontsize": 6.5,
+            "annotation_clip": False} | more
+    axes.annotate(head, (1, 1), (right, 3), xycoords="axes fraction", va="bottom", **same)
+    for y, text in texts.items():
+        axes.annotate(text, (1, y), (right, 0), xycoords=("axes fraction", "data"), va="center",
+                      **same)
+
+
+# ---- rows
+
+class Rows:
+    """Rows of a panel, under heads, with a lane for each series; in inches from the top of the axes.
+
+    points: in the order of the rows, with the columns row and series and, if they differ, name (of the
+    row) and head. within: the column of what has the same lanes in all its rows. lane: its height.
+    series: the column of that name, if it has another.
+    """
+
+    def __init__(self, points: pd.DataFrame, within: str = "row", lane: float = LANE,
+                 series: str = "series"):
+        self.within, self.lane, self.series = within, lane, series
+        self.places: dict[object, float] = {}
+        self.names: dict[float, str] = {}
+        self.heads: dict[float, str] = {}
+        lanes, last, y = points.groupby(within)[series].nunique(), "", 0.0
+        for row in points.drop_duplicates("row").to_dict("records"):
+            if (head := row.get("head", "")) != last:
+                y += LINE / 2 if self.places else 0
+                self.heads[y + HEAD / 2] = last = head
+                y += HEAD
+            name = str(row.get("name", row["row"]))
+            tall = max(ROW, lane * lanes[row[within]] + 0.06, LINE * (name.count("\n") + 1) + 0.04)
+            self.places[row["row"]] = y + tall / 2
+            self.names[y + tall / 2] = name
+            y += tall
+        self.height = y + 0.04
+
+    def placed(self, points: pd.DataFrame, order: Iterable) -> pd.DataFrame:
+        """The points with y: their row's place, and their series' lane in this order."""
+        place = points[self.series].map({name: number for number, name in enumerate(order)})
+        lane = place.groupby(points[self.within]).rank("dense") - 1
+        middle = lane.groupby(points[self.within]).transform("max") / 2
+        return points.assign(y=points["row"].map(self.places) + self.lane * (lane - middle))
+
+    def show(self, axes: Axes, size: float = 7) -> None:
+        """The names of rows and heads at the left, and a pale line along each row."""
+        axes.set_ylim(self.height, 0)
+        names = self.heads | self.names
+        axes.set_yticks(list(names), list(names.values()), fontsize=size, linespacing=1.05)
+        for label in axes.get_yticklabels()[:len(self.heads)]:
+            label.set_fontweight("bold")
+        axes.tick_params(axis="y", length=0)
+        axes.grid(visible=True, axis="x")
+        axes.grid(visible=False, axis="y")
+        axes.spines["left"].set_visible(False)
+        axes.hlines(list(self.names), 0, 1, transform=axes.get_yaxis_transform(), color=style.GRID,
+                    linewidth=0.5, zorder=0.5)
+
+    def draw(self, axes: Axes, points: pd.DataFrame, known: Mapping[str, Look]) -> None:
+        """The marks of each series in its lanes, with their intervals, and what show() shows."""
+        self.show(axes)
+        for series, of_series in self.placed(points, known).groupby(self.series, sort=False):
+            draw_marks(axes, of_series, known[series], "y", flat=True, linestyle="", capsize=0)
+
+
+# ---- matrices
+
+def draw_matrix(axes: Axes, shares: pd.DataFrame, texts: pd.DataFrame | None = None,
+                size: float = 7) -> None:
+    """A matrix of shares, darker if larger; in each cell its text, by default the share in per cent.
+
+    A cell without a share stays blank.
+    """
+    values = shares.to_numpy(float)
+    texts = (shares * 100).map("{:.0f}".format) if texts is None else texts
+    axes.pcolormesh(np.ma.masked_invalid(values), cmap=style.shades(), vmin=0, vmax=1,
+                    edgecolors=style.PALE, linewidth=0.6, zorder=1)
+    for (row, column), share in np.ndenumerate(values):
+        if not np.isnan(share):
+            axes.text(column + 0.5, row + 0.52, texts.iloc[row, column], ha="center", va="center",
+                      fontsize=size, color=style.on_shade(share))
+    axes.set_xticks(np.arange(len(shares.columns)) + 0.5, shares.columns)
+    axes.set_yticks(np.arange(len(shares)) + 0.5, shares.index)
+    axes.set_ylim(len(shares), 0)
+    axes.tick_params(length=0, pad=3, labelsize=size)
+    axes.grid(visible=False)
+    axes.spines[:].set_visible(True)
+
+
+# ---- panels and figures
+
+class Panel(NamedTuple):
+    """A panel of a figure.
+
+    points: what it shows; what marks these numbers stands on its face. draw: called with its axes and
+    points. title (bold) and detail (grey) stand over it, heading over its whole line. height: of its
+    axes, in inches. finish: called like draw when its place is final.
+    """
+
+    points: pd.DataFrame
+    draw: Callable[[Axes, pd.DataFrame], None]
+    title: str = ""
+    detail: str = ""
+    heading: str = ""
+    height: float = 1.75
+    finish: Callable[[Axes, pd.DataFrame], None] | None = None
+
+
+def in_lines(panels: Sequence[Panel], across: int) -> list[list[Panel]]:
+    """Panels in lines of so many."""
+    return [list(panels[start:start + across]) for start in range(0, len(panels), across)]
+
+
+def figure_of(lines: Sequence[Sequence[Panel | None]], legend: Sequence[tuple[str, list]] = (), *,
+              share_x: str = "", share_y: str = "", widest: float = style.WIDTH, size: float = 8,
+              note: str = "") -> Figure:
+    """The figure of these lines of panels; None leaves a place free.
+
+    share_x, share_y: `figure` or `line`, whose panels have the same axis; the first alone names it.
+    widest: of a panel, in inches. size: of the titles, in points. note: a line under the panels.
+    """
+    heights = [max(panel.height for panel in line if panel) for line in lines]
+    foot = style.legends_height(legend) + 0.12 + 0.15 * bool(note)
+    height = sum(heights) + len(lines) + foot  # until what stands around the axes is measured
+    figure = plt.figure(figsize=(style.WIDTH, height), layout="constrained")
+    grid = figure.add_gridspec(len(lines), max(map(len, lines)), height_ratios=heights)
+    shared: dict[tuple, Axes] = {}
+    placed = []
+    for number, line in enumerate(lines):
+        for column, panel in [(column, panel) for column, panel in enumerate(line) if panel]:
+            keys = {name: (name, number if share == "line" else "")
+                    for name, share in (("sharex", share_x), ("sharey", share_y)) if share}
+            others = {name: shared.get(key) for name, key in keys.items()}
+            axes = figure.add_subplot(grid[number, column], **others)
+            shared = {key: axes for key in keys.values()} | shared
+            panel.draw(axes, panel.points)
+            if share_y and column:
+                axes.tick_params(labelleft=False)
+                axes.set_ylabel("")
+            below = [other[column:column + 1] for other in lines[number + 1:]]
+            if share_x == "figure" and any(below):
+                axes.set_xlabel("")
+            placed.append((axes, panel, number))
+    arrange(placed, heights, foot, widest, size)
+    for axes, panel, _ in placed:
+        wide, tall = axes.get_window_extent().size / figure.dpi
+        style.mark(axes, face_of(panel.points), np.clip(min(8.5 * wide, 14 * tall), 7, 17))
+        if panel.finish:
+            panel.finish(axes, panel.points)
+    figure.text(0.5, (foot - 0.14) / figure.get_figheight(), note, ha="center", fontsize=7.5)
+    style.legends(figure, legend, 0.06)
+    return figure
+
+
+def arrange(placed: list[tuple[Axes, Panel, int]], heights: list[float], foot: float, widest: float,
+            size: float) -> None:
+    """Place the panels by constrained layout, write their titles, and find the figure's height.
+
+    The axes of all lines get the heights that they want, and no panel more than the widest.
+    """
+    axes, _, line = placed[0]
+    figure, free = axes.figure, 0.0
+    engine, across = figure.get_layout_engine(), axes.get_gridspec().ncols
+    for step in ("titles", "height", "last"):
+        height = figure.get_figheight()
+        rect = (0.006, foot / height, 0.988 - free, 1 - (foot + 0.04) / height)
+        engine.set(rect=rect, w_pad=0.05, h_pad=0.06, wspace=0, hspace=0)
+        engine.execute(figure)
+        box = axes.get_position()
+        if step == "titles":
+            headings = write_titles(placed, min(widest, box.width * style.WIDTH), size)
+            free = across * max(0, box.width - widest / style.WIDTH)
+        elif step == "height":
+            figure.set_figheight(height + sum(heights) * (1 - box.height * height / heights[line]))
+    figure.set_layout_engine("none")
+    for text, heading in headings:
+        text.set_text(heading)
+
+
+def write_titles(placed: list[tuple[Axes, Panel, int]], width: float,
+                 size: float) -> list[tuple[Text, str]]:
+    """What stands over the panels, in lines of this width; a heading stands over the deepest title.
+
+    Returns the headings, of which only first letters are written: a whole one would widen its panel.
+    """
+
+    def wrapped(text: str, letter: float) -> list[str]:
+        most = max(8, int(width / letter / size))
+        return [part for line in text.split("\n") for part in textwrap.wrap(line, most)]
+
+    texts = [(wrapped(panel.title, BOLD), wrapped(panel.detail, LETTER)) for _, panel, _ in placed]
+    headings = []
+    deep = pd.Series([len(title) + len(detail) for title, detail in texts])
+    deepest = deep.groupby([number for *_, number in placed]).transform("max")
+    for (axes, panel, _), (title, detail), under in zip(placed, texts, deepest):
+        bold, heading = {"fontweight": "bold"}, [line[:1] for line in panel.heading.split("\n")]
+        parts = [("right", detail, 0, {"color": style.GREY, "fontsize": size}),
+                 ("center", title, len(detail), bold | {"fontsize": size}),
+                 ("left", heading, under + 0.4, bold | {"fontsize": 8})]
+        written = [axes.set_title("\n".join(lines), loc=loc, x=0, y=1, ha="left", **look)
+                   for loc, lines, _, look in parts]
+        for text, (*_, below, _) in zip(written, parts):  # not before: set_title() moves the others
+            up = ScaledTranslation(0, (5 + below * size * 1.36) / 72, axes.figure.dpi_scale_trans)
+            text.set_transform(axes.transAxes + up)
+        headings.append((written[-1], panel.heading))
+    return headings
+
+
+def draw_forest(axes: Axes, points: pd.DataFrame, known: Mapping[str, Look], line: float,
+                xlabel: str) -> None:
+    """Rows of marks against an upright line at a share."""
+    draw_line(axes, line * 100, upright=True)
+    Rows(points).draw(axes, points, known)
+    axes.set_xlabel(xlabel)
+
+
+def forest_of(tables: Sequence[tuple[str, str, pd.DataFrame]], xlabel: str, line: float,
+              line_label: str, controls: str = style.CONTROLS) -> Figure:
+    """A figure of rows, a panel for each of these (title, detail, points), all on one axis.
+
+    points: row, series, is_control (drawn grey), value, ci_low, ci_high. line: a share.
+    """
+    every = pd.concat([points for *_, points in tables])
+    known = palette(every.loc[~every["is_control"], "series"].unique(), "")
+    handles = [look.handle(name) for name, look in known.items() if name]
+    if every["is_control"].any():
+        handles.append(BEST_CONTROL.handle(controls))
+    known |= dict.fromkeys(every.loc[every["is_control"], "series"] + controls, BEST_CONTROL)
+    lines = []
+    for title, detail, points in tables:
+        of_control = points["series"] + controls  # the same series, of a control
+        points = points.assign(series=points["series"].mask(points["is_control"], of_control))
+        draw = partial(draw_forest, known=known, line=line, xlabel=xlabel)
+        lines.append([Panel(points, draw, title, detail, height=Rows(points).height)])
+    return figure_of(lines, [("", [*handles, CHANCE.handle(line_label)])], share_x="figure")
+
+
+def publish(given: argparse.Namespace, points: pd.DataFrame, draw: Callable[[], Figure],
+            nothing: str = "") -> None:
+    """Write a figure in every form, and its points; nothing: what it says without points."""
+    style.save(lambda: style.nothing(nothing) if nothing and points.empty else draw(), given)
+    write_points(points, given.output)
+    log.info("%s: %d points", given.output, len(points))
