@@ -344,8 +344,11 @@ def arrange(placed: list[tuple[Axes, Panel, int]], heights: list[float], foot: f
             headings = write_titles(placed, min(widest, box.width * style.WIDTH), size)
             free = across * max(0, box.width - widest / style.WIDTH)
         elif step == "height":
-            figure.set_figheight(height + sum(heights) * (1 - box.height * height / heights[line]))
+            missing = sum(heights) * (1 - box.height * height / heights[line])
+            figure.set_figheight(round(height + missing, 3))
     figure.set_layout_engine("none")
+    for axes, *_ in placed:  # the solver's last digits vary from run to run
+        axes.set_position(np.round(axes.get_position().bounds, 6))
     for text, heading in headings:
         text.set_text(heading)
 
