@@ -30,6 +30,7 @@ DOTTED, DASHED = (0, (1, 1.5)), (0, (4, 1.6))
 DODGE = 0.09  # between two series at one place of an axis
 # Inches: of a mark in a row, of a row at least, of a line of its name, of a head over rows.
 LANE, ROW, LINE, HEAD = 0.09, 0.16, 0.115, 0.2
+NAME = 50  # letters of a line of it
 LETTER, BOLD = 0.0078, 0.0087  # inches of a letter, for each point of its size
 
 
@@ -198,7 +199,8 @@ class Rows:
                 y += LINE / 2 if self.places else 0
                 self.heads[y + HEAD / 2] = last = head
                 y += HEAD
-            name = str(row.get("name", row["row"]))
+            lines = str(row.get("name", row["row"])).split("\n")
+            name = "\n".join(textwrap.fill(line, NAME) for line in lines)
             tall = max(ROW, lane * lanes[row[within]] + 0.06, LINE * (name.count("\n") + 1) + 0.04)
             self.places[row["row"]] = y + tall / 2
             self.names[y + tall / 2] = name
@@ -276,9 +278,10 @@ class Panel(NamedTuple):
     finish: Callable[[Axes, pd.DataFrame], None] | None = None
 
 
-def in_lines(panels: Sequence[Panel], across: int) -> list[list[Panel]]:
-    """Panels in lines of so many."""
-    return [list(panels[start:start + across]) for start in range(0, len(panels), across)]
+def in_lines(panels: Sequence[Panel], across: int, heading: str = "") -> list[list[Panel]]:
+    """Panels in lines of so many, the first under a heading."""
+    panels = [panels[0]._replace(heading=heading), *panels[1:]]
+    return [panels[start:start + across] for start in range(0, len(panels), across)]
 
 
 def figure_of(lines: Sequence[Sequence[Panel | None]], legend: Sequence[tuple[str, list]] = (), *,
@@ -341,8 +344,11 @@ def arrange(placed: list[tuple[Axes, Panel, int]], heights: list[float], foot: f
             headings = write_titles(placed, min(widest, box.width * style.WIDTH), size)
             free = across * max(0, box.width - widest / style.WIDTH)
         elif step == "height":
-            figure.set_figheight(height + sum(heights) * (1 - box.height * height / heights[line]))
+            missing = sum(heights) * (1 - box.height * height / heights[line])
+            figure.set_figheight(round(height + missing, 3))
     figure.set_layout_engine("none")
+    for axes, *_ in placed:  # the solver's last digits vary from run to run
+        axes.set_position(np.round(axes.get_position().bounds, 6))
     for text, heading in headings:
         text.set_text(heading)
 
