@@ -11,14 +11,11 @@ Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shar
 
 import argparse
 
-from scripts.common.program import execute, log
-from scripts.publish import style
+from scripts.common.program import execute
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.forest import Panel, figure_of
 from scripts.publish.hellaswag.metrics import CHANCE, hellaswag_metrics
-from scripts.publish.marks import face_of
 from scripts.publish.names import details_of, load, split_title
-from scripts.publish.table import write_points
+from scripts.publish.panels import forest_of, publish
 
 ORIGINS = {"domain=activitynet": "items of videos (ActivityNet)", "domain=wikihow": "items of articles (wikiHow)"}
 COLUMNS = ["source", "dataset", "split", "system", "model", "method", "experiment", "slice", "value", "sd", "seeds", "ci_low", "ci_high", "n", "groups",
@@ -32,10 +29,8 @@ def main(given: argparse.Namespace) -> None:
     panels = []
     for (source, dataset, split), of_panel in points.groupby(["source", "dataset", "split"], sort=False):
         detail = f"{split_title(split)}{details_of(dataset, ['limit'])}; n = {', '.join(f'{n:,}' for n in of_panel.drop_duplicates('slice')['n'])}"
-        panels.append(Panel(sources.get(source, {}).get("title", source), detail, of_panel, face_of(of_panel)))
-    style.save(lambda: figure_of(panels, "accuracy (%)", CHANCE, "chance, 25 %"), given)
-    write_points(points[COLUMNS], given.output)
-    log.info("%s: %d points", given.output, len(points))
+        panels.append((sources.get(source, {}).get("title", source), detail, of_panel))
+    publish(given, points[COLUMNS], lambda: forest_of(panels, "accuracy (%)", CHANCE, "chance, 25 %"))
 
 
 if __name__ == "__main__":

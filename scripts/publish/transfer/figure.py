@@ -14,12 +14,9 @@ Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shar
 
 import argparse
 
-from scripts.common.program import execute, log
-from scripts.publish import style
+from scripts.common.program import execute
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.forest import Panel, figure_of
-from scripts.publish.marks import face_of
-from scripts.publish.table import write_points
+from scripts.publish.panels import forest_of, publish
 from scripts.publish.transfer.metrics import transfers
 
 CONTROL = "control: after as much training on the same pairs, with coins for labels"
@@ -32,11 +29,8 @@ def main(given: argparse.Namespace) -> None:
         of_dataset = points["dataset"].where(points.groupby("source")["dataset"].transform("nunique") > 1, "").map(lambda name: name and f", {name}")
         of_split = points["split"].where(points.groupby("source")["split"].transform("nunique") > 1, "").map(lambda name: name and f", {name}")
         detail = f"{', '.join(dict.fromkeys(points['corpus']))}; {points['metric'].iloc[0].replace('_', ' ')}"
-        panels.append(Panel(probe, detail, points.assign(row=points["system"] + of_dataset + of_split, series=points["begun"]),
-                            face_of(points)))
-    style.save(lambda: figure_of(panels, "points above the same model without", 0.0, "no difference", CONTROL), given)
-    write_points(found, given.output)
-    log.info("%s: %d transfers to %d probes", given.output, len(found), len(panels))
+        panels.append((probe, detail, points.assign(row=points["system"] + of_dataset + of_split, series=points["begun"])))
+    publish(given, found, lambda: forest_of(panels, "points above the same model without", 0.0, "no difference", CONTROL))
 
 
 if __name__ == "__main__":
