@@ -71,6 +71,11 @@ def model_title(name: str, models: dict) -> str:
     return f"{entry.get('title', name.replace('_', '-'))}{scratch}"
 
 
+def source_title(name: str, sources: dict) -> str:
+    """A corpus's title; its name where sources.yaml has none."""
+    return sources.get(name, {}).get("title", name)
+
+
 def in_words(setting: object) -> str:
     """A setting's value; `sop 1, mlm 0.5` of a mapping."""
     return ", ".join(f"{name} {value:g}" for name, value in setting.items()) if isinstance(setting, dict) else str(setting)

@@ -18,6 +18,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.text import Text
 from matplotlib.transforms import ScaledTranslation
 
 from scripts.common.program import log
@@ -30,6 +31,22 @@ DODGE = 0.09  # between two series at one place of an axis
 # Inches: of a mark in a row, of a row at least, of a line of its name, of a head over rows.
 LANE, ROW, LINE, HEAD = 0.09, 0.16, 0.115, 0.2
 LETTER, BOLD = 0.0078, 0.0087  # inches of a letter, for each point of its size
+
+
+# ---- points
+
+def with_best_control(points: pd.DataFrame, place: Sequence[str], system: Sequence[str] = ("system",),
+                      judged: pd.Series | None = None) -> pd.DataFrame:
+    """The points without controls, but for the best at each place, by the mean of its values there.
+
+    place, system: the columns of a place and of a system's name; judged: of which points the mean is.
+    """
+    is_control, keys = points["method"] == "control", [*place, *system]
+    counted = points[is_control if judged is None else is_control & judged]
+    reached = counted.groupby(keys, dropna=False, as_index=False)["value"].mean()
+    best = reached.loc[reached.groupby(list(place), dropna=False)["value"].idxmax(), keys]
+    found = points[keys].merge(best, how="left", indicator=True)["_merge"] == "both"
+    return points[~is_control | found.to_numpy()]
 
 
 # ---- looks
@@ -243,7 +260,7 @@ class Panel(NamedTuple):
     title: str = ""
     detail: str = ""
     heading: str = ""
-    height: float = 1.6
+    height: float = 1.75
     finish: Callable[[Axes, pd.DataFrame], None] | None = None
 
 
@@ -308,33 +325,40 @@ def arrange(placed: list[tuple[Axes, Panel, int]], heights: list[float], foot: f
         engine.execute(figure)
         box = axes.get_position()
         if step == "titles":
-            write_titles(placed, min(widest, box.width * style.WIDTH), size)
+            headings = write_titles(placed, min(widest, box.width * style.WIDTH), size)
             free = across * max(0, box.width - widest / style.WIDTH)
         elif step == "height":
             figure.set_figheight(height + sum(heights) * (1 - box.height * height / heights[line]))
     figure.set_layout_engine("none")
+    for text, heading in headings:
+        text.set_text(heading)
 
 
-def write_titles(placed: list[tuple[Axes, Panel, int]], width: float, size: float) -> None:
-    """What stands over the panels, in lines of this width; a heading stands over the deepest title."""
+def write_titles(placed: list[tuple[Axes, Panel, int]], width: float, size: float) -> list[tuple[Text, str]]:
+    """What stands over the panels, in lines of this width; a heading stands over the deepest title.
+
+    Returns the headings, of which only the first letter is written: a whole one would widen its panel.
+    """
 
     def wrapped(text: str, letter: float) -> list[str]:
         most = max(8, int(width / letter / size))
         return [part for line in text.split("\n") for part in textwrap.wrap(line, most, break_on_hyphens=False)]
 
     texts = [(wrapped(panel.title, BOLD), wrapped(panel.detail, LETTER)) for _, panel, _ in placed]
+    headings = []
     deep = pd.Series([len(title) + len(detail) for title, detail in texts])
     deepest = deep.groupby([number for *_, number in placed]).transform("max")
     for (axes, panel, _), (title, detail), under in zip(placed, texts, deepest):
-        bold, heading = {"fontweight": "bold"}, [panel.heading] * bool(panel.heading)
-        parts = [("right", detail, 0, {"color": style.GREY}), ("center", title, len(detail), bold),
-                 ("left", heading, under + 0.3, bold)]
-        written = [axes.set_title("\n".join(lines), loc=loc, x=0, y=1, ha="left",
-                                  fontsize=8 if lines is heading else size, **look)
+        bold = {"fontweight": "bold", "fontsize": size}
+        parts = [("right", detail, 0, {"color": style.GREY, "fontsize": size}), ("center", title, len(detail), bold),
+                 ("left", [panel.heading[:1]], under + 0.3, bold | {"fontsize": 8})]
+        written = [axes.set_title("\n".join(lines), loc=loc, x=0, y=1, ha="left", **look)
                    for loc, lines, _, look in parts]
         for text, (*_, below, _) in zip(written, parts):  # not before: set_title() moves the others
             up = ScaledTranslation(0, (5 + below * size * 1.2) / 72, axes.figure.dpi_scale_trans)
             text.set_transform(axes.transAxes + up)
+        headings.append((written[-1], panel.heading))
+    return headings
 
 
 def draw_forest(axes: Axes, points: pd.DataFrame, known: Mapping[str, Look], line: float,

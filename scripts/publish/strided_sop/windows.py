@@ -11,26 +11,24 @@ Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values
 """
 
 import argparse
-import math
-import textwrap
+from functools import partial
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator
 
-from scripts.common.program import execute, log
+from scripts.common.program import execute
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.marks import face_of
-from scripts.publish.names import load, split_title
+from scripts.publish.names import load, source_title, split_title
+from scripts.publish.panels import (
+    BEST_CONTROL, CHANCE, Look, Panel, draw_line, draw_marks, figure_of, in_lines, palette, publish, with_best_control)
 from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
-from scripts.publish.table import write_points
 
 ONE = "one caption"
-TICKS = [(6, (1, 2, 3, 5, 7)), (60, (1, 2, 5)), (float("inf"), (1,))]  # the axis's largest by its smallest number, and where ticks stand in a decade
+# The axis's largest by its smallest number, and where ticks stand in a decade.
+TICKS = [(6, (1, 2, 3, 5, 7)), (60, (1, 2, 5)), (float("inf"), (1,))]
 COLUMNS = ["source", "split", "system", "window", "series", "model", "experiment", "stride", "seconds_apart", *VARIANT, "limit", "value", "sd", "ci_low",
            "ci_high", "n", "groups", "sample"]
 
@@ -49,73 +47,46 @@ def windowed(metrics: pd.DataFrame) -> pd.DataFrame:
         series.replace(f", windows of {context}", "") for series, context in zip(points["series"], points["context"])])
     place = [points[name] for name in ("source", "split", "system")]
     points = points[points["context"].notna().groupby(place).transform("any")]
-    controls = points[points["method"] == "control"]
-    reached = controls.groupby(["source", "split", "window", "series"], as_index=False)["value"].mean()
-    best = reached.loc[reached.groupby(["source", "split", "window"])["value"].idxmax() if len(reached) else [], ["source", "split", "window", "series"]]
-    kept = pd.concat([points[points["method"] != "control"], controls.merge(best)])
+    kept = with_best_control(points, ["source", "split", "window"], ["series"])
     return kept.assign(place=kept["window"].map(length_of)).sort_values(["source", "split", "system", "place", "stride"], kind="stable", ignore_index=True)
 
 
-def draw_line(axes: Axes, line: pd.DataFrame, colour: str, marker: str) -> None:
-    """The strides of one window; of a control a thin grey line."""
-    if line["method"].eq("control").all():
-        axes.plot(line["seconds_apart"], line["value"] * 100, color=style.CONTROL, linewidth=0.8, marker=marker, markersize=3, zorder=2)
-        return
-    axes.errorbar(line["seconds_apart"], line["value"] * 100, yerr=style.error_bars(line), color=colour, marker=marker, markersize=4.5,
-                  elinewidth=0.9, capsize=2, zorder=4)
-    for seconds, value, stride in zip(line["seconds_apart"], line["value"], line["stride"]):
-        axes.annotate(str(stride), (seconds, value * 100), (4, 4), textcoords="offset points", fontsize=6, color=colour)
+def draw_panel(axes: Axes, points: pd.DataFrame, controls: pd.DataFrame, known: dict[str, Look], ticks: tuple) -> None:
+    """The lines of one system, and those of the best controls on the same split."""
+    draw_line(axes)
+    here = controls[(controls[["source", "split"]] == points[["source", "split"]].iloc[0]).all(axis=1)]
+    for window, look in known.items():
+        grey = look._replace(colour=style.CONTROL, size=3, width=0.8)
+        draw_marks(axes, here[here["window"] == window], grey, "seconds_apart", intervals=False, zorder=2)
+        line = points[(points["window"] == window) & (points["method"] != "control")]
+        draw_marks(axes, line, look, "seconds_apart")
+        for seconds, value, stride in zip(line["seconds_apart"], line["value"], line["stride"]):
+            axes.annotate(str(stride), (seconds, value * 100), (4, 4), textcoords="offset points", fontsize=6, color=look.colour)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=ticks))
+    axes.xaxis.set_major_formatter(lambda seconds, _: f"{seconds:g}")
+    axes.minorticks_off()
+    axes.set_xlabel("seconds between the two (median)")
+    axes.set_ylabel("accuracy (%)")
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by windowed()."""
-    style.apply()
-    if points.empty:
-        return style.nothing("no windows of captions were put in order")
-    windows = sorted(set(points["window"]), key=length_of)
-    looks = {window: (style.COLOURS[place % 6], style.MARKERS[place % 6]) for place, window in enumerate(windows)}
-    models, controls = points[points["method"] != "control"], points[points["method"] == "control"]
-    shown = models if len(models) else controls.assign(system="controls")
-    panels = list(shown.groupby(["source", "split", "system"], sort=False))
-    handles = [Line2D([], [], color=colour, marker=marker, markersize=4.5, label=window if window == ONE else f"windows of {window}")
-               for window, (colour, marker) in looks.items()]
-    handles += [Line2D([], [], color=style.CONTROL, linewidth=0.8, label=style.BEST_CONTROL),
-                Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, label="chance, 50 %")]
-    across, reach = min(3, len(panels)), points["seconds_apart"].max() / points["seconds_apart"].min()
-    down = math.ceil(len(panels) / across)
-    foot = 0.6 + style.legends_height([("", handles)])
-    figure, grid = plt.subplots(down, across, figsize=(style.WIDTH, 2.5 * down + foot), sharey=True, squeeze=False)
-    height = figure.get_figheight()
-    figure.subplots_adjust(left=0.62 / style.WIDTH, right=1 - 0.08 / style.WIDTH, top=1 - 0.7 / height, bottom=(foot + 0.1) / height,
-                           wspace=0.12, hspace=0.62)
-    for place, ((source, split, system), of_panel) in enumerate(panels):
-        axes = grid.flat[place]
-        axes.axhline(50, color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=1, zorder=1)
-        beside = controls[(controls["source"] == source) & (controls["split"] == split)]
-        for window, (colour, marker) in looks.items():
-            for lines in (beside, of_panel[of_panel["method"] != "control"]):
-                if len(line := lines[lines["window"] == window]):
-                    draw_line(axes, line, colour, marker)
-        style.panel_title(axes, textwrap.wrap(sources.get(source, {}).get("title", source), 28)[:2], f"{split_title(split)}, {system}"[:44])
-        style.mark(axes, face_of(of_panel))
-        axes.set_xscale("log")
-        axes.xaxis.set_major_locator(LogLocator(subs=next(subs for most, subs in TICKS if reach <= most)))
-        axes.xaxis.set_major_formatter(lambda seconds, _: f"{seconds:g}")
-        axes.minorticks_off()
-        axes.set_xlabel("seconds between the two (median)")
-        if place % across == 0:
-            axes.set_ylabel("accuracy (%)")
-    for axes in grid.flat[len(panels):]:
-        axes.set_visible(False)
-    style.legends(figure, [("", handles)], 0.1)
-    return figure
+    known = palette(sorted(set(points["window"]), key=length_of))
+    is_control, reach = points["method"] == "control", points["seconds_apart"].max() / points["seconds_apart"].min()
+    ticks = next(subs for most, subs in TICKS if reach <= most)
+    shown = points[~is_control] if not is_control.all() else points.assign(system="controls")
+    panels = [Panel(of_panel, partial(draw_panel, controls=points[is_control], known=known, ticks=ticks), source_title(source, sources),
+                    f"{split_title(split)}, {system}")
+              for (source, split, system), of_panel in shown.groupby(["source", "split", "system"], sort=False)]
+    handles = [look.handle(window if window == ONE else f"windows of {window}") for window, look in known.items()]
+    handles += [BEST_CONTROL._replace(line="-", marker="", width=0.8).handle(style.BEST_CONTROL), CHANCE.handle("chance, 50 %")]
+    return figure_of(in_lines(panels, min(3, len(panels))), [("", handles)], share_y="figure")
 
 
 def main(given: argparse.Namespace) -> None:
     points, sources = windowed(strided_metrics(given.metrics, load(given.models))), load(given.sources)
-    style.save(lambda: draw(points, sources), given)
-    write_points(points[COLUMNS], given.output)
-    log.info("%s: %d points", given.output, len(points))
+    publish(given, points[COLUMNS], lambda: draw(points, sources), "no windows of captions were put in order")
 
 
 if __name__ == "__main__":
