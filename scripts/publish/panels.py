@@ -337,7 +337,7 @@ def arrange(placed: list[tuple[Axes, Panel, int]], heights: list[float], foot: f
 def write_titles(placed: list[tuple[Axes, Panel, int]], width: float, size: float) -> list[tuple[Text, str]]:
     """What stands over the panels, in lines of this width; a heading stands over the deepest title.
 
-    Returns the headings, of which only the first letter is written: a whole one would widen its panel.
+    Returns the headings, of which only first letters are written: a whole one would widen its panel.
     """
 
     def wrapped(text: str, letter: float) -> list[str]:
@@ -351,11 +351,11 @@ def write_titles(placed: list[tuple[Axes, Panel, int]], width: float, size: floa
     for (axes, panel, _), (title, detail), under in zip(placed, texts, deepest):
         bold = {"fontweight": "bold", "fontsize": size}
         parts = [("right", detail, 0, {"color": style.GREY, "fontsize": size}), ("center", title, len(detail), bold),
-                 ("left", [panel.heading[:1]], under + 0.3, bold | {"fontsize": 8})]
+                 ("left", [line[:1] for line in panel.heading.split("\n")], under + 0.4, bold | {"fontsize": 8})]
         written = [axes.set_title("\n".join(lines), loc=loc, x=0, y=1, ha="left", **look)
                    for loc, lines, _, look in parts]
         for text, (*_, below, _) in zip(written, parts):  # not before: set_title() moves the others
-            up = ScaledTranslation(0, (5 + below * size * 1.2) / 72, axes.figure.dpi_scale_trans)
+            up = ScaledTranslation(0, (5 + below * size * 1.36) / 72, axes.figure.dpi_scale_trans)
             text.set_transform(axes.transAxes + up)
         headings.append((written[-1], panel.heading))
     return headings
