@@ -173,14 +173,16 @@ class Rows:
 
     points: in the order of the rows, with the columns row and series and, if they differ, name (of the
     row) and head. within: the column of what has the same lanes in all its rows. lane: its height.
+    series: the column of that name, if it has another.
     """
 
-    def __init__(self, points: pd.DataFrame, within: str = "row", lane: float = LANE):
-        self.within, self.lane = within, lane
+    def __init__(self, points: pd.DataFrame, within: str = "row", lane: float = LANE,
+                 series: str = "series"):
+        self.within, self.lane, self.series = within, lane, series
         self.places: dict[object, float] = {}
         self.names: dict[float, str] = {}
         self.heads: dict[float, str] = {}
-        lanes, last, y = points.groupby(within)["series"].nunique(), "", 0.0
+        lanes, last, y = points.groupby(within)[series].nunique(), "", 0.0
         for row in points.drop_duplicates("row").to_dict("records"):
             if (head := row.get("head", "")) != last:
                 y += LINE / 2 if self.places else 0
@@ -195,7 +197,7 @@ class Rows:
 
     def placed(self, points: pd.DataFrame, order: Iterable) -> pd.DataFrame:
         """The points with y: their row's place, and their series' lane in this order."""
-        place = points["series"].map({name: number for number, name in enumerate(order)})
+        place = points[self.series].map({name: number for number, name in enumerate(order)})
         lane = place.groupby(points[self.within]).rank("dense") - 1
         middle = lane.groupby(points[self.within]).transform("max") / 2
         return points.assign(y=points["row"].map(self.places) + self.lane * (lane - middle))
@@ -217,8 +219,8 @@ class Rows:
     def draw(self, axes: Axes, points: pd.DataFrame, known: Mapping[str, Look]) -> None:
         """The marks of each series in its lanes, with their intervals, and what show() shows."""
         self.show(axes)
-        for series, of_series in self.placed(points, known).groupby("series", sort=False):
-            draw_marks(axes, of_series, known[series], "y", flat=True, linestyle="")
+        for series, of_series in self.placed(points, known).groupby(self.series, sort=False):
+            draw_marks(axes, of_series, known[series], "y", flat=True, linestyle="", capsize=0)
 
 
 # ---- matrices
@@ -300,7 +302,7 @@ def figure_of(lines: Sequence[Sequence[Panel | None]], legend: Sequence[tuple[st
     arrange(placed, heights, foot, widest, size)
     for axes, panel, _ in placed:
         wide, tall = axes.get_window_extent().size / figure.dpi
-        style.mark(axes, face_of(panel.points), np.clip(min(6.5 * wide, 20 * tall), 7, 17))
+        style.mark(axes, face_of(panel.points), np.clip(min(8.5 * wide, 14 * tall), 7, 17))
         if panel.finish:
             panel.finish(axes, panel.points)
     height = figure.get_figheight()
@@ -325,7 +327,7 @@ def arrange(placed: list[tuple[Axes, Panel, int]], heights: list[float], foot: f
         engine.execute(figure)
         box = axes.get_position()
         if step == "titles":
-            headings = write_titles(placed, min(widest, box.width * style.WIDTH), size)
+            headings = write_titles(placed, min(widest, box.width * style.WIDTH) + 0.06, size)
             free = across * max(0, box.width - widest / style.WIDTH)
         elif step == "height":
             figure.set_figheight(height + sum(heights) * (1 - box.height * height / heights[line]))
@@ -342,7 +344,7 @@ def write_titles(placed: list[tuple[Axes, Panel, int]], width: float, size: floa
 
     def wrapped(text: str, letter: float) -> list[str]:
         most = max(8, int(width / letter / size))
-        return [part for line in text.split("\n") for part in textwrap.wrap(line, most, break_on_hyphens=False)]
+        return [part for line in text.split("\n") for part in textwrap.wrap(line, most)]
 
     texts = [(wrapped(panel.title, BOLD), wrapped(panel.detail, LETTER)) for _, panel, _ in placed]
     headings = []

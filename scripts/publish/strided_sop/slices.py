@@ -15,23 +15,20 @@ Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shar
 
 import argparse
 import textwrap
+from functools import partial
 
-import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.transforms import blended_transform_factory
+from matplotlib.ticker import MaxNLocator
 
-from scripts.common.program import UserError, execute, log
+from scripts.common.program import UserError, execute
 from scripts.evaluate.strided_slices import PARTS
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.marks import face_of
-from scripts.publish.names import load, split_title
+from scripts.publish.names import load, source_title, split_title
+from scripts.publish.panels import Look, Panel, Rows, draw_line, figure_of, legend_of, looks, publish, with_best_control, write_beside
 from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
-from scripts.publish.table import write_points
 
 COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "limit", "slice", "seed", "metric", "value",
            "sd", "ci_low", "ci_high", "n", "groups", "sample"]
@@ -41,8 +38,7 @@ HEADS = {"all": "", "overlap": "the two clips overlap", "same_start": "the two s
          "sentences": "sentences of the video", "words": "words of both", "category": "category"}
 NAMES = {"none": "not at all", "partial": "partly", "contained": "one lies in the other", "false": "no", "true": "yes",
          "first_third": "first third", "middle_third": "middle third", "last_third": "last third"}
-ACROSS = 5  # strides side by side; more go to the next block
-MARK, ROW, HEAD, TOP, UNDER, LABELS, GAP, NUMBERS = 0.085, 0.10, 0.19, 0.44, 0.52, 1.42, 0.14, 0.36  # inches
+LEAST_ACROSS, ACROSS = 3, 5  # strides side by side; more go to the next block
 
 
 def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -58,48 +54,13 @@ def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
                            + points["context"].map(lambda context: f", windows of {context}" if pd.notna(context) else ""))
     points["system"] = [series.replace(pairs, "") if pairs else series for series, pairs in zip(points["series"], points["pairs"])]
     names = points["slice"].str.partition("=")
+    shown = names[2].map(lambda part: textwrap.shorten(NAMES.get(part, part), 26, placeholder="…")).where(names[0] != "all", "all pairs")
     panels, parts = list(HEADS), [part for of_panel in PARTS.values() for part in of_panel]
     places = {part: number for number, part in enumerate(parts)}
     points = points.assign(panel=names[0], part=names[2], panel_place=names[0].map({name: at for at, name in enumerate(panels)}),
-                           part_place=names[2].map(places).fillna(len(places)))
+                           part_place=names[2].map(places).fillna(len(places)), row=points["slice"],
+                           name=shown, head=names[0].map(HEADS))
     return points.sort_values(["panel_place", "part_place", "part"], kind="stable")
-
-
-def looks(points: pd.DataFrame) -> dict[str, dict]:
-    """Colour, marker and face of each system: of models, then of controls, which are grey."""
-    systems = points.sort_values("system").drop_duplicates("system")
-    models, controls = systems[systems["method"] != "control"], systems[systems["method"] == "control"]
-    found = {name: (style.CONTROL, style.CONTROL_MARKERS[place % 6]) for place, name in enumerate(controls["system"])}
-    found = style.told_apart(zip(models["system"], models["model"], models["method"])) | found
-    return {name: {"color": colour, "marker": marker, "markerfacecolor": colour} for name, (colour, marker) in found.items()}
-
-
-def rows_of(points: pd.DataFrame, systems: int) -> tuple[dict[str, float], dict[str, float], float]:
-    """In inches from the top: where each slice's row stands, where each partition's head, and the end."""
-    height = ROW + MARK * systems
-    rows, heads, y, last = {}, {}, 0.0, "all"
-    for name, panel in points.drop_duplicates("slice")[["slice", "panel"]].to_numpy():
-        if panel != last:
-            heads[panel], last = y + HEAD / 2 + 0.02, panel
-            y += HEAD
-        rows[name] = y + height / 2
-        y += height
-    return rows, heads, y
-
-
-def draw_column(axes: Axes, points: pd.DataFrame, rows: dict[str, float], known: dict[str, dict]) -> None:
-    """One stride: the marks of every system, and n."""
-    systems = list(known)
-    axes.axvline(50, color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.9, zorder=1)
-    for name, of_slice in points.groupby("slice", sort=False):
-        for row in of_slice.to_dict("records"):
-            y = rows[name] + MARK * (systems.index(row["system"]) - (len(systems) - 1) / 2)
-            look = known[row["system"]]
-            value, low, high = row["value"] * 100, row["ci_low"] * 100, row["ci_high"] * 100
-            spread = None if np.isnan([low, high]).any() else [[max(value - low, 0)], [max(high - value, 0)]]
-            axes.errorbar(value, y, xerr=spread, linestyle="", markersize=3.2, markeredgewidth=0.8, elinewidth=0.8, zorder=4, **look)
-        axes.annotate(f"{of_slice['n'].max():,}", (1, rows[name]), (8, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
-                      fontsize=6, color=style.GREY, va="center", annotation_clip=False)
 
 
 def limits_of(points: pd.DataFrame) -> tuple[float, float]:
@@ -109,47 +70,15 @@ def limits_of(points: pd.DataFrame) -> tuple[float, float]:
             min(100, max(points["value"].max() * 100, high.quantile(0.9), 54) + 3))
 
 
-def draw_block(figure: Figure, points: pd.DataFrame, title: str, top: float, known: dict[str, dict]) -> None:
-    """One corpus and some strides, its upper end `top` inches under the figure's."""
-    rows, heads, end = rows_of(points, len(known))
-    strides, height = sorted(set(points["stride"])), figure.get_figheight()
-    each = (style.WIDTH - LABELS - 0.08) / max(len(strides), 3) - GAP - NUMBERS
-    limits = limits_of(points)
-    for number, stride in enumerate(strides):
-        left = LABELS + number * (each + GAP + NUMBERS)
-        axes = figure.add_axes([left / style.WIDTH, 1 - (top + TOP + end) / height, each / style.WIDTH, end / height])
-        axes.set_xlim(*limits)
-        axes.set_ylim(end, 0)
-        axes.grid(True, axis="x")
-        axes.grid(False, axis="y")
-        axes.set_yticks([])
-        axes.spines["left"].set_visible(False)
-        axes.xaxis.set_major_locator(plt.MaxNLocator(nbins=4, integer=True))
-        axes.tick_params(labelsize=6.5)
-        for y in rows.values():
-            axes.axhline(y, color=style.GRID, linewidth=0.6, zorder=0.5)
-        draw_column(axes, points[points["stride"] == stride], rows, known)
-        axes.set_title(f"stride {stride}", loc="left", fontsize=7.5, color=style.GREY, pad=3)
-        axes.annotate("n", (1, 1), (8, 3), xycoords="axes fraction", textcoords="offset points", fontsize=6,
-                      color=style.GREY)
-        axes.set_xlabel("accuracy (%)", fontsize=7, labelpad=2)
-        style.mark(axes, face_of(points), 11)
-    first = figure.axes[-len(strides)]
-    across = blended_transform_factory(figure.transFigure, first.transData)
-    for panel, y in heads.items():
-        first.text(0.08 / style.WIDTH, y, HEADS[panel], transform=across, fontsize=7, fontweight="bold", va="center")
-    for name, _, part in points.drop_duplicates("slice")[["slice", "panel", "part"]].to_numpy():
-        label = "all pairs" if name == "all" else textwrap.shorten(NAMES.get(part, part), 26, placeholder="…")
-        first.text((0.08 if name == "all" else 0.16) / style.WIDTH, rows[name], label, transform=across, fontsize=7, va="center",
-                   fontweight="bold" if name == "all" else "normal")
-    figure.text(0.08 / style.WIDTH, 1 - (top + 0.04) / height, title, fontweight="bold", fontsize=8, va="top")
-
-
-def with_best_control(points: pd.DataFrame) -> pd.DataFrame:
-    """The points of one corpus without those of controls, but for the one that is best over all pairs, on average over the strides."""
-    control = points["method"] == "control"
-    reached = points[control & (points["slice"] == "all")].groupby("system")["value"].mean()
-    return points[~control | points["system"].isin(reached.nlargest(1).index)]
+def draw_column(axes: Axes, points: pd.DataFrame, rows: Rows, known: dict[str, Look], limits: tuple[float, float]) -> None:
+    """One stride: the marks of every system, and n."""
+    draw_line(axes, upright=True)
+    rows.draw(axes, points, known)
+    counts = points.groupby("slice")["n"].max()
+    write_beside(axes, {rows.places[name]: f"{count:,}" for name, count in counts.items()}, "n", fontsize=6)
+    axes.set_xlim(*limits)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
+    axes.set_xlabel("accuracy (%)", fontsize=7, labelpad=2)
 
 
 def without_nearly_all(points: pd.DataFrame) -> pd.DataFrame:
@@ -167,15 +96,24 @@ def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFra
     blocks = []
     has_all = points["source"].isin(points.loc[points["pairs"] == "", "source"])
     for (source, pairs), of_source in points[~has_all | (points["pairs"] == "")].groupby(["source", "pairs"]):
-        entry = sources.get(source, {})
-        measured = [name for name in entry.get("evaluate", []) if name in set(of_source["split"])]
+        measured = [name for name in sources.get(source, {}).get("evaluate", []) if name in set(of_source["split"])]
         split = measured[0] if measured else of_source["split"].iloc[0]
-        shown = without_nearly_all(with_best_control(of_source[(of_source["split"] == split) & (of_source["n"] >= LEAST)]))
+        of_split = of_source[(of_source["split"] == split) & (of_source["n"] >= LEAST)]
+        shown = without_nearly_all(with_best_control(of_split, ["source"], judged=of_split["slice"] == "all"))
         strides = sorted(set(shown["stride"]))
         for start in range(0, len(strides), ACROSS):
             part = shown[shown["stride"].isin(strides[start : start + ACROSS])]
-            blocks.append((f"{entry.get('title', source)}, {split_title(split)}{pairs}", part))
+            blocks.append((f"{source_title(source, sources)}, {split_title(split)}{pairs}", part))
     return blocks
+
+
+def line_of(title: str, points: pd.DataFrame, known: dict[str, Look]) -> list[Panel | None]:
+    """The panels of a block, one for each stride."""
+    known = {name: look._replace(size=3.2) for name, look in known.items() if name in set(points["system"])}
+    rows, limits = Rows(points, "source", series="system"), limits_of(points)
+    panels = [Panel(of_stride, partial(draw_column, rows=rows, known=known, limits=limits), detail=f"stride {stride}", height=rows.height)
+              for stride, of_stride in points.groupby("stride")]
+    return [panels[0]._replace(heading=title), *panels[1:], *[None] * (LEAST_ACROSS - len(panels))]
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
@@ -183,20 +121,9 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     blocks = blocks_of(points, sources)
     if not blocks:
         return style.nothing(f"No slice has {LEAST} pairs.")
-    every = looks(pd.concat([part for _, part in blocks]))
-    known = [{name: look for name, look in every.items() if name in set(part["system"])} for _, part in blocks]
-    handles = {name: Line2D([], [], linestyle="", markersize=4, label=name, **look) for name, look in every.items()}
-    groups = [("", [handles[name] for name, look in every.items() if look["color"] != style.CONTROL]),
-              (style.BEST_CONTROL, [handles[name] for name, look in every.items() if look["color"] == style.CONTROL])]
-    foot = 0.2 + style.legends_height(groups)
-    heights = [TOP + rows_of(part, len(of_block))[2] + UNDER for (_, part), of_block in zip(blocks, known)]
-    figure = plt.figure(figsize=(style.WIDTH, sum(heights) + foot))
-    top = 0.0
-    for (title, part), of_block, height in zip(blocks, known, heights):
-        draw_block(figure, part, title, top, of_block)
-        top += height
-    style.legends(figure, groups, 0.08)
-    return figure
+    known = looks(pd.concat([part for _, part in blocks]).sort_values("system"), "system", line="")
+    lines = [line_of(title, part, known) for title, part in blocks]
+    return figure_of(lines, legend_of(known, controls=style.BEST_CONTROL), share_y="line")
 
 
 def main(given: argparse.Namespace) -> None:
@@ -204,9 +131,7 @@ def main(given: argparse.Namespace) -> None:
     if set(points["slice"]) == {"all"}:
         raise UserError(f"{given.metrics}: no accuracy on slices; evaluate the runs of strided_sop again")
     sources = load(given.sources)
-    style.save(lambda: draw(points, sources), given)
-    write_points(points[COLUMNS], given.output)
-    log.info("%s: %d points", given.output, len(points))
+    publish(given, points[COLUMNS], lambda: draw(points, sources))
 
 
 if __name__ == "__main__":

@@ -16,22 +16,18 @@ Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, values as share
 
 import argparse
 import re
-import textwrap
+from functools import partial
 
-import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.build.temporal_nli_parts import KINDS, TEMPLATE
-from scripts.common.program import execute, log
-from scripts.publish import style
+from scripts.common.program import execute
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.marks import face_of
-from scripts.publish.names import load, method_title
-from scripts.publish.table import write_points
-from scripts.publish.temporal_nli.metrics import SCORINGS, SETS, data_title, nli_metrics
+from scripts.publish.names import load
+from scripts.publish.panels import Panel, draw_matrix, figure_of, in_lines, publish, with_best_control
+from scripts.publish.temporal_nli.metrics import SCORINGS, SETS, data_title, detail_of, nli_metrics
 
 PARTS = ["seen", "unseen", "learnt"]
 FRONTED = "form: time first"
@@ -40,8 +36,8 @@ NAMES = {"template": "templates alone", "list": "list: weekdays", "spelling": "s
 OF_SET = {("temp_duration", "form"): "form: two clauses", ("cross_unit", "range"): "range: T1 from 8 to 10"}
 COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment", "held_out", "part",
            "slice", "value", "sd", "ci_low", "ci_high", "n", "groups", "sample", "limit"]
-# Inches: above all, a block's title, a panel's title, a row, a column, between panels, under a line of panels; a letter.
-TOP, HEAD, TITLE, ROW, COLUMN, GAP, FOOT, LETTER = 0.1, 0.3, 0.42, 0.34, 0.56, 0.3, 0.42, 0.054
+ROW, COLUMN, ACROSS = 0.34, 0.56, 3  # inches of a cell; matrices side by side
+NOTE = "accuracy (%) and its 95 % interval, on pairs of new templates"
 
 
 def without(dataset: str, kind: str) -> str:
@@ -60,10 +56,7 @@ def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
     rows = rows[rows["scoring"] == finest.transform(lambda scoring: min(scoring, key=SCORINGS.index))]
     rows = rows.assign(whole=[without(dataset, kind) for dataset, kind in zip(rows["dataset"], rows["held_out"])])
     place = ["source", "challenge_set", "whole", "split"]
-    controls = rows[(rows["method"] == "control") & (rows["slice"] == "all")].groupby([*place, "model"])["value"].mean()
-    best = set(controls.groupby(place).idxmax())
-    is_best = np.array([at in best for at in rows[[*place, "model"]].itertuples(index=False, name=None)], bool)
-    rows = rows[(rows["method"] != "control") | is_best]
+    rows = with_best_control(rows, place, ["model"], rows["slice"] == "all")
     own = rows[rows["slice"].isin(["part=seen", "part=unseen"])]
     own = own.assign(part=own["slice"].str.removeprefix("part="))
     learnt = rows[rows["slice"].str.startswith("withheld=") & (rows["held_out"] == TEMPLATE)]
@@ -82,80 +75,31 @@ def row_name(challenge_set: str, kind: str, cells: pd.DataFrame) -> str:
     return f"{OF_SET.get((challenge_set, kind), NAMES[kind])}\n{counts.get('unseen', 0):,} of {whole:,} pairs"
 
 
-def draw_panel(axes: Axes, cells: pd.DataFrame, kinds: list[str]) -> None:
-    """The matrix of one model and method."""
-    values = cells.pivot(index="held_out", columns="part", values="value").reindex(index=kinds, columns=PARTS)
-    axes.pcolormesh(np.ma.masked_invalid(values.to_numpy(float)), cmap=style.shades(), vmin=0, vmax=1.15, edgecolors=style.PALE,
-                    linewidth=0.6, zorder=1)
-    for _, cell in cells.iterrows():
-        at = PARTS.index(cell["part"]) + 0.5, kinds.index(cell["held_out"])
-        colour = style.on_shade(cell["value"] / 1.15)
-        axes.text(at[0], at[1] + 0.36, f"{cell['value'] * 100:.1f}", ha="center", va="center", fontsize=7.5, color=colour)
-        told = "one group" if np.isnan(cell["ci_low"]) else f"{cell['ci_low'] * 100:.0f}–{cell['ci_high'] * 100:.0f}"
-        axes.text(at[0], at[1] + 0.75, told, ha="center", va="center", fontsize=6, color=colour)
-    axes.set_xlim(0, len(PARTS))
-    axes.set_ylim(len(kinds), 0)
-    axes.set_xticks(np.arange(len(PARTS)) + 0.5, PARTS, fontsize=7)
-    axes.set_yticks([])
-    axes.tick_params(length=0, pad=3)
-    axes.grid(visible=False)
+def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str]) -> None:
+    """The matrix of one model and method; names: of the rows, by what was held out."""
+    intervals = [f"{low * 100:.0f}–{high * 100:.0f}" if pd.notna(low) else "one group" for low, high in zip(cells["ci_low"], cells["ci_high"])]
+    cells = cells.assign(text=(cells["value"] * 100).map("{:.1f}\n".format) + intervals)
+    values, texts = (cells.pivot(index="held_out", columns="part", values=name).reindex(index=list(names), columns=PARTS) for name in ("value", "text"))
+    draw_matrix(axes, values.set_axis(list(names.values())) / 1.15, texts, size=6.5)
     axes.spines[:].set_visible(False)
-    style.mark(axes, face_of(cells), 10)
-
-
-def blocks_of(cells: pd.DataFrame, sources: dict) -> list[tuple[str, str, pd.DataFrame, list[str], list[list]]]:
-    """Of each source and set its title, its set, its cells, what it holds out, and its panels in lines."""
-    found = []
-    for (source, challenge_set, whole, _), block in cells.groupby(["source", "challenge_set", "whole", "split"], sort=False):
-        kinds = [kind for kind in (TEMPLATE, *KINDS) if (block["held_out"] == kind).any()]
-        panels = list(block.groupby(["series", "method", "scoring"], sort=False))
-        found.append((f"{SETS[challenge_set]} · {data_title(source, whole, sources)}", challenge_set, block, kinds, panels))
-    left = left_of(found)
-    across = max(1, int((style.WIDTH - left + GAP) / (COLUMN * len(PARTS) + GAP)))
-    return [(*block, [panels[start:start + across] for start in range(0, len(panels), across)]) for *block, panels in found]
-
-
-def left_of(blocks: list[tuple]) -> float:
-    """Inches left of the first matrix of a line, for the longest name of a row."""
-    names = [line for _, challenge_set, block, kinds, *_ in blocks for kind in kinds
-             for line in row_name(challenge_set, kind, block).split("\n")]
-    return 0.2 + LETTER * max(map(len, names))
 
 
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     """The figure of cells_of()."""
-    blocks = blocks_of(cells, sources)
-    left, wide = left_of(blocks), COLUMN * len(PARTS)
-    names = {series: textwrap.wrap(series, int(wide / 0.068)) for series in cells["series"].unique()}
-    title = TITLE + 0.13 * (max(len(lines) for lines in names.values()) - 1)
-    height = TOP + 0.2 + sum(HEAD + len(lines) * (title + ROW * len(kinds) + FOOT) for _, _, _, kinds, lines in blocks)
-    figure, top = plt.figure(figsize=(style.WIDTH, height)), height - TOP
-    for heading, challenge_set, block, kinds, lines in blocks:
-        figure.text(0.06 / style.WIDTH, (top - 0.1) / height, heading, fontweight="bold", fontsize=8.5, va="center")
-        top -= HEAD
-        for line in lines:
-            tall = ROW * len(kinds)
-            bottom = top - title - tall
-            for number, ((series, method, scoring), panel) in enumerate(line):
-                axes = figure.add_axes([(left + number * (wide + GAP)) / style.WIDTH, bottom / height, wide / style.WIDTH,
-                                        tall / height])
-                draw_panel(axes, panel, kinds)
-                detail = method_title(method) + ("" if scoring == "ternary" else f", {scoring}")
-                style.panel_title(axes, names[series], detail)
-                if number == 0:
-                    axes.set_yticks(np.arange(len(kinds)) + 0.5, [row_name(challenge_set, kind, block) for kind in kinds],
-                                    fontsize=6.5, linespacing=1.2)
-            top = bottom - FOOT
-    figure.text(0.5, 0.08 / height, "accuracy (%) and its 95 % interval, on pairs of new templates", ha="center", fontsize=7.5)
-    return figure
+    lines: list[list[Panel]] = []
+    for (source, challenge_set, whole, _), block in cells.groupby(["source", "challenge_set", "whole", "split"], sort=False):
+        names = {kind: row_name(challenge_set, kind, block) for kind in (TEMPLATE, *KINDS) if (block["held_out"] == kind).any()}
+        panels = [Panel(panel, partial(draw_panel, names=names), series, detail_of(method, scoring), height=ROW * len(names))
+                  for (series, method, scoring), panel in block.groupby(["series", "method", "scoring"], sort=False)]
+        heading = f"{SETS[challenge_set]} · {data_title(source, whole, sources)}"
+        lines += in_lines([panels[0]._replace(heading=heading), *panels[1:]], ACROSS)
+    return figure_of(lines, share_y="line", widest=COLUMN * len(PARTS), note=NOTE)
 
 
 def main(given: argparse.Namespace) -> None:
     cells = cells_of(nli_metrics(given.metrics, load(given.models), [TEMPLATE, *KINDS]))
     sources, none = load(given.sources), "nothing but templates was held out in this run"
-    style.save(lambda: style.nothing(none) if cells.empty else draw(cells, sources), given)
-    write_points(cells[COLUMNS], given.output)
-    log.info("%s: %d cells", given.output, len(cells))
+    publish(given, cells[COLUMNS], lambda: draw(cells, sources), none)
 
 
 if __name__ == "__main__":

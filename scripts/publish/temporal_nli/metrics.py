@@ -7,7 +7,7 @@ import pandas as pd
 
 from scripts.build.temporal_nli_parts import TEMPLATE
 from scripts.evaluate.temporal_nli import SCHEMA
-from scripts.publish.names import details_of, experiment_if_needed, model_title, study_metrics, without_people
+from scripts.publish.names import details_of, experiment_if_needed, method_title, model_title, source_title, study_metrics, without_people
 
 STUDY = "temporal_nli"
 SETS = {"temp_order": "Set I: Temp-Order", "temp_duration": "Set II: Temp-Duration",
@@ -59,7 +59,12 @@ def value_name(column: str, value: str) -> str:
 
 def data_title(source: str, dataset: str, sources: dict) -> str:
     """A source's title, with what the dataset's name says of how it was reduced or drawn."""
-    return sources.get(source, {}).get("title", source) + details_of(dataset, ["limit"])  # which is a mark
+    return source_title(source, sources) + details_of(dataset, ["limit"])  # which is a mark
+
+
+def detail_of(method: str, scoring: str) -> str:
+    """How a model was asked, in a figure: `direct evaluation, binary`."""
+    return method_title(method) + ("" if scoring == "ternary" else f", {scoring}")
 
 
 def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,)) -> pd.DataFrame:
