@@ -20,8 +20,8 @@ from scripts.common.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.mctaco.metrics import (
-    BASELINES, mctaco_metrics, over_seeds, published_beside, table_2, title_of, trained_most)
-from scripts.publish.names import load, load_systems, split_title
+    BASELINES, mctaco_metrics, over_seeds, published_beside, table_2, trained_most)
+from scripts.publish.names import load, load_systems, source_title, split_title
 from scripts.publish.table import above_cells, interval, percent, write
 
 WORDS = ["Corpus", "Split", "System"]
@@ -40,7 +40,7 @@ def measured(rows: pd.DataFrame, paper: pd.DataFrame, sources: dict, models: dic
         by = {row["metric"]: row for _, row in point.iterrows()}
         first = by["f1"]
         same = paper[(paper["model"] == first["paper_model"]) & (paper["unit_normalization"] == first["unit_normalization"])]
-        title = title_of(first["source"], sources) + note_of(first)
+        title = source_title(first["source"], sources) + note_of(first)
         cells = {"Corpus": title, "Split": split_title(first["split"]), "Questions": f"{first['n']:,}", "System": system,
                  "Training pairs": "" if pd.isna(first["train_pairs"]) else f"{first['train_pairs']:,.0f}",
                  **counts[system]}
