@@ -1,6 +1,7 @@
 """A table in the three forms that are published: CSV, Markdown, LaTeX. The plotted points of a figure as CSV."""
 
-from collections.abc import Mapping
+import argparse
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -8,6 +9,7 @@ import pandas as pd
 from scripts.common.csv_files import write_csv
 from scripts.common.files import whole
 from scripts.common.probe import BLIND
+from scripts.common.program import log
 from scripts.publish.latex import latex_table
 
 ABOVE = "Above the best control (points)"
@@ -70,3 +72,14 @@ def write(table: pd.DataFrame, caption: str, numbers: list[str], output: Path) -
     for suffix, text in files.items():
         with whole(output.with_name(f"{output.name}.{suffix}")) as place:
             place.write_text(text, encoding="utf-8")
+
+
+def filled(table: pd.DataFrame, words: Collection[str]) -> pd.DataFrame:
+    """The columns of words, and of the others those that any row fills."""
+    return table.loc[:, [name for name in table if name in words or (table[name] != "").any()]]
+
+
+def publish_table(given: argparse.Namespace, table: pd.DataFrame, caption: str, words: Collection[str]) -> None:
+    """Write a table in its three forms; words: the columns that hold no numbers."""
+    write(table, caption, [name for name in table if name not in words], given.output)
+    log.info("%s: %d rows", given.output, len(table))

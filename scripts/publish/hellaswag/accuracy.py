@@ -14,7 +14,7 @@ import argparse
 from scripts.common.program import execute
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.hellaswag.metrics import CHANCE, hellaswag_metrics
-from scripts.publish.names import details_of, load, split_title
+from scripts.publish.names import details_of, load, source_title, split_title
 from scripts.publish.panels import forest_of, publish
 
 ORIGINS = {"domain=activitynet": "items of videos (ActivityNet)", "domain=wikihow": "items of articles (wikiHow)"}
@@ -29,7 +29,7 @@ def main(given: argparse.Namespace) -> None:
     panels = []
     for (source, dataset, split), of_panel in points.groupby(["source", "dataset", "split"], sort=False):
         detail = f"{split_title(split)}{details_of(dataset, ['limit'])}; n = {', '.join(f'{n:,}' for n in of_panel.drop_duplicates('slice')['n'])}"
-        panels.append((sources.get(source, {}).get("title", source), detail, of_panel))
+        panels.append((source_title(source, sources), detail, of_panel))
     publish(given, points[COLUMNS], lambda: forest_of(panels, "accuracy (%)", CHANCE, "chance, 25 %"))
 
 

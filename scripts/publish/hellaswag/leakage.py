@@ -12,11 +12,11 @@ import argparse
 import pandas as pd
 
 from scripts.common.csv_files import read_csv
-from scripts.common.program import execute, log
+from scripts.common.program import execute
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.hellaswag.metrics import hellaswag_metrics
-from scripts.publish.names import load
-from scripts.publish.table import write
+from scripts.publish.names import load, source_title
+from scripts.publish.table import publish_table
 
 CAPTION = ("What HellaSwag's items were parted by. Items of videos whose captions are learnt from in sentence order are learnt from here, too, and "
            "never measured; items of videos whose captions are measured there are never learnt from.")
@@ -27,11 +27,10 @@ def main(given: argparse.Namespace) -> None:
     parts = []
     for source, rows in metrics.groupby("source", sort=False):
         told = read_csv(given.build / source / rows["dataset"].iloc[0] / "leakage.csv")
-        parts.append(told.assign(corpus=sources.get(source, {}).get("title", source)))
+        parts.append(told.assign(corpus=source_title(source, sources)))
     table = pd.concat(parts)[["corpus", "split", "domain", "reason", "items", "groups"]].astype(str)
     table = table.rename(columns={"corpus": "Corpus", "split": "Split", "domain": "From", "reason": "Why", "items": "Items", "groups": "Videos or articles"})
-    write(table, CAPTION, ["Items", "Videos or articles"], given.output)
-    log.info("%s: %d parts", given.output, len(table))
+    publish_table(given, table, CAPTION, ["Corpus", "Split", "From", "Why"])
 
 
 if __name__ == "__main__":

@@ -11,12 +11,12 @@ import argparse
 
 import pandas as pd
 
-from scripts.common.program import execute, log
+from scripts.common.program import execute
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.hellaswag.metrics import hellaswag_metrics
 from scripts.publish.marks import caption_of, note_of, replicate_counts
-from scripts.publish.names import load
-from scripts.publish.table import ABOVE, above_control, interval, percent, write
+from scripts.publish.names import load, source_title
+from scripts.publish.table import ABOVE, above_control, filled, interval, percent, publish_table
 
 WORDS = ["Corpus", "Dataset", "Split", "System"]
 SLICES = {"all": "Accuracy", "domain=activitynet": "Videos", "domain=wikihow": "Articles"}
@@ -31,22 +31,20 @@ def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame
         told = of_system[of_system["seed"].isna() & of_system["wording"].isna()]
         by = {row["slice"]: row for _, row in told[told["metric"] == "accuracy"].iterrows()}
         above = told[told["metric"] == "accuracy_above_control"]
-        cells = {"Corpus": sources.get(source, {}).get("title", source) + note_of(by["all"]), "Dataset": dataset.replace("_", " "), "Split": split,
+        cells = {"Corpus": source_title(source, sources) + note_of(by["all"]), "Dataset": dataset.replace("_", " "), "Split": split,
                  "System": system, **replicate_counts(of_system), "Items": f"{by['all']['n']:,}"}
         for name, title in SLICES.items():
             if name in by:
                 cells |= {f"{title} (%)": percent(by[name]["value"]), f"{title} sd": percent(by[name]["sd"]), f"{title} 95 % interval": interval(by[name])}
         rows.append(cells | {ABOVE: above_control(above.iloc[0] if len(above) else None, models)})
-    table = pd.DataFrame(rows).fillna("")
-    return table.loc[:, [name for name in table if name in WORDS or (table[name] != "").any()]]
+    return filled(pd.DataFrame(rows).fillna(""), WORDS)
 
 
 def main(given: argparse.Namespace) -> None:
     models = load(given.models)
     metrics = hellaswag_metrics(given.metrics, models)
     table = tabulate(metrics, load(given.sources), models)
-    write(table, caption_of(CAPTION, metrics, "made-up items, not a corpus"), [name for name in table if name not in WORDS], given.output)
-    log.info("%s: %d systems", given.output, len(table))
+    publish_table(given, table, caption_of(CAPTION, metrics, "made-up items, not a corpus"), WORDS)
 
 
 if __name__ == "__main__":

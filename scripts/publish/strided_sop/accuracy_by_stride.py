@@ -26,7 +26,7 @@ from scripts.common.program import execute
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import replicate_name
-from scripts.publish.names import load, split_title
+from scripts.publish.names import load, source_title, split_title
 from scripts.publish.panels import (
     CHANCE, DOTTED, PEOPLE, Look, Panel, count_under, dodges, draw_line, draw_marks, figure_of, in_lines, legend_of, looks, publish)
 from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
@@ -127,7 +127,7 @@ def panels_across(panels: list[Panel], strides: list[int]) -> int:
 def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by strided_metrics()."""
     known, strides = series_looks(metrics), sorted(set(metrics["stride"]))
-    panels = [Panel(points, partial(draw_panel, known=known, strides=strides), sources.get(source, {}).get("title", source), split_title(split))
+    panels = [Panel(points, partial(draw_panel, known=known, strides=strides), source_title(source, sources), split_title(split))
               for (source, split), points in metrics.groupby(["source", "split"], sort=False)]
     return figure_of(in_lines(panels, panels_across(panels, strides)), legend(metrics, known), share_y="figure")
 

@@ -22,7 +22,7 @@ import pandas as pd
 
 from scripts.build.word_overlap import runs_of
 from scripts.common.keyed import keyed_hash
-from scripts.common.program import execute, log
+from scripts.common.program import execute
 from scripts.common.runs import facts_of
 from scripts.common.strides import tells_of_pairs
 from scripts.common.tables import read_metrics, read_table
@@ -32,7 +32,7 @@ from scripts.publish.marks import caption_of, notes_by_dataset
 from scripts.publish.names import load, split_title
 from scripts.publish.strided_sop.metrics import PLAIN
 from scripts.publish.systems import runs_by_title
-from scripts.publish.table import percent, write
+from scripts.publish.table import percent, publish_table
 
 RUN = 4  # words
 MOST, DRAW = 100_000, 31  # pairs of a split that are counted, drawn by hash
@@ -91,9 +91,8 @@ def tabulate(folders: list[Path], build: Path, sources: dict, models: dict, note
 def main(given: argparse.Namespace) -> None:
     metrics = read_metrics(given.metrics).to_pandas()
     table = tabulate([given.train / name for name in given.runs], given.build, load(given.sources), load(given.models), notes_by_dataset(metrics))
-    write(table, caption_of(CAPTION, metrics[metrics["study"] == "strided_sop"], "made-up sentences, not a corpus"),
-          [name for name in table if name not in WORDS], given.output)
-    log.info("%s: %d rows", given.output, len(table))
+    caption = caption_of(CAPTION, metrics[metrics["study"] == "strided_sop"], "made-up sentences, not a corpus")
+    publish_table(given, table, caption, WORDS)
 
 
 if __name__ == "__main__":

@@ -121,7 +121,9 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     blocks = blocks_of(points, sources)
     if not blocks:
         return style.nothing(f"No slice has {LEAST} pairs.")
-    known = looks(pd.concat([part for _, part in blocks]).sort_values("system"), "system", line="")
+    shown = pd.concat([part for _, part in blocks])
+    shown = shown.assign(is_control=shown["method"] == "control").sort_values(["is_control", "system"])
+    known = looks(shown, "system", line="")
     lines = [line_of(title, part, known) for title, part in blocks]
     return figure_of(lines, legend_of(known, controls=style.BEST_CONTROL), share_y="line")
 

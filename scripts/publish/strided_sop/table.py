@@ -18,13 +18,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.program import execute, log
+from scripts.common.program import execute
 from scripts.common.runs import facts_of
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, note_of, replicate_counts
-from scripts.publish.names import load, split_title
+from scripts.publish.names import load, source_title, split_title
 from scripts.publish.strided_sop.metrics import strided_metrics
-from scripts.publish.table import above_cells, interval, percent, write
+from scripts.publish.table import above_cells, filled, interval, percent, publish_table
 
 WORDS = ["Corpus", "Split", "Model"]
 CAPTION = ("Strided sentence order prediction. Accuracy: the epoch chosen on held-out training videos, the last where none are held out; peak: the "
@@ -48,7 +48,7 @@ def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict, mode
         source, split, series, stride = key
         by = {row["metric"]: row for _, row in point.iterrows()}
         honest, peak, people = by["accuracy"], by.get("peak_accuracy"), human.get((source, split, stride))
-        title = sources.get(source, {}).get("title", source) + note_of(honest)
+        title = source_title(source, sources) + note_of(honest)
         rows.append({
             "Corpus": title, "Split": split_title(split), "Model": series, "Stride": str(stride),
             "Training pairs": pairs.get((source, honest["dataset"], honest["model"], honest["method"]), ""),
@@ -59,16 +59,14 @@ def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict, mode
             "Human (%)": "" if people is None else percent(people["value"]),
             "Human 95 % interval": "" if people is None else interval(people),
         })
-    table = pd.DataFrame(rows)
-    return table.loc[:, [name for name in table if name in WORDS or (table[name] != "").any()]]
+    return filled(pd.DataFrame(rows), WORDS)
 
 
 def main(given: argparse.Namespace) -> None:
     models = load(given.models)
     metrics = strided_metrics(given.metrics, models, crossed=True)
     table = tabulate(metrics, training_pairs([given.train / name for name in given.runs]), load(given.sources), models)
-    write(table, caption_of(CAPTION, metrics, "made-up sentences, not a corpus"), [name for name in table if name not in WORDS], given.output)
-    log.info("%s: %d rows", given.output, len(table))
+    publish_table(given, table, caption_of(CAPTION, metrics, "made-up sentences, not a corpus"), WORDS)
 
 
 if __name__ == "__main__":

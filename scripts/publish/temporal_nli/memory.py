@@ -29,7 +29,7 @@ import pyarrow.compute as pc
 
 from scripts.build.temporal_nli_parts import TEMPLATE
 from scripts.build.temporal_nli_times import MONTHS, NAMES, SHORT_MONTHS, WEEKDAYS
-from scripts.common.program import execute, log
+from scripts.common.program import execute
 from scripts.common.tables import read_metrics, read_table
 from scripts.evaluate.bootstrap import resampling
 from scripts.evaluate.experiment import Run, read_scores, replicates_of, runs_by_dataset
@@ -38,7 +38,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, notes_by_dataset
 from scripts.publish.names import load, split_title
 from scripts.publish.systems import runs_by_title
-from scripts.publish.table import interval, percent, write
+from scripts.publish.table import interval, percent, publish_table
 from scripts.publish.temporal_nli.metrics import SETS, STUDY, data_title
 
 TIME = (rf"(?:\b(?:{'|'.join([*MONTHS, *SHORT_MONTHS, *WEEKDAYS, 'AM', 'PM'])}|\d\d?:\d\d|\d+(?:st|nd|rd|th)?"
@@ -133,8 +133,7 @@ def main(given: argparse.Namespace) -> None:
     measured = read_metrics(given.metrics, draws=True)
     metrics = measured.drop_columns("draws").to_pandas()
     table = tabulate(given, notes_by_dataset(metrics), resamples=pc.max(pc.list_value_length(measured["draws"])).as_py())
-    write(table, caption_of(CAPTION, metrics[metrics["study"] == STUDY], "few templates"), NUMBERS, given.output)
-    log.info("%s: %d rows", given.output, len(table))
+    publish_table(given, table, caption_of(CAPTION, metrics[metrics["study"] == STUDY], "few templates"), HEAD)
 
 
 if __name__ == "__main__":

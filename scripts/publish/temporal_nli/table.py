@@ -16,12 +16,12 @@ import argparse
 
 import pandas as pd
 
-from scripts.common.program import execute, log
+from scripts.common.program import execute
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import paper_of, published_claims, settings_of
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load, method_title
-from scripts.publish.table import ABOVE_BLIND, above_cells, interval, percent, write
+from scripts.publish.table import ABOVE_BLIND, above_cells, interval, percent, publish_table
 from scripts.publish.temporal_nli.metrics import SETS, STUDY, data_title, nli_metrics
 
 WORDS = ["Source", "Challenge set", "Model", "Method", "Scoring"]
@@ -80,9 +80,7 @@ def main(given: argparse.Namespace) -> None:
     metrics = nli_metrics(given.metrics, models)
     table = tabulate(metrics, published_claims(given.sources.with_name("published.csv")), load(given.sources), models)
     caption = caption_of(CAPTION, metrics, "sets cut down to few templates, for trying the workflow")
-    write(table, caption, [name for name in table if name not in WORDS], given.output)
-    log.info("%s: %d rows, %d of them with published numbers", given.output, len(table),
-             (table["Accuracy, published (%)"] != "").sum())
+    publish_table(given, table, caption, WORDS)
 
 
 if __name__ == "__main__":

@@ -11,12 +11,13 @@ import argparse
 
 import pandas as pd
 
-from scripts.common.program import execute, log
+from scripts.common.program import execute
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import note_of
-from scripts.publish.table import percent, signed, write
+from scripts.publish.table import percent, publish_table, signed
 from scripts.publish.transfer.metrics import transfers
 
+WORDS = ["Probe", "Corpus", "Dataset", "Split", "System", "Begins", "Metric"]
 CAPTION = ("Transfer: a model that begins with weights trained on something else, against the same model without, on the same items with the "
            "same seeds. Means over the seeds; the difference with its 95 % interval over paired groups and seeds.")
 
@@ -34,9 +35,7 @@ def main(given: argparse.Namespace) -> None:
         "Begins": row["begun"], "Metric": row["metric"].replace("_", " "), "With (%)": percent(row["with_value"]),
         "Without (%)": percent(row["without_value"]), "Difference (points)": told(row),
         "Seeds": str(row["seeds"]), "n": f"{row['n']:,}"} for _, row in found.iterrows()])
-    numbers = ["With (%)", "Without (%)", "Difference (points)", "Seeds", "n"]
-    write(table, CAPTION, numbers, given.output)
-    log.info("%s: %d transfers", given.output, len(table))
+    publish_table(given, table, CAPTION, WORDS)
 
 
 if __name__ == "__main__":
