@@ -1,8 +1,8 @@
 """The one way to draw a figure: lines of panels, each with its points, and legends under them.
 
 A program says which panels there are (Panel) and draws their marks with the functions below.
-figure_of() places everything with matplotlib's constrained layout, so no program counts inches: the
-axes of a line get the height that their panels name, and the figure grows by what stands around them.
+figure_of() places everything with matplotlib's constrained layout, so no program counts inches. The
+axes of a line get the height that their panels name. The figure grows by what stands around them.
 Numbers are shares from 0 to 1 in tables, and per cent in figures. Not a program.
 """
 
@@ -35,11 +35,12 @@ LETTER, BOLD = 0.0078, 0.0087  # inches of a letter, for each point of its size
 
 # ---- points
 
-def with_best_control(points: pd.DataFrame, place: Sequence[str], system: Sequence[str] = ("system",),
+def with_best_control(points: pd.DataFrame, place: Sequence[str],
+                      system: Sequence[str] = ("system",),
                       judged: pd.Series | None = None) -> pd.DataFrame:
     """The points without controls, but for the best at each place, by the mean of its values there.
 
-    place, system: the columns of a place and of a system's name; judged: of which points the mean is.
+    place, system: the columns of a place and of a system's name. judged: the points that the mean is of.
     """
     is_control, keys = points["method"] == "control", [*place, *system]
     counted = points[is_control if judged is None else is_control & judged]
@@ -47,6 +48,12 @@ def with_best_control(points: pd.DataFrame, place: Sequence[str], system: Sequen
     best = reached.loc[reached.groupby(list(place), dropna=False)["value"].idxmax(), keys]
     found = points[keys].merge(best, how="left", indicator=True)["_merge"] == "both"
     return points[~is_control | found.to_numpy()]
+
+
+def same_place(others: pd.DataFrame, points: pd.DataFrame,
+               place: Sequence[str] = ("source", "split")) -> pd.DataFrame:
+    """The others of the place of these points, which is one by these columns."""
+    return others[(others[list(place)] == points[list(place)].iloc[0]).all(axis=1)]
 
 
 # ---- looks
@@ -82,7 +89,7 @@ def looks(points: pd.DataFrame, name: str = "series", kind: str = "", opened: st
     """The look of each system, in the order of the table: models in colours, controls grey.
 
     points has the columns model and method and those that are named here. name: of a system. kind: of
-    what shares a colour and a marker, by default the name. opened: whether marks are open and lines dashed.
+    what shares a colour and a marker, by default the name. opened: of which marks are open.
     """
     systems = points.drop_duplicates(name)
     is_control = systems["method"] == "control"
@@ -144,26 +151,29 @@ def draw_line(axes: Axes, value: float = 50, *, upright: bool = False, look: Loo
     draw(value, color=look.colour, linestyle=look.line, linewidth=look.width, zorder=1)
 
 
-def count_under(axes: Axes, counts: Mapping[float, Sequence[str]], names: Sequence[str] = ()) -> None:
-    """Lines of small text under the ticks of the x axis, and the names of these lines at the left."""
+def count_under(axes: Axes, counts: Mapping[float, Sequence[str]],
+                names: Sequence[str] = ()) -> None:
+    """Lines of small text under the ticks of the x axis; the names of these lines at the left."""
     same = {"textcoords": "offset points", "color": style.GREY, "va": "top", "fontsize": 6.5,
             "annotation_clip": False}
     for place, lines in counts.items():
         axes.annotate("\n".join(lines), (place, 0), (0, -15), xycoords=("data", "axes fraction"),
                       ha="center", **same)
     if names:
-        axes.annotate("\n".join(names), (0, 0), (-6, -15), xycoords="axes fraction", ha="right", **same)
+        axes.annotate("\n".join(names), (0, 0), (-6, -15), xycoords="axes fraction", ha="right",
+                      **same)
     axes.xaxis.labelpad = 3 + 9 * max(map(len, counts.values()), default=0)
 
 
 def write_beside(axes: Axes, texts: Mapping[float, str], head: str = "", right: float = 8,
                  **more: object) -> None:
-    """Small text at the right of rows, by their y, and a head over it; right: points from the axes."""
+    """Small text beside rows, by their y, and a head over it; right: points from the axes."""
     same = {"textcoords": "offset points", "color": style.GREY, "fontsize": 6.5,
             "annotation_clip": False} | more
     axes.annotate(head, (1, 1), (right, 3), xycoords="axes fraction", va="bottom", **same)
     for y, text in texts.items():
-        axes.annotate(text, (1, y), (right, 0), xycoords=("axes fraction", "data"), va="center", **same)
+        axes.annotate(text, (1, y), (right, 0), xycoords=("axes fraction", "data"), va="center",
+                      **same)
 
 
 # ---- rows
@@ -281,7 +291,8 @@ def figure_of(lines: Sequence[Sequence[Panel | None]], legend: Sequence[tuple[st
     """
     heights = [max(panel.height for panel in line if panel) for line in lines]
     foot = style.legends_height(legend) + 0.12 + 0.15 * bool(note)
-    figure = plt.figure(figsize=(style.WIDTH, sum(heights) + len(lines) + foot), layout="constrained")
+    height = sum(heights) + len(lines) + foot  # until what stands around the axes is measured
+    figure = plt.figure(figsize=(style.WIDTH, height), layout="constrained")
     grid = figure.add_gridspec(len(lines), max(map(len, lines)), height_ratios=heights)
     shared: dict[tuple, Axes] = {}
     placed = []
@@ -296,7 +307,8 @@ def figure_of(lines: Sequence[Sequence[Panel | None]], legend: Sequence[tuple[st
             if share_y and column:
                 axes.tick_params(labelleft=False)
                 axes.set_ylabel("")
-            if share_x == "figure" and any(other[column:column + 1] for other in lines[number + 1:]):
+            below = [other[column:column + 1] for other in lines[number + 1:]]
+            if share_x == "figure" and any(below):
                 axes.set_xlabel("")
             placed.append((axes, panel, number))
     arrange(placed, heights, foot, widest, size)
@@ -305,8 +317,7 @@ def figure_of(lines: Sequence[Sequence[Panel | None]], legend: Sequence[tuple[st
         style.mark(axes, face_of(panel.points), np.clip(min(8.5 * wide, 14 * tall), 7, 17))
         if panel.finish:
             panel.finish(axes, panel.points)
-    height = figure.get_figheight()
-    figure.text(0.5, (foot - 0.14) / height, note, ha="center", fontsize=7.5)
+    figure.text(0.5, (foot - 0.14) / figure.get_figheight(), note, ha="center", fontsize=7.5)
     style.legends(figure, legend, 0.06)
     return figure
 
@@ -327,7 +338,7 @@ def arrange(placed: list[tuple[Axes, Panel, int]], heights: list[float], foot: f
         engine.execute(figure)
         box = axes.get_position()
         if step == "titles":
-            headings = write_titles(placed, min(widest, box.width * style.WIDTH) + 0.06, size)
+            headings = write_titles(placed, min(widest, box.width * style.WIDTH), size)
             free = across * max(0, box.width - widest / style.WIDTH)
         elif step == "height":
             figure.set_figheight(height + sum(heights) * (1 - box.height * height / heights[line]))
@@ -336,7 +347,8 @@ def arrange(placed: list[tuple[Axes, Panel, int]], heights: list[float], foot: f
         text.set_text(heading)
 
 
-def write_titles(placed: list[tuple[Axes, Panel, int]], width: float, size: float) -> list[tuple[Text, str]]:
+def write_titles(placed: list[tuple[Axes, Panel, int]], width: float,
+                 size: float) -> list[tuple[Text, str]]:
     """What stands over the panels, in lines of this width; a heading stands over the deepest title.
 
     Returns the headings, of which only first letters are written: a whole one would widen its panel.
@@ -351,9 +363,10 @@ def write_titles(placed: list[tuple[Axes, Panel, int]], width: float, size: floa
     deep = pd.Series([len(title) + len(detail) for title, detail in texts])
     deepest = deep.groupby([number for *_, number in placed]).transform("max")
     for (axes, panel, _), (title, detail), under in zip(placed, texts, deepest):
-        bold = {"fontweight": "bold", "fontsize": size}
-        parts = [("right", detail, 0, {"color": style.GREY, "fontsize": size}), ("center", title, len(detail), bold),
-                 ("left", [line[:1] for line in panel.heading.split("\n")], under + 0.4, bold | {"fontsize": 8})]
+        bold, heading = {"fontweight": "bold"}, [line[:1] for line in panel.heading.split("\n")]
+        parts = [("right", detail, 0, {"color": style.GREY, "fontsize": size}),
+                 ("center", title, len(detail), bold | {"fontsize": size}),
+                 ("left", heading, under + 0.4, bold | {"fontsize": 8})]
         written = [axes.set_title("\n".join(lines), loc=loc, x=0, y=1, ha="left", **look)
                    for loc, lines, _, look in parts]
         for text, (*_, below, _) in zip(written, parts):  # not before: set_title() moves the others
@@ -375,7 +388,7 @@ def forest_of(tables: Sequence[tuple[str, str, pd.DataFrame]], xlabel: str, line
               line_label: str, controls: str = style.CONTROLS) -> Figure:
     """A figure of rows, a panel for each of these (title, detail, points), all on one axis.
 
-    points: row, series, is_control (drawn grey), value, ci_low, ci_high; line: at which share it stands.
+    points: row, series, is_control (drawn grey), value, ci_low, ci_high. line: a share.
     """
     every = pd.concat([points for *_, points in tables])
     known = palette(every.loc[~every["is_control"], "series"].unique(), "")
@@ -394,7 +407,7 @@ def forest_of(tables: Sequence[tuple[str, str, pd.DataFrame]], xlabel: str, line
 
 def publish(given: argparse.Namespace, points: pd.DataFrame, draw: Callable[[], Figure],
             nothing: str = "") -> None:
-    """Write a figure in every form, and its points; nothing: what it says if there are no points."""
+    """Write a figure in every form, and its points; nothing: what it says without points."""
     style.save(lambda: style.nothing(nothing) if nothing and points.empty else draw(), given)
     write_points(points, given.output)
     log.info("%s: %d points", given.output, len(points))

@@ -79,7 +79,8 @@ def filled(table: pd.DataFrame, words: Collection[str]) -> pd.DataFrame:
     return table.loc[:, [name for name in table if name in words or (table[name] != "").any()]]
 
 
-def publish_table(given: argparse.Namespace, table: pd.DataFrame, caption: str, words: Collection[str]) -> None:
+def publish_table(given: argparse.Namespace, table: pd.DataFrame, caption: str,
+                  words: Collection[str]) -> None:
     """Write a table in its three forms; words: the columns that hold no numbers."""
     write(table, caption, [name for name in table if name not in words], given.output)
     log.info("%s: %d rows", given.output, len(table))

@@ -30,7 +30,8 @@ def main(given: argparse.Namespace) -> None:
     for (source, dataset, split), of_panel in points.groupby(["source", "dataset", "split"], sort=False):
         detail = f"{split_title(split)}{details_of(dataset, ['limit'])}; n = {', '.join(f'{n:,}' for n in of_panel.drop_duplicates('slice')['n'])}"
         panels.append((source_title(source, sources), detail, of_panel))
-    publish(given, points[COLUMNS], lambda: forest_of(panels, "accuracy (%)", CHANCE, "chance, 25 %"))
+    publish(given, points[COLUMNS],
+            lambda: forest_of(panels, "accuracy (%)", CHANCE, "chance, 25 %"))
 
 
 if __name__ == "__main__":

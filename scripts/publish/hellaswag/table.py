@@ -31,7 +31,8 @@ def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame
         told = of_system[of_system["seed"].isna() & of_system["wording"].isna()]
         by = {row["slice"]: row for _, row in told[told["metric"] == "accuracy"].iterrows()}
         above = told[told["metric"] == "accuracy_above_control"]
-        cells = {"Corpus": source_title(source, sources) + note_of(by["all"]), "Dataset": dataset.replace("_", " "), "Split": split,
+        cells = {"Corpus": source_title(source, sources) + note_of(by["all"]),
+                 "Dataset": dataset.replace("_", " "), "Split": split,
                  "System": system, **replicate_counts(of_system), "Items": f"{by['all']['n']:,}"}
         for name, title in SLICES.items():
             if name in by:

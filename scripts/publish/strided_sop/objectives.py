@@ -25,7 +25,9 @@ from scripts.evaluate.strided_sop import SCHEMA
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, model_title, source_title, split_title
-from scripts.publish.panels import BEST_CONTROL, CHANCE, Look, Panel, dodges, draw_line, draw_marks, figure_of, in_lines, palette, publish
+from scripts.publish.panels import (
+    BEST_CONTROL, CHANCE, Look, Panel, dodges, draw_line, draw_marks, figure_of, in_lines, palette,
+    publish, same_place)
 from scripts.publish.strided_sop.metrics import variant_title
 
 COLUMNS = ["source", "split", "model", "method", "variant", "stride", "weight", "experiment", "value", "sd", "seeds", "ci_low", "ci_high", "n", "groups",
@@ -49,13 +51,15 @@ def best_controls(metrics: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     return rows.drop_duplicates(keys).assign(weight=float("nan"), variant="")
 
 
-def draw_panel(axes: Axes, points: pd.DataFrame, controls: pd.DataFrame, known: dict[float, Look], strides: list[int]) -> None:
+def draw_panel(axes: Axes, points: pd.DataFrame, controls: pd.DataFrame, known: dict[float, Look],
+               strides: list[int]) -> None:
     """The lines of one system by weight, and the best controls on the same split."""
     draw_line(axes)
     shifts = dodges([*known, "control"])
     for weight, look in known.items():
-        draw_marks(axes, points[points["weight"] == weight].sort_values("stride"), look, "stride", shift=shifts[weight])
-    beside = controls[(controls[["source", "split"]] == points[["source", "split"]].iloc[0]).all(axis=1)]
+        draw_marks(axes, points[points["weight"] == weight].sort_values("stride"), look, "stride",
+                   shift=shifts[weight])
+    beside = same_place(controls, points)
     draw_marks(axes, beside, BEST_CONTROL, "stride", shift=shifts["control"], zorder=2)
     axes.set_xticks(strides)
     axes.set_xlim(strides[0] - 0.5, strides[-1] + 0.5)
@@ -66,11 +70,15 @@ def draw_panel(axes: Axes, points: pd.DataFrame, controls: pd.DataFrame, known: 
 def draw(points: pd.DataFrame, controls: pd.DataFrame, sources: dict) -> Figure:
     """The figure of tables made by weighed() and best_controls()."""
     known, strides = palette(sorted(points["weight"].unique())), sorted(set(points["stride"]))
-    panels = [Panel(of_panel, partial(draw_panel, controls=controls, known=known, strides=strides), source_title(source, sources),
+    draw_one = partial(draw_panel, controls=controls, known=known, strides=strides)
+    place = ["source", "split", "variant"]
+    panels = [Panel(of_panel, draw_one, source_title(source, sources),
                     f"{split_title(split)}, {variant}")
-              for (source, split, variant), of_panel in points.groupby(["source", "split", "variant"], sort=False)]
-    handles = [look.handle(f"masked words, weight {weight:g}" if weight else "sentence order alone") for weight, look in known.items()]
-    handles += [BEST_CONTROL.handle(style.BEST_CONTROL)] * bool(len(controls)) + [CHANCE.handle("chance, 50 %")]
+              for (source, split, variant), of_panel in points.groupby(place, sort=False)]
+    handles = [look.handle(f"masked words, weight {weight:g}" if weight else "sentence order alone")
+               for weight, look in known.items()]
+    handles += [BEST_CONTROL.handle(style.BEST_CONTROL)] * bool(len(controls))
+    handles.append(CHANCE.handle("chance, 50 %"))
     return figure_of(in_lines(panels, min(3, len(panels))), [("", handles)], share_y="figure")
 
 

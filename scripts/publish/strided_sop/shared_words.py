@@ -91,7 +91,8 @@ def tabulate(folders: list[Path], build: Path, sources: dict, models: dict, note
 def main(given: argparse.Namespace) -> None:
     metrics = read_metrics(given.metrics).to_pandas()
     table = tabulate([given.train / name for name in given.runs], given.build, load(given.sources), load(given.models), notes_by_dataset(metrics))
-    caption = caption_of(CAPTION, metrics[metrics["study"] == "strided_sop"], "made-up sentences, not a corpus")
+    caption = caption_of(CAPTION, metrics[metrics["study"] == "strided_sop"],
+                         "made-up sentences, not a corpus")
     publish_table(given, table, caption, WORDS)
 
 

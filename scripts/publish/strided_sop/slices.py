@@ -27,7 +27,9 @@ from scripts.evaluate.strided_slices import PARTS
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, source_title, split_title
-from scripts.publish.panels import Look, Panel, Rows, draw_line, figure_of, legend_of, looks, publish, with_best_control, write_beside
+from scripts.publish.panels import (
+    Look, Panel, Rows, draw_line, figure_of, legend_of, looks, publish, with_best_control,
+    write_beside)
 from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
 
 COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "limit", "slice", "seed", "metric", "value",
@@ -54,7 +56,8 @@ def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
                            + points["context"].map(lambda context: f", windows of {context}" if pd.notna(context) else ""))
     points["system"] = [series.replace(pairs, "") if pairs else series for series, pairs in zip(points["series"], points["pairs"])]
     names = points["slice"].str.partition("=")
-    shown = names[2].map(lambda part: textwrap.shorten(NAMES.get(part, part), 26, placeholder="…")).where(names[0] != "all", "all pairs")
+    shown = names[2].replace(NAMES).map(partial(textwrap.shorten, width=26, placeholder="…"))
+    shown = shown.where(names[0] != "all", "all pairs")
     panels, parts = list(HEADS), [part for of_panel in PARTS.values() for part in of_panel]
     places = {part: number for number, part in enumerate(parts)}
     points = points.assign(panel=names[0], part=names[2], panel_place=names[0].map({name: at for at, name in enumerate(panels)}),
@@ -70,12 +73,14 @@ def limits_of(points: pd.DataFrame) -> tuple[float, float]:
             min(100, max(points["value"].max() * 100, high.quantile(0.9), 54) + 3))
 
 
-def draw_column(axes: Axes, points: pd.DataFrame, rows: Rows, known: dict[str, Look], limits: tuple[float, float]) -> None:
+def draw_column(axes: Axes, points: pd.DataFrame, rows: Rows, known: dict[str, Look],
+                limits: tuple[float, float]) -> None:
     """One stride: the marks of every system, and n."""
     draw_line(axes, upright=True)
     rows.draw(axes, points, known)
     counts = points.groupby("slice")["n"].max()
-    write_beside(axes, {rows.places[name]: f"{count:,}" for name, count in counts.items()}, "n", fontsize=6)
+    write_beside(axes, {rows.places[name]: f"{count:,}" for name, count in counts.items()}, "n",
+                 fontsize=6)
     axes.set_xlim(*limits)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
     axes.set_xlabel("accuracy (%)", fontsize=7, labelpad=2)
@@ -96,10 +101,12 @@ def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFra
     blocks = []
     has_all = points["source"].isin(points.loc[points["pairs"] == "", "source"])
     for (source, pairs), of_source in points[~has_all | (points["pairs"] == "")].groupby(["source", "pairs"]):
-        measured = [name for name in sources.get(source, {}).get("evaluate", []) if name in set(of_source["split"])]
+        measured = [name for name in sources.get(source, {}).get("evaluate", [])
+                    if name in set(of_source["split"])]
         split = measured[0] if measured else of_source["split"].iloc[0]
         of_split = of_source[(of_source["split"] == split) & (of_source["n"] >= LEAST)]
-        shown = without_nearly_all(with_best_control(of_split, ["source"], judged=of_split["slice"] == "all"))
+        is_whole = of_split["slice"] == "all"
+        shown = without_nearly_all(with_best_control(of_split, ["source"], judged=is_whole))
         strides = sorted(set(shown["stride"]))
         for start in range(0, len(strides), ACROSS):
             part = shown[shown["stride"].isin(strides[start : start + ACROSS])]
@@ -109,9 +116,11 @@ def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFra
 
 def line_of(title: str, points: pd.DataFrame, known: dict[str, Look]) -> list[Panel | None]:
     """The panels of a block, one for each stride."""
-    known = {name: look._replace(size=3.2) for name, look in known.items() if name in set(points["system"])}
+    here = set(points["system"])
+    known = {name: look._replace(size=3.2) for name, look in known.items() if name in here}
     rows, limits = Rows(points, "source", series="system"), limits_of(points)
-    panels = [Panel(of_stride, partial(draw_column, rows=rows, known=known, limits=limits), detail=f"stride {stride}", height=rows.height)
+    panels = [Panel(of_stride, partial(draw_column, rows=rows, known=known, limits=limits),
+                    detail=f"stride {stride}", height=rows.height)
               for stride, of_stride in points.groupby("stride")]
     return [panels[0]._replace(heading=title), *panels[1:], *[None] * (LEAST_ACROSS - len(panels))]
 
@@ -122,8 +131,8 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     if not blocks:
         return style.nothing(f"No slice has {LEAST} pairs.")
     shown = pd.concat([part for _, part in blocks])
-    shown = shown.assign(is_control=shown["method"] == "control").sort_values(["is_control", "system"])
-    known = looks(shown, "system", line="")
+    shown = shown.assign(is_control=shown["method"] == "control")
+    known = looks(shown.sort_values(["is_control", "system"]), "system", line="")
     lines = [line_of(title, part, known) for title, part in blocks]
     return figure_of(lines, legend_of(known, controls=style.BEST_CONTROL), share_y="line")
 

@@ -24,7 +24,10 @@ from scripts.evaluate.strided_sop import SCHEMA
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, model_title, source_title, split_title, study_metrics
-from scripts.publish.panels import BEST_CONTROL, CHANCE, Look, Panel, dodges, draw_line, draw_marks, figure_of, looks, publish, with_best_control
+from scripts.publish.panels import (
+    BEST_CONTROL, CHANCE, Look, Panel, dodges, draw_line, draw_marks, figure_of, legend_of,
+    looks, publish,
+    with_best_control)
 from scripts.publish.strided_sop.metrics import variant_title
 
 METRICS = ["exact_order", "concordance", "pair_accuracy"]
@@ -37,11 +40,13 @@ def ordered(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
     rows = metrics[metrics["span"].notna() & metrics["seed"].isna() & metrics["metric"].isin(METRICS)]
     rows = rows.assign(system=[model_title(row["model"], models) + variant_title(row) for row in rows.to_dict("records")], is_control=rows["method"] == "control")
     rows = rows.drop_duplicates([*PLACE, "system", "span", "order_by", "metric", "slice"])
-    kept = with_best_control(rows, [*PLACE, "span"], ["order_by", "system"], rows["metric"] == "exact_order")
+    kept = with_best_control(rows, [*PLACE, "span"], ["order_by", "system"],
+                             rows["metric"] == "exact_order")
     return kept.sort_values([*PLACE, "is_control", "system", "span", "metric", "slice"], kind="stable", ignore_index=True)
 
 
-def draw_lines(axes: Axes, points: pd.DataFrame, along: str, known: dict[str, Look], xlabel: str, ylabel: str) -> None:
+def draw_lines(axes: Axes, points: pd.DataFrame, along: str, known: dict[str, Look], xlabel: str,
+               ylabel: str) -> None:
     """A line for each system, along this column."""
     controls, shifts = points[points["is_control"]], dodges(known)
     draw_marks(axes, controls, BEST_CONTROL, along, intervals=False, zorder=2)
@@ -55,8 +60,10 @@ def draw_lines(axes: Axes, points: pd.DataFrame, along: str, known: dict[str, Lo
 def draw_whole(axes: Axes, points: pd.DataFrame, known: dict[str, Look]) -> None:
     """The share of whole orders that are right."""
     sizes = sorted(points["span"].unique())
-    axes.plot(sizes, [100 / math.factorial(int(size)) for size in sizes], color=style.GREY, linestyle=CHANCE.line, linewidth=1, zorder=1)
-    draw_lines(axes, points[points["metric"] == "exact_order"], "span", known, "units (k)", "whole order right (%)")
+    axes.plot(sizes, [100 / math.factorial(int(size)) for size in sizes], color=style.GREY,
+              linestyle=CHANCE.line, linewidth=1, zorder=1)
+    draw_lines(axes, points[points["metric"] == "exact_order"], "span", known, "units (k)",
+               "whole order right (%)")
 
 
 def draw_tau(axes: Axes, points: pd.DataFrame, known: dict[str, Look]) -> None:
@@ -71,10 +78,13 @@ def draw_tau(axes: Axes, points: pd.DataFrame, known: dict[str, Look]) -> None:
 def draw_pairs(axes: Axes, points: pd.DataFrame, known: dict[str, Look]) -> None:
     """The pairs of the largest spans that every model has, by how far apart they stand."""
     draw_line(axes)
-    largest = points[~points["is_control"]].groupby("system")["span"].max().min() if known else points["span"].max()
-    points = points[(points["span"] == largest) & (points["metric"] == "concordance") & (points["slice"] != "all")]
+    models = points[~points["is_control"]].groupby("system")["span"]
+    largest = models.max().min() if known else points["span"].max()
+    points = points[(points["span"] == largest) & (points["slice"] != "all")]
+    points = points[points["metric"] == "concordance"]
     points = points.assign(apart=points["slice"].str.removeprefix("distance=").astype(int))
-    draw_lines(axes, points, "apart", known, "places apart", f"pairs in order (%), k = {int(largest)}")
+    draw_lines(axes, points, "apart", known, "places apart",
+               f"pairs in order (%), k = {int(largest)}")
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
@@ -82,12 +92,13 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     known, lines = looks(points[~points["is_control"]], "system"), []
     for (source, split, stride), of_place in points.groupby(PLACE, sort=False):
         whole = of_place[of_place["slice"] == "all"]
-        panels = [Panel(rows, partial(program, known=known))
-                  for program, rows in ((draw_whole, whole), (draw_tau, whole), (draw_pairs, of_place))]
+        shown = ((draw_whole, whole), (draw_tau, whole), (draw_pairs, of_place))
+        panels = [Panel(rows, partial(draw_one, known=known)) for draw_one, rows in shown]
         detail = f"{split_title(split)}, {stride:.0f} skipped between neighbours"
-        lines.append([panels[0]._replace(heading=f"{source_title(source, sources)}, {detail}"), *panels[1:]])
-    handles = [look.handle(system) for system, look in known.items()]
-    return figure_of(lines, [("", [*handles, BEST_CONTROL.handle(style.BEST_CONTROL), CHANCE.handle("chance")])])
+        lines.append([panels[0]._replace(heading=f"{source_title(source, sources)}, {detail}"),
+                      *panels[1:]])
+    others = BEST_CONTROL.handle(style.BEST_CONTROL), CHANCE.handle("chance")
+    return figure_of(lines, legend_of(known, *others))
 
 
 def main(given: argparse.Namespace) -> None:

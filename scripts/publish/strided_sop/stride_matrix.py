@@ -15,7 +15,6 @@ import argparse
 import textwrap
 from functools import partial
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -26,7 +25,8 @@ from scripts.common.strides import UP_TO
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, source_title, split_title
-from scripts.publish.panels import Panel, draw_matrix, figure_of, in_lines, publish, with_best_control
+from scripts.publish.panels import (
+    Panel, draw_matrix, figure_of, in_lines, publish, with_best_control)
 from scripts.publish.strided_sop.metrics import VARIANT, learnt_title, strided_metrics, strides_told
 
 COLUMNS = ["source", "split", "system", "learnt_corpus", "learnt_stride", "stride", "series", "model", "experiment", *VARIANT, "limit", "value", "sd",
@@ -61,17 +61,21 @@ def row_title(row: pd.Series, sources: dict) -> str:
     return strides_told(row["learnt_stride"]) + (f",\n{corpus}" if row["is_elsewhere"] else "")
 
 
-def draw_panel(axes: Axes, cells: pd.DataFrame, rows: pd.DataFrame, strides: list[int], sources: dict) -> None:
+def draw_panel(axes: Axes, cells: pd.DataFrame, rows: pd.DataFrame, strides: list[int],
+               sources: dict) -> None:
     """One matrix; rows: what those of all matrices of its place learnt from."""
-    values = cells.drop_duplicates([*LEARNT, "stride"]).pivot(index=LEARNT, columns="stride", values="value")
+    cells = cells.drop_duplicates([*LEARNT, "stride"])
+    values = cells.pivot(index=LEARNT, columns="stride", values="value")
     values = values.reindex(index=pd.MultiIndex.from_frame(rows[LEARNT]), columns=strides)
     values.index = [row_title(row, sources) for _, row in rows.iterrows()]
     draw_matrix(axes, (2 * values - 1).clip(0, 1), (values * 100).map("{:.0f}".format))
     axes.tick_params(axis="y", labelsize=6)
     for place, row in enumerate(rows.to_dict("records")):
         for column, stride in enumerate(strides):
-            if not row["is_elsewhere"] and row["learnt_stride"] == str(stride) and not np.isnan(values.iloc[place, column]):
-                axes.add_patch(Rectangle((column + 0.04, place + 0.04), 0.92, 0.92, fill=False, edgecolor=style.INK, zorder=3))
+            same = not row["is_elsewhere"] and row["learnt_stride"] == str(stride)
+            if same and pd.notna(values.iloc[place, column]):
+                axes.add_patch(Rectangle((column + 0.04, place + 0.04), 0.92, 0.92, fill=False,
+                                         edgecolor=style.INK, zorder=3))
     axes.set_xlabel("stride measured", fontsize=7, labelpad=1)
     axes.set_ylabel("learnt from", fontsize=7)
 
@@ -84,10 +88,12 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     for (source, split), of_place in points.groupby(PLACE[:2], sort=False):
         rows = of_place[[*LEARNT, "is_elsewhere"]].drop_duplicates(ignore_index=True)
         draw_one = partial(draw_panel, rows=rows, strides=strides, sources=sources)
-        panels = [Panel(cells, draw_one, detail=system + " (control)" * bool(cells["is_control"].any()), height=ROW * len(rows))
+        panels = [Panel(cells, draw_one, height=ROW * len(rows),
+                        detail=system + " (control)" * bool(cells["is_control"].any()))
                   for system, cells in of_place.groupby("system", sort=False)]
         heading = f"{source_title(source, sources)}, {split_title(split)}"
-        lines += [[line[0]._replace(heading=heading), *line[1:]] for line in in_lines(panels, across)]
+        lines += [[line[0]._replace(heading=heading), *line[1:]]
+                  for line in in_lines(panels, across)]
     return figure_of(lines, share_y="line", widest=WIDE * len(strides), size=6.5)
 
 

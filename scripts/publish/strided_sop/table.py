@@ -66,7 +66,8 @@ def main(given: argparse.Namespace) -> None:
     models = load(given.models)
     metrics = strided_metrics(given.metrics, models, crossed=True)
     table = tabulate(metrics, training_pairs([given.train / name for name in given.runs]), load(given.sources), models)
-    publish_table(given, table, caption_of(CAPTION, metrics, "made-up sentences, not a corpus"), WORDS)
+    publish_table(given, table, caption_of(CAPTION, metrics, "made-up sentences, not a corpus"),
+                  WORDS)
 
 
 if __name__ == "__main__":

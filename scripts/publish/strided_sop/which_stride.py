@@ -62,11 +62,13 @@ def draw_panel(axes: Axes, cells: pd.DataFrame) -> None:
 def panel_of(cells: pd.DataFrame, heading: str) -> Panel:
     """The panel of a system, with its numbers over it."""
     first, strides = cells.iloc[0], cells["true"].nunique()
-    error, order = f"error {first['stride_error'] * cells['true'].max():.2f}", first["order_accuracy"]
+    error = f"error {first['stride_error'] * cells['true'].max():.2f}"
+    order = first["order_accuracy"]
     numbers = [f"{first['stride_accuracy'] * 100:.1f} % (chance {100 / strides:.0f} %)",
                error + (f", order {order * 100:.1f} %" if pd.notna(order) else "")]
     system = first["system"] + " (control)" * bool(first["is_control"])
-    return Panel(cells, draw_panel, detail="\n".join([system, *numbers]), heading=heading, height=CELL * strides)
+    return Panel(cells, draw_panel, detail="\n".join([system, *numbers]), heading=heading,
+                 height=CELL * strides)
 
 
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
@@ -74,9 +76,10 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     groups = []
     for (source, split, predict), of_place in cells.groupby(PLACE, sort=False):
         title = textwrap.shorten(source_title(source, sources), LETTERS, placeholder="…")
-        headings = [f"{title}\n{split_title(split)}, {TASKS[predict]}", *[""] * of_place["system"].nunique()]
-        groups.append([panel_of(matrix, heading)
-                       for heading, (_, matrix) in zip(headings, of_place.groupby("system", sort=False))])
+        headings = [f"{title}\n{split_title(split)}, {TASKS[predict]}",
+                    *[""] * of_place["system"].nunique()]
+        matrices = [matrix for _, matrix in of_place.groupby("system", sort=False)]
+        groups.append([panel_of(matrix, heading) for matrix, heading in zip(matrices, headings)])
     return figure_of(style.lines_of(groups, ACROSS), widest=WIDTH, size=6.2)
 
 

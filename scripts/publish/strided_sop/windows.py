@@ -23,7 +23,8 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, source_title, split_title
 from scripts.publish.panels import (
-    BEST_CONTROL, CHANCE, Look, Panel, draw_line, draw_marks, figure_of, in_lines, palette, publish, with_best_control)
+    BEST_CONTROL, CHANCE, Look, Panel, draw_line, draw_marks, figure_of, in_lines, palette, publish,
+    same_place, with_best_control)
 from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
 
 ONE = "one caption"
@@ -51,17 +52,20 @@ def windowed(metrics: pd.DataFrame) -> pd.DataFrame:
     return kept.assign(place=kept["window"].map(length_of)).sort_values(["source", "split", "system", "place", "stride"], kind="stable", ignore_index=True)
 
 
-def draw_panel(axes: Axes, points: pd.DataFrame, controls: pd.DataFrame, known: dict[str, Look], ticks: tuple) -> None:
+def draw_panel(axes: Axes, points: pd.DataFrame, controls: pd.DataFrame, known: dict[str, Look],
+               ticks: tuple) -> None:
     """The lines of one system, and those of the best controls on the same split."""
     draw_line(axes)
-    here = controls[(controls[["source", "split"]] == points[["source", "split"]].iloc[0]).all(axis=1)]
+    here = same_place(controls, points)
     for window, look in known.items():
         grey = look._replace(colour=style.CONTROL, size=3, width=0.8)
-        draw_marks(axes, here[here["window"] == window], grey, "seconds_apart", intervals=False, zorder=2)
+        draw_marks(axes, here[here["window"] == window], grey, "seconds_apart", intervals=False,
+                   zorder=2)
         line = points[(points["window"] == window) & (points["method"] != "control")]
         draw_marks(axes, line, look, "seconds_apart")
         for seconds, value, stride in zip(line["seconds_apart"], line["value"], line["stride"]):
-            axes.annotate(str(stride), (seconds, value * 100), (4, 4), textcoords="offset points", fontsize=6, color=look.colour)
+            axes.annotate(str(stride), (seconds, value * 100), (4, 4), textcoords="offset points",
+                          fontsize=6, color=look.colour)
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=ticks))
     axes.xaxis.set_major_formatter(lambda seconds, _: f"{seconds:g}")
@@ -73,20 +77,26 @@ def draw_panel(axes: Axes, points: pd.DataFrame, controls: pd.DataFrame, known: 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by windowed()."""
     known = palette(sorted(set(points["window"]), key=length_of))
-    is_control, reach = points["method"] == "control", points["seconds_apart"].max() / points["seconds_apart"].min()
+    is_control, seconds = points["method"] == "control", points["seconds_apart"]
+    reach = seconds.max() / seconds.min()
     ticks = next(subs for most, subs in TICKS if reach <= most)
     shown = points[~is_control] if not is_control.all() else points.assign(system="controls")
-    panels = [Panel(of_panel, partial(draw_panel, controls=points[is_control], known=known, ticks=ticks), source_title(source, sources),
+    draw_one = partial(draw_panel, controls=points[is_control], known=known, ticks=ticks)
+    panels = [Panel(of_panel, draw_one, source_title(source, sources),
                     f"{split_title(split)}, {system}")
-              for (source, split, system), of_panel in shown.groupby(["source", "split", "system"], sort=False)]
-    handles = [look.handle(window if window == ONE else f"windows of {window}") for window, look in known.items()]
-    handles += [BEST_CONTROL._replace(line="-", marker="", width=0.8).handle(style.BEST_CONTROL), CHANCE.handle("chance, 50 %")]
+              for (source, split, system), of_panel in shown.groupby(["source", "split", "system"],
+                                                                     sort=False)]
+    handles = [look.handle(window if window == ONE else f"windows of {window}")
+               for window, look in known.items()]
+    handles += [BEST_CONTROL._replace(line="-", marker="", width=0.8).handle(style.BEST_CONTROL),
+                CHANCE.handle("chance, 50 %")]
     return figure_of(in_lines(panels, min(3, len(panels))), [("", handles)], share_y="figure")
 
 
 def main(given: argparse.Namespace) -> None:
     points, sources = windowed(strided_metrics(given.metrics, load(given.models))), load(given.sources)
-    publish(given, points[COLUMNS], lambda: draw(points, sources), "no windows of captions were put in order")
+    publish(given, points[COLUMNS], lambda: draw(points, sources),
+            "no windows of captions were put in order")
 
 
 if __name__ == "__main__":

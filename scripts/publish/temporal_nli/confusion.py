@@ -45,9 +45,11 @@ def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
 def draw_panel(axes: Axes, cells: pd.DataFrame, labelled: bool) -> None:
     """One matrix; labelled: with the labels, and how many pairs have each. A label without pairs stays blank."""
     labels = KNOWN[cells["scoring"].iloc[0]]
-    shares = cells.pivot(index="label", columns="predicted", values="share_of_label").reindex(index=labels, columns=labels)
+    shares = cells.pivot(index="label", columns="predicted", values="share_of_label")
+    shares = shares.reindex(index=labels, columns=labels)
     pairs = (cells.groupby("label")["value"].sum() * cells["n"].iloc[0]).round().reindex(labels).fillna(0)
-    draw_matrix(axes, shares.set_axis([f"{pairs[label]:,.0f}  {LETTERS[label]}" for label in labels]).rename(columns=LETTERS))
+    names = [f"{pairs[label]:,.0f}  {LETTERS[label]}" for label in labels]
+    draw_matrix(axes, shares.set_axis(names).rename(columns=LETTERS))
     axes.tick_params(labelleft=labelled)
     axes.set_xlabel("predicted", fontsize=6.5, labelpad=1, color=style.GREY)
 
@@ -58,9 +60,12 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     lines: list[list[Panel]] = []
     for title, block in cells.assign(title=titles).groupby("title", sort=False):
         groups = []
-        for (name, *_), group in block.groupby(["challenge_set", "dataset", "split", "scoring"], sort=False):
-            panels = [Panel(matrix, partial(draw_panel, labelled=False), detail=f"{series}\n{method_title(method)}", height=TALL)
-                      for (series, method), matrix in group.groupby(["series", "method"], sort=False)]
+        for (name, *_), group in block.groupby(["challenge_set", "dataset", "split", "scoring"],
+                                               sort=False):
+            panels = [Panel(matrix, partial(draw_panel, labelled=False),
+                            detail=f"{series}\n{method_title(method)}", height=TALL)
+                      for (series, method), matrix in group.groupby(["series", "method"],
+                                                                    sort=False)]
             first = panels[0]._replace(draw=partial(draw_panel, labelled=True), title=SETS[name])
             groups.append([first, *panels[1:]])
         (first, *others), *more = style.lines_of(groups, ACROSS)
@@ -70,7 +75,8 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
 
 def main(given: argparse.Namespace) -> None:
     cells, sources = cells_of(nli_metrics(given.metrics, load(given.models))), load(given.sources)
-    publish(given, cells[COLUMNS], lambda: draw(cells, sources), "no model was measured in this run")
+    publish(given, cells[COLUMNS], lambda: draw(cells, sources),
+            "no model was measured in this run")
 
 
 if __name__ == "__main__":

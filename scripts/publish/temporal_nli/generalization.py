@@ -26,7 +26,8 @@ from scripts.build.temporal_nli_parts import KINDS, TEMPLATE
 from scripts.common.program import execute
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
-from scripts.publish.panels import Panel, draw_matrix, figure_of, in_lines, publish, with_best_control
+from scripts.publish.panels import (
+    Panel, draw_matrix, figure_of, in_lines, publish, with_best_control)
 from scripts.publish.temporal_nli.metrics import SCORINGS, SETS, data_title, detail_of, nli_metrics
 
 PARTS = ["seen", "unseen", "learnt"]
@@ -37,6 +38,7 @@ OF_SET = {("temp_duration", "form"): "form: two clauses", ("cross_unit", "range"
 COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment", "held_out", "part",
            "slice", "value", "sd", "ci_low", "ci_high", "n", "groups", "sample", "limit"]
 ROW, COLUMN, ACROSS = 0.34, 0.56, 3  # inches of a cell; matrices side by side
+SYSTEM = ["series", "method", "scoring"]
 NOTE = "accuracy (%) and its 95 % interval, on pairs of new templates"
 
 
@@ -77,9 +79,11 @@ def row_name(challenge_set: str, kind: str, cells: pd.DataFrame) -> str:
 
 def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str]) -> None:
     """The matrix of one model and method; names: of the rows, by what was held out."""
-    intervals = [f"{low * 100:.0f}–{high * 100:.0f}" if pd.notna(low) else "one group" for low, high in zip(cells["ci_low"], cells["ci_high"])]
+    intervals = [f"{low * 100:.0f}–{high * 100:.0f}" if pd.notna(low) else "one group"
+                 for low, high in zip(cells["ci_low"], cells["ci_high"])]
     cells = cells.assign(text=(cells["value"] * 100).map("{:.1f}\n".format) + intervals)
-    values, texts = (cells.pivot(index="held_out", columns="part", values=name).reindex(index=list(names), columns=PARTS) for name in ("value", "text"))
+    cells = cells.pivot(index="held_out", columns="part").reindex(index=list(names))
+    values, texts = (cells[name].reindex(columns=PARTS) for name in ("value", "text"))
     draw_matrix(axes, values.set_axis(list(names.values())) / 1.15, texts, size=6.5)
     axes.spines[:].set_visible(False)
 
@@ -87,10 +91,13 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str]) -> None:
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     """The figure of cells_of()."""
     lines: list[list[Panel]] = []
-    for (source, challenge_set, whole, _), block in cells.groupby(["source", "challenge_set", "whole", "split"], sort=False):
-        names = {kind: row_name(challenge_set, kind, block) for kind in (TEMPLATE, *KINDS) if (block["held_out"] == kind).any()}
-        panels = [Panel(panel, partial(draw_panel, names=names), series, detail_of(method, scoring), height=ROW * len(names))
-                  for (series, method, scoring), panel in block.groupby(["series", "method", "scoring"], sort=False)]
+    place = ["source", "challenge_set", "whole", "split"]
+    for (source, challenge_set, whole, _), block in cells.groupby(place, sort=False):
+        names = {kind: row_name(challenge_set, kind, block) for kind in (TEMPLATE, *KINDS)
+                 if (block["held_out"] == kind).any()}
+        panels = [Panel(panel, partial(draw_panel, names=names), series, detail_of(method, scoring),
+                        height=ROW * len(names))
+                  for (series, method, scoring), panel in block.groupby(SYSTEM, sort=False)]
         heading = f"{SETS[challenge_set]} · {data_title(source, whole, sources)}"
         lines += in_lines([panels[0]._replace(heading=heading), *panels[1:]], ACROSS)
     return figure_of(lines, share_y="line", widest=COLUMN * len(PARTS), note=NOTE)

@@ -133,7 +133,8 @@ def main(given: argparse.Namespace) -> None:
     measured = read_metrics(given.metrics, draws=True)
     metrics = measured.drop_columns("draws").to_pandas()
     table = tabulate(given, notes_by_dataset(metrics), resamples=pc.max(pc.list_value_length(measured["draws"])).as_py())
-    publish_table(given, table, caption_of(CAPTION, metrics[metrics["study"] == STUDY], "few templates"), HEAD)
+    publish_table(given, table,
+                  caption_of(CAPTION, metrics[metrics["study"] == STUDY], "few templates"), HEAD)
 
 
 if __name__ == "__main__":

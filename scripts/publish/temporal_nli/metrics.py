@@ -7,7 +7,9 @@ import pandas as pd
 
 from scripts.build.temporal_nli_parts import TEMPLATE
 from scripts.evaluate.temporal_nli import SCHEMA
-from scripts.publish.names import details_of, experiment_if_needed, method_title, model_title, source_title, study_metrics, without_people
+from scripts.publish.names import (
+    details_of, experiment_if_needed, method_title, model_title, source_title, study_metrics,
+    without_people)
 
 STUDY = "temporal_nli"
 SETS = {"temp_order": "Set I: Temp-Order", "temp_duration": "Set II: Temp-Duration",

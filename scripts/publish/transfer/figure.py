@@ -29,8 +29,10 @@ def main(given: argparse.Namespace) -> None:
         of_dataset = points["dataset"].where(points.groupby("source")["dataset"].transform("nunique") > 1, "").map(lambda name: name and f", {name}")
         of_split = points["split"].where(points.groupby("source")["split"].transform("nunique") > 1, "").map(lambda name: name and f", {name}")
         detail = f"{', '.join(dict.fromkeys(points['corpus']))}; {points['metric'].iloc[0].replace('_', ' ')}"
-        panels.append((probe, detail, points.assign(row=points["system"] + of_dataset + of_split, series=points["begun"])))
-    publish(given, found, lambda: forest_of(panels, "points above the same model without", 0.0, "no difference", CONTROL))
+        row = points["system"] + of_dataset + of_split
+        panels.append((probe, detail, points.assign(row=row, series=points["begun"])))
+    publish(given, found, lambda: forest_of(panels, "points above the same model without", 0.0,
+                                            "no difference", CONTROL))
 
 
 if __name__ == "__main__":
