@@ -17,13 +17,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.program import execute, log
+from scripts.common.program import execute
 from scripts.common.tables import QUESTIONS, read_table
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import CATEGORIES, mctaco_metrics
 from scripts.publish.names import load, load_systems, source_title
 from scripts.publish.published import STATISTICS, claims_beside, statistics_table
-from scripts.publish.table import write
+from scripts.publish.table import filled, publish_table
 
 NAMES = {"questions": "questions", "pairs": "question and answer pairs", "sentence_words": "words of a sentence",
          "question_words": "words of a question", "answer_words": "words of an answer",
@@ -64,11 +64,8 @@ def main(given: argparse.Namespace) -> None:
     table = pd.concat([tabulate(given.cleaned / source, claims[claims["source"] == source],
                                 source_title(source, sources) + " [sample data]" * sample)
                        for source, sample in samples.items()], ignore_index=True).fillna("")
-    table = table.loc[:, (table != "").any()]
-    write(table, CAPTION + " SAMPLE DATA where marked: made-up questions, not a corpus." * bool(samples.any()),
-          [name for name in table if name not in ("Corpus", "Of", "Number")], given.output)
-    log.info("%s: %d numbers, %d of them in the paper", given.output, len(table),
-             (table["In the paper"] != "").sum() if "In the paper" in table else 0)
+    caption = CAPTION + " SAMPLE DATA where marked: made-up questions, not a corpus." * bool(samples.any())
+    publish_table(given, filled(table, []), caption, ["Corpus", "Of", "Number"])
 
 
 if __name__ == "__main__":

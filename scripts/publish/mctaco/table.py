@@ -16,13 +16,13 @@ import argparse
 
 import pandas as pd
 
-from scripts.common.program import execute, log
+from scripts.common.program import execute
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.mctaco.metrics import (
-    BASELINES, mctaco_metrics, over_seeds, published_beside, table_2, trained_most)
+    mctaco_metrics, over_seeds, published_beside, table_2, trained_most)
 from scripts.publish.names import load, load_systems, source_title, split_title
-from scripts.publish.table import above_cells, interval, percent, write
+from scripts.publish.table import above_cells, filled, interval, percent, publish_table
 
 WORDS = ["Corpus", "Split", "System"]
 METRICS = {"F1": "f1", "EM": "exact_match"}
@@ -70,17 +70,14 @@ def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, sources: dict, mode
         paper = table_2(published, source)
         cells = measured(of_split, paper, sources, models)
         table_rows += cells + not_run(of_split, paper, cells[0])
-    table = pd.DataFrame(table_rows).fillna("")
-    return table.loc[:, [name for name in table if name in WORDS or (table[name] != "").any()]]
+    return filled(pd.DataFrame(table_rows).fillna(""), WORDS)
 
 
 def main(given: argparse.Namespace) -> None:
     models = load_systems(given.models, given.sources)
     metrics = mctaco_metrics(given.metrics, models)
     table = tabulate(metrics, published_beside(given.sources), load(given.sources), models)
-    write(table, caption_of(CAPTION, metrics, "made-up questions, not a corpus"), [name for name in table if name not in WORDS], given.output)
-    log.info("%s: %d systems, %d of them models", given.output, len(table),
-             metrics.loc[~metrics["model"].isin(BASELINES), "system"].nunique())
+    publish_table(given, table, caption_of(CAPTION, metrics, "made-up questions, not a corpus"), WORDS)
 
 
 if __name__ == "__main__":

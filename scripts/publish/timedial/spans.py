@@ -21,11 +21,11 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.build.restored_dialogs import restored_turns
-from scripts.common.program import UserError, execute, log
+from scripts.common.program import UserError, execute
 from scripts.common.tables import CHALLENGE, SPANS, read_table
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load
-from scripts.publish.table import percent, write
+from scripts.publish.names import load, source_title
+from scripts.publish.table import filled, percent, publish_table
 
 KINDS = ["date", "time", "duration", "set", "age"]
 COLUMNS = ["Corpus", "Split", "What", "Kind", "Number", "Of", "Share (%)", "In the paper", "Text"]
@@ -60,24 +60,24 @@ def masked_spans(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd
     return masked[["split", "dialog_id", "exact", "kind", "shown"]].reset_index(drop=True)
 
 
-def share_row(what: str, part: pd.Series, **cells: str) -> dict:
-    """A row of text: how many of a column of truths hold."""
-    return {"What": what, "Number": f"{part.sum():,}", "Of": f"{len(part):,}", "Share (%)": percent(part.mean()), **cells}
+def counted(what: str, number: int, of: int | None = None, **cells: str) -> dict:
+    """A row of text: a count, and its share of a larger one."""
+    share = {} if of is None else {"Of": f"{of:,}", "Share (%)": percent(number / of if of else None)}
+    return {"Split": "all", "What": what, "Number": f"{number:,}", **share, **cells}
 
 
 def challenge_rows(masked: pd.DataFrame) -> list[dict]:
     """Rows of text about a challenge's masked spans (masked_spans() of all its splits)."""
-    what = "masked spans found with exact bounds"
-    rows = [share_row(what, part["exact"], Split=split) for split, part in masked.groupby("split", sort=False)]
-    if len(rows) > 1:
-        rows.append(share_row(what, masked["exact"], Split="all"))
-    for kind in [*KINDS, ""]:
-        part = masked[masked["kind"] == kind]
-        if len(part):
-            rows.append(share_row(what, part["exact"], Split="all", Kind=kind or "nothing found there"))
-    missed = masked[~masked["exact"]]
-    return rows + [{"Split": row["split"], "What": "missed", "Kind": row["kind"], "Text": row["shown"]}
-                   for _, row in missed.head(MISSES).iterrows()]
+
+    def found(part: pd.DataFrame, **cells: str) -> dict:
+        return counted("masked spans found with exact bounds", part["exact"].sum(), len(part), **cells)
+
+    rows = [found(part, Split=split) for split, part in masked.groupby("split", sort=False)]
+    rows += [found(masked)] if len(rows) > 1 else []
+    by_kind = dict(iter(masked.groupby("kind")))
+    rows += [found(by_kind[kind], Kind=kind or "nothing found there") for kind in [*KINDS, ""] if kind in by_kind]
+    missed = masked[~masked["exact"]].head(MISSES).assign(What="missed")
+    return rows + missed.rename(columns={"split": "Split", "kind": "Kind", "shown": "Text"}).to_dict("records")
 
 
 def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int]) -> list[dict]:
@@ -85,32 +85,24 @@ def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int
 
     dialogs: split, dialog_id and duplicate_of, one row a dialog.
     """
-    numeric, unique = spans["has_numeral"], dialogs[dialogs["duplicate_of"] == ""]
+    unique = dialogs[dialogs["duplicate_of"] == ""]
     by_dialog = spans.merge(unique, on=["split", "dialog_id"]).groupby(["split", "dialog_id"])
     by_dialog = by_dialog.agg(spans=("kind", "size"), numeric=("has_numeral", "sum"))
     candidates = by_dialog[(by_dialog["spans"] > MORE_THAN) & (by_dialog["numeric"] > 0)]
-
-    def of_paper(name: str) -> dict:
-        return {"In the paper": f"{paper[name]:,}"} if name in paper else {}
-
-    rows = [{"What": "dialogs", "Number": f"{len(dialogs):,}"},
-            {"What": "dialogs, duplicates apart", "Number": f"{len(unique):,}"},
-            {"What": "temporal expressions", "Number": f"{len(spans):,}"}]
-    rows += [{"What": "temporal expressions", "Kind": kind, "Number": f"{count:,}", "Of": f"{len(spans):,}",
-              "Share (%)": percent(count / len(spans) if len(spans) else None)}
-             for kind, count in spans["kind"].value_counts().reindex(KINDS, fill_value=0).items()]
-    return [{**row, "Split": "all"} for row in [
-        *rows, {"What": "temporal expressions with a numeral", "Number": f"{numeric.sum():,}", "Of": f"{len(spans):,}",
-                "Share (%)": percent(numeric.mean() if len(spans) else None)},
-        {"What": "different expressions (case apart)", "Number": f"{spans['text'].str.lower().nunique():,}"}
-        | of_paper("distinct"),
-        {"What": "different values", "Number": f"{spans['value'].nunique():,}"},
-        {"What": f"candidate dialogs (more than {MORE_THAN} expressions, one with a numeral)",
-         "Number": f"{len(candidates):,}", "Of": f"{len(unique):,}",
-         "Share (%)": percent(len(candidates) / len(unique) if len(unique) else None)} | of_paper("dialogs"),
-        {"What": "expressions with a numeral in candidate dialogs", "Number": f"{candidates['numeric'].sum():,}"}
-        | of_paper("numeric"),
-    ]]
+    printed = {name: {"In the paper": f"{number:,}"} for name, number in paper.items()}
+    by_kind = spans["kind"].value_counts().reindex(KINDS, fill_value=0)
+    return [
+        counted("dialogs", len(dialogs)),
+        counted("dialogs, duplicates apart", len(unique)),
+        counted("temporal expressions", len(spans)),
+        *(counted("temporal expressions", count, len(spans), Kind=kind) for kind, count in by_kind.items()),
+        counted("temporal expressions with a numeral", spans["has_numeral"].sum(), len(spans)),
+        counted("different expressions (case apart)", spans["text"].str.lower().nunique(), **printed.get("distinct", {})),
+        counted("different values", spans["value"].nunique()),
+        counted(f"candidate dialogs (more than {MORE_THAN} expressions, one with a numeral)", len(candidates), len(unique),
+                **printed.get("dialogs", {})),
+        counted("expressions with a numeral in candidate dialogs", candidates["numeric"].sum(), **printed.get("numeric", {})),
+    ]
 
 
 def splits_of(source: str, sources: dict, where: Path) -> list[str]:
@@ -120,27 +112,28 @@ def splits_of(source: str, sources: dict, where: Path) -> list[str]:
     return sources[source]["splits"]
 
 
+def read_split(folder: Path, split: str, columns: list[str]) -> pd.DataFrame:
+    """A split of a source."""
+    return read_table(folder / f"{split}.parquet", columns).to_pandas()
+
+
 def tabulate(given: argparse.Namespace) -> pd.DataFrame:
     """The table of text for the sources that the arguments name."""
     sources, rows = load(given.sources), []
-    for source in given.challenges:
-        parts = []
-        for split in splits_of(source, sources, given.sources):
-            file = given.cleaned / source / f"{split}.parquet"
-            spans = read_table(given.spans / source / f"{split}.parquet", SPANS.names).to_pandas()
-            parts.append(masked_spans(read_table(file, CHALLENGE.names).to_pandas(), spans, str(file)))
-        rows += [{"Corpus": source} | row for row in challenge_rows(pd.concat(parts, ignore_index=True))]
-    for source in given.dialogs:
-        splits = splits_of(source, sources, given.sources)
-        spans = pd.concat([read_table(given.spans / source / f"{split}.parquet", SPANS.names).to_pandas()
-                           for split in splits])
-        dialogs = pd.concat([read_table(given.cleaned / source / f"{split}.parquet", ["split", "dialog_id", "duplicate_of"])
-                             .to_pandas().drop_duplicates("dialog_id") for split in splits])
-        rows += [{"Corpus": source} | row for row in dialog_rows(spans, dialogs, PAPER.get(source, {}))]
+    for source in [*given.challenges, *given.dialogs]:
+        cleaned, splits = given.cleaned / source, splits_of(source, sources, given.sources)
+        spans = [read_split(given.spans / source, split, SPANS.names) for split in splits]
+        if source in given.challenges:
+            masked = [masked_spans(read_split(cleaned, split, CHALLENGE.names), found, str(cleaned / f"{split}.parquet"))
+                      for split, found in zip(splits, spans)]
+            of_source = challenge_rows(pd.concat(masked, ignore_index=True))
+        else:
+            dialogs = [read_split(cleaned, split, ["split", "dialog_id", "duplicate_of"]).drop_duplicates("dialog_id") for split in splits]
+            of_source = dialog_rows(pd.concat(spans), pd.concat(dialogs), PAPER.get(source, {}))
+        title = source_title(source, sources) + " [sample data]" * ("sample" in sources[source])
+        rows += [{"Corpus": title} | row for row in of_source]
     table = pd.DataFrame(rows, columns=COLUMNS).astype(object).fillna("")
-    table["Corpus"] = table["Corpus"].map(lambda name: sources[name].get("title", name)
-                                          + (" [sample data]" if "sample" in sources[name] else ""))
-    return table.loc[:, [name for name in table if name not in ("In the paper", "Text") or (table[name] != "").any()]]
+    return filled(table, set(COLUMNS) - {"In the paper", "Text"})
 
 
 def main(given: argparse.Namespace) -> None:
@@ -150,10 +143,7 @@ def main(given: argparse.Namespace) -> None:
     caption = CAPTION
     if table["Corpus"].str.endswith("[sample data]").any():
         caption += " SAMPLE DATA where marked: made-up dialogs, not a corpus."
-    write(table, caption, [name for name in table if name in NUMBERS], given.output)
-    shares = table[table["What"].str.startswith("masked") & (table["Kind"] == "")]
-    log.info("%s: %s", given.output, "; ".join(f"{row['Corpus']} {row['Split']} {row['Share (%)']} % of masked spans found"
-                                              for _, row in shares.iterrows()) or f"{len(table)} rows")
+    publish_table(given, table, caption, set(COLUMNS) - set(NUMBERS))
 
 
 if __name__ == "__main__":
