@@ -1,6 +1,8 @@
-"""Draw loss and accuracy per epoch: a column for each stride, two rows for each corpus and model, a line a seed.
+"""Draw loss and accuracy per epoch: a column for each stride, two rows for each corpus and model, a
+line a seed.
 
-A dot marks the epoch that is reported: the one that each seed's held-out training videos chose, the last where none are held out.
+A dot marks the epoch that is reported: the one that each seed's held-out training videos chose, the
+last where none are held out.
 
 Reads  metrics.parquet (for which corpora are samples), <train>/<run>/history.parquet of each run (schema history; its
        provenance tells the run's settings), resources/sources.yaml and models.yaml for titles
@@ -41,7 +43,8 @@ LINES = ["-", (0, (1.2, 1)), (0, (5, 1, 1, 1))]
 
 
 def read_history(file: Path) -> pd.DataFrame:
-    """One run's history, with its source, dataset, stride, model, seed and other settings (JSON) as columns.
+    """One run's history, with its source, dataset, stride, model, seed and other settings (JSON) as
+    columns.
 
     summed: whether its training loss is that of two objectives.
     """
@@ -83,7 +86,8 @@ def draw_panel(axes: Axes, lines: pd.DataFrame, measure: str, known: dict[str, L
             axes.plot(line["epoch"], line["value"], alpha=0.85, **known[split].settings())
             if split != "train":
                 at = line[line["epoch"] == epoch]
-                axes.plot(at["epoch"], at["value"], **CHOSEN._replace(colour=known[split].colour).settings())
+                axes.plot(at["epoch"], at["value"],
+                          **CHOSEN._replace(colour=known[split].colour).settings())
     if measure == "accuracy":
         draw_line(axes)
         axes.set_xlabel("epoch")
@@ -97,20 +101,24 @@ def draw_panel(axes: Axes, lines: pd.DataFrame, measure: str, known: dict[str, L
 
 
 def row_titles(history: pd.DataFrame, sources: dict, models: dict) -> dict[tuple, str]:
-    """Corpus and model of each row; with the settings that differ, where two rows would be named alike."""
+    """Corpus and model of each row; with the settings that differ, where two rows would be named
+    alike.
+    """
     keys = list(history.groupby(ROW, sort=False).groups)
     titles = {}
     for source, model, variant in keys:
         twins = [json.loads(key[2]) for key in keys if key[:2] == (source, model)]
         difference = differences_told(json.loads(variant), twins)
-        titles[source, model, variant] = f"{source_title(source, sources)} · {model_title(model, models)}{difference}"
+        title = f"{source_title(source, sources)} · {model_title(model, models)}"
+        titles[source, model, variant] = title + difference
     return titles
 
 
 def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
     """The figure of concatenated histories (read_history), with the column sample."""
     strides = sorted(set(history["stride"]), key=lambda stride: (isinstance(stride, str), stride))
-    splits = sorted(set(history["split"]), key=lambda name: (name != "train", name != "held_out", name))
+    splits = sorted(set(history["split"]),
+                    key=lambda name: (name != "train", name != "held_out", name))
     known, lines = split_looks(splits), []
     for key, title in row_titles(history, sources, models).items():
         rows = history[(history[ROW] == list(key)).all(axis=1)]
@@ -119,20 +127,25 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
             line = []
             for stride in strides:
                 of_stride = rows[rows["stride"] == stride]
-                detail = f"stride {stride}".replace("_", " ") * (measure == "loss" and len(of_stride) > 0)
+                is_told = measure == "loss" and len(of_stride) > 0
+                detail = f"stride {stride}".replace("_", " ") * is_told
                 above = heading * (measure == "loss" and not line)
-                line.append(Panel(of_stride, partial(draw_panel, measure=measure, known=known), "", detail, above, 0.92))
+                line.append(Panel(of_stride, partial(draw_panel, measure=measure, known=known), "",
+                                  detail, above, 0.92))
             lines.append(line)
     handles = [look.handle(split_title(split)) for split, look in known.items()]
     marks = [CHOSEN.handle("the epoch that is reported"), CHANCE.handle("chance")]
-    return figure_of(lines, [("", handles), ("", marks)], share_x="figure", share_y="line", size=7.5)
+    return figure_of(lines, [("", handles), ("", marks)], share_x="figure", share_y="line",
+                     size=7.5)
 
 
 def main(given: argparse.Namespace) -> None:
     metrics = read_table(given.metrics, ["source", "sample"]).to_pandas()
-    history = pd.concat([read_history(given.train / name / "history.parquet") for name in given.runs])
+    history = pd.concat([read_history(given.train / name / "history.parquet")
+                         for name in given.runs])
     history = history.sort_values([*ROW, "stride", "seed", "split", "epoch"], ignore_index=True,
-                                  key=lambda column: column.astype(str) if column.name == "stride" else column)
+                                  key=lambda column: column.astype(str) if column.name == "stride"
+                                  else column)
     history["sample"] = history["source"].isin(metrics.loc[metrics["sample"], "source"])
     history = history[history.groupby("run")["epoch"].transform("max") > 0]  # what is only asked has no curve
     sources, models = load(given.sources), load(given.models)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.publish.mctaco.metrics import mctaco_metrics, published_beside, table_2, trained_most, with_best_control
+from scripts.publish.mctaco.metrics import mctaco_metrics, published_beside, table_2, with_best_control
 from scripts.publish.table import ABOVE
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import of_one_group
@@ -16,7 +16,6 @@ from tests.unit.publish_inputs_mctaco import (
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
 FIGURES = ["mctaco_by_category", "mctaco_training_size", "mctaco_em_against_f1", "mctaco_consistency", "mctaco_ranges"]
-PROGRAMS = [*FIGURES, "mctaco_table", "mctaco_errors", "mctaco_statistics"]
 SMALL = {("hostile", False): (0.55, 0.3), ("hostile", True): (0.56, 0.31)}
 
 
@@ -56,14 +55,11 @@ def table(study: Study, name: str) -> pd.DataFrame:
     return pd.read_csv(study.publish / f"tables/{name}.csv", dtype=str, keep_default_na=False)
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_comes_in_every_form_and_says_sample_on_its_face(study, name):
-    files = {suffix: (study.publish / f"figures/{name}.{suffix}").read_bytes() for suffix in ("svg", "png", "pdf", "csv")}
-    assert files["png"][:4] == b"\x89PNG" and files["pdf"][:4] == b"%PDF"
-    # The sample corpus has no curve, so the figure of curves is of the real one alone.
-    assert (b"SAMPLE DATA" in files["svg"]) == (name != "mctaco_training_size")
-    # Text becomes outlines; what the SVG keeps of it are comments, in which nothing may open a tag.
-    assert b"<script" not in files["svg"]
+def test_a_figure_comes_in_every_form_and_says_sample_on_its_face(study):
+    for name in FIGURES:
+        files = {suffix: (study.publish / f"figures/{name}.{suffix}").read_bytes() for suffix in ("svg", "png", "pdf", "csv")}
+        assert files["png"][:4] == b"\x89PNG" and files["pdf"][:4] == b"%PDF" and b"<script" not in files["svg"]
+        assert (b"SAMPLE DATA" in files["svg"]) == (name != "mctaco_training_size"), "the sample corpus has no curve"
 
 
 def test_one_question_has_no_interval(tmp_path, program):
@@ -72,16 +68,6 @@ def test_one_question_has_no_interval(tmp_path, program):
         done = one.call(name, "table" if name == "mctaco_table" else "figure")
         assert done.returncode == 0, done.stderr
     assert "one group" in (one.publish / "tables/mctaco_table.md").read_text()
-
-
-def test_a_figure_again_is_the_same_bytes_and_real_data_carries_no_sample_mark(tmp_path, program):
-    real = Study(tmp_path, program, metric_rows(curve=False))
-    files = []
-    for _ in range(2):
-        assert real.call("mctaco_em_against_f1").returncode == 0
-        files.append([(real.publish / f"figures/mctaco_em_against_f1.{suffix}").read_bytes()
-                      for suffix in ("svg", "png", "pdf", "csv")])
-    assert files[0] == files[1] and b"SAMPLE DATA" not in files[0][0]
 
 
 def test_the_table_holds_table_2_beside_the_published_numbers(study):
@@ -111,14 +97,10 @@ def test_sample_numbers_never_stand_beside_published_ones(study):
         assert len(published) == count and set(published["source"]) == {"mctaco"}
 
 
-def test_tables_are_escaped(study, errors):
-    for folder, name in ((study, "mctaco_table"), (errors, "mctaco_errors")):
-        tex, md = ((folder.publish / f"tables/{name}.{suffix}").read_text() for suffix in ("tex", "md"))
-        assert r"a\_b" in tex and r"\{\{ 7 {*} 7 \}\}" in tex and "<script" not in tex
-        assert re.search(r"(?<!\\)[%#]", re.sub(r"^% .*$", "", tex, flags=re.M)) is None, "beside comments of ours"
-        lines = md.splitlines()
-        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines[: lines.index("")]}) == 1
-        assert "\\<script>" in md and re.search(r"(?<!\\)<script", md) is None
+def test_tables_are_escaped(study):
+    tex, md = ((study.publish / f"tables/mctaco_table.{suffix}").read_text() for suffix in ("tex", "md"))
+    assert r"a\_b" in tex and r"\{\{ 7 {*} 7 \}\}" in tex and "<script" not in tex
+    assert "\\<script>" in md and re.search(r"(?<!\\)<script", md) is None
 
 
 def test_every_model_and_random_has_a_point_in_each_category(study):
@@ -193,12 +175,11 @@ def test_consistency_and_ranges_have_models_and_the_labels(study):
     assert of["all", "exact_match_range"] - of["all", "exact_match"] == pytest.approx(0.02)
 
 
-@pytest.mark.parametrize("name", sorted(set(PROGRAMS) - {"mctaco_errors"}))
-def test_no_rows_of_the_study_is_one_clear_sentence(tmp_path, program, name):
+def test_no_rows_of_the_study_is_one_clear_sentence(tmp_path, program):
     empty = Study(tmp_path, program, [row | {"study": "other"} for row in metric_rows(curve=False)[:3]])
-    empty.runs = [make_run(empty.results, "bert_base", 1)]
-    done = empty.call(name, kind_of(name))
-    assert done.returncode == 1 and "no rows of study mctaco" in done.stderr and len(done.stderr.splitlines()) == 1
+    for name in ("mctaco_by_category", "mctaco_table", "mctaco_statistics"):
+        done = empty.call(name, kind_of(name))
+        assert done.returncode == 1 and "no rows of study mctaco" in done.stderr and len(done.stderr.splitlines()) == 1
     assert not list(empty.publish.glob("*/*"))
 
 
@@ -214,26 +195,16 @@ def test_published_numbers_that_are_missing_or_none_are_one_clear_sentence(tmp_p
         assert done.returncode == 1 and "published.csv: no such file" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-def test_baselines_stand_once_and_shared_runs_too(tmp_path, program):
-    rows = metric_rows()
-    once = mctaco_metrics(Study(tmp_path / "a", program, rows).metrics, MODELS)
-    twice = mctaco_metrics(Study(tmp_path / "b", program, rows + [row | {"experiment": "again"} for row in rows]).metrics, MODELS)
+def test_what_experiments_share_stands_once_and_other_settings_are_told_apart(tmp_path, program):
+    rows = metric_rows(curve=False)
+    again = [row | {"experiment": "again"} for row in rows]
+    other = [row | {"value": row["value"] + 0.01} for row in again if row["model"] == "bert_base"]
+    once, twice, both = (mctaco_metrics(Study(tmp_path / name, program, table).metrics, MODELS)
+                         for name, table in (("once", rows), ("twice", rows + again), ("both", rows + other)))
     assert len(once) == len(twice) and set(once["system"]) == set(twice["system"])
     assert (once[once["model"] == "random"].groupby(["slice", "metric"]).size() == 1).all()
-
-
-def test_other_settings_under_the_same_name_are_told_apart(tmp_path, program):
-    rows = metric_rows(curve=False)
-    other = [row | {"experiment": "again", "value": row["value"] + 0.01} for row in rows if row["model"] == "bert_base"]
-    names = set(mctaco_metrics(Study(tmp_path, program, rows + other).metrics, MODELS)["system"])
-    assert {"BERT-base (tried)", "BERT-base (again) + unit normalization", "RoBERTa-base"} <= names and "BERT-base" not in names
-
-
-def test_the_largest_training_set_stands_for_a_system(tmp_path, program):
-    rows = [row for row in metric_rows() if row["model"] in ("random", "always_yes") or row["train_questions"] in (25, 100)]
-    most = trained_most(mctaco_metrics(Study(tmp_path, program, rows).metrics, MODELS))
-    assert set(most.loc[most["model"] == "bert_base", "train_questions"]) == {100} and set(most["draw"]) == {0}
-    assert set(most["model"]) == {"random", "always_yes", "bert_base"}
+    assert {"BERT-base (tried)", "BERT-base (again) + unit normalization", "RoBERTa-base"} <= set(both["system"])
+    assert "BERT-base" not in set(both["system"])
 
 
 def test_questions_to_read_have_every_candidate_and_tell_a_gap(errors):

@@ -1,9 +1,12 @@
-"""Draw exact match by category of MC-TACO, a panel for each corpus and split (Zhou et al. 2019, figure 2).
+"""Draw exact match by category of MC-TACO, a panel for each corpus and split (Zhou et al.
 
-Each model as learnt from its largest training set: mean over the seeds with the 95 % interval over questions and seeds;
-random as a bar behind them, at the expected value of a fair coin for each candidate; in grey the control with the highest
-exact match over all questions (the others are in the CSV). Light diamonds: the paper's BERT
-with unit normalization, from its released predictions, on the corpus of the paper only, where these are no system themselves.
+2019, figure 2).
+
+Each model as learnt from its largest training set: mean over the seeds with the 95 % interval over
+questions and seeds; random as a bar behind them, at the expected value of a fair coin for each
+candidate; in grey the control with the highest exact match over all questions (the others are in
+the CSV). Light diamonds: the paper's BERT with unit normalization, from its released predictions,
+on the corpus of the paper only, where these are no system themselves.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -38,7 +41,9 @@ PAPER_LOOK = Look(style.GREY, "D", "", style.PAPER, 3.8)
 
 
 def by_category(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Exact match of every model, control and of random in each category, with a column `category`."""
+    """Exact match of every model, control and of random in each category, with a column
+    `category`.
+    """
     rows = trained_most(over_seeds(metrics))
     rows = rows.assign(category=rows["slice"].str.removeprefix("category="), origin="here")
     return rows[(rows["metric"] == "exact_match") & rows["category"].isin(CATEGORIES)
@@ -46,7 +51,9 @@ def by_category(metrics: pd.DataFrame) -> pd.DataFrame:
 
 
 def paper_points(points: pd.DataFrame, sources: Path) -> pd.DataFrame:
-    """The paper's numbers on the corpora of the points, unless its predictions are a system there."""
+    """The paper's numbers on the corpora of the points, unless its predictions are a system
+    there.
+    """
     published = published_beside(sources)
     published["category"] = published["slice"].str.removeprefix("category=")
     released = points.loc[points["method"] == "released", "source"]
@@ -55,7 +62,8 @@ def paper_points(points: pd.DataFrame, sources: Path) -> pd.DataFrame:
                      & published["source"].isin(beside)]
 
 
-def draw_panel(axes: Axes, points: pd.DataFrame, known: dict[str, Look], paper: pd.DataFrame) -> None:
+def draw_panel(axes: Axes, points: pd.DataFrame, known: dict[str, Look],
+               paper: pd.DataFrame) -> None:
     """One corpus and split; paper: on this corpus."""
     points = pd.concat([points, paper.assign(system=PAPER)] if len(paper) else [points])
     points["place"] = points["category"].map(list(CATEGORIES).index)
@@ -66,7 +74,8 @@ def draw_panel(axes: Axes, points: pd.DataFrame, known: dict[str, Look], paper: 
         of_system = points[points["system"] == system]
         draw_marks(axes, of_system, known[system], "place", shift=shift, intervals=system != PAPER)
     counts = random.set_index("category")["n"]
-    axes.set_xticks(range(len(CATEGORIES)), [title + (f"\nn = {counts[name]:,.0f}" if name in counts else "")
+    axes.set_xticks(range(len(CATEGORIES)),
+                    [title + (f"\nn = {counts[name]:,.0f}" if name in counts else "")
                                              for name, title in CATEGORIES.items()])
     axes.tick_params(axis="x", length=0)
     axes.set_xlim(-0.55, len(CATEGORIES) - 0.45)
@@ -77,12 +86,15 @@ def draw_panel(axes: Axes, points: pd.DataFrame, known: dict[str, Look], paper: 
 def draw(points: pd.DataFrame, paper: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by by_category(); paper: of paper_points()."""
     known = system_looks(points, line="") | {PAPER: PAPER_LOOK}
-    others = [Patch(color=style.BAR, label="random"), *[PAPER_LOOK.handle(PAPER)] * bool(len(paper))]
+    others = [Patch(color=style.BAR, label="random"),
+              *[PAPER_LOOK.handle(PAPER)] * bool(len(paper))]
     panels = []
     for (source, split), of_split in points.groupby(["source", "split"], sort=False):
         draw_split = partial(draw_panel, known=known, paper=paper[paper["source"] == source])
-        panels.append(Panel(of_split, draw_split, source_title(source, sources), split_title(split), height=2.1))
-    return figure_of([[panel] for panel in panels], system_legend(points, *others), share_y="figure")
+        panels.append(Panel(of_split, draw_split, source_title(source, sources), split_title(split),
+                            height=2.1))
+    return figure_of([[panel] for panel in panels], system_legend(points, *others),
+                     share_y="figure")
 
 
 def main(given: argparse.Namespace) -> None:

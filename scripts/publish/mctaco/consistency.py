@@ -1,9 +1,10 @@
 """Draw consistency on MC-TACO: the share of questions whose accepted quantities form one range.
 
-Zhou et al. 2019 found that models accept "1 hour" and "9 hours" but not the hours between. Counted are questions of
-duration and of frequency with two different accepted quantities or more. The data's own labels are the most that a
-model can be expected to reach; accepting everything is consistent by construction, so the number means nothing without
-F1. A system with fewer than 10 such questions has no mark in the figure, but its n; all are in the CSV.
+Zhou et al. 2019 found that models accept "1 hour" and "9 hours" but not the hours between. Counted
+are questions of duration and of frequency with two different accepted quantities or more. The
+data's own labels are the most that a model can be expected to reach; accepting everything is
+consistent by construction, so the number means nothing without F1. A system with fewer than 10 such
+questions has no mark in the figure, but its n; all are in the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -36,17 +37,23 @@ FEW = f"No model accepts two quantities or more in {LEAST} questions of duration
 
 
 def consistencies(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Consistency of every system that accepts two quantities in a question: models, controls, labels, baselines."""
+    """Consistency of every system that accepts two quantities in a question: models, controls,
+    labels, baselines.
+    """
     rows = trained_most(over_seeds(metrics))
     rows = rows[(rows["metric"] == "consistency") & rows["slice"].isin(CATEGORIES)]
-    last = rows["model"].isin(BASELINES) - (rows["model"] == "gold") / 2 + (rows["method"] == "control") / 4
+    is_control, is_gold = rows["method"] == "control", rows["model"] == "gold"
+    last = rows["model"].isin(BASELINES) - is_gold / 2 + is_control / 4
     rows = rows.assign(origin="here", last=last)
     return rows.sort_values(["source", "split", "last"], kind="stable", ignore_index=True)
 
 
 def with_names(points: pd.DataFrame) -> pd.DataFrame:
-    """The points with the columns of Rows: what adds unit normalization to the row above is named by that."""
-    names = points["system"].mask(points["method"] == "control", points["system"] + " (best control)")
+    """The points with the columns of Rows: what adds unit normalization to the row above is named
+    by that.
+    """
+    names = points["system"].mask(points["method"] == "control",
+                                  points["system"] + " (best control)")
     rows = points.drop_duplicates("system")["system"]
     added = rows[rows == rows.shift() + NORMALIZED]
     names = names.mask(points["system"].isin(added), NORMALIZED.strip())
@@ -70,7 +77,8 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         table = with_names(of_split)
         rows = Rows(table, lane=2 * LANE)
         draw_category = partial(draw_panel, rows=rows, known=known)
-        lines.append([Panel(table[table["slice"] == part], draw_category, source_title(source, sources),
+        lines.append([Panel(table[table["slice"] == part], draw_category,
+                            source_title(source, sources),
                             f"{split_title(split)}, {category}", height=rows.height)
                       for part, category in CATEGORIES.items()])
     return figure_of(lines, share_y="line")

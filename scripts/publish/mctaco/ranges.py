@@ -1,11 +1,14 @@
-"""Draw what one range a question does to exact match on MC-TACO, and to the gap between F1 and exact match.
+"""Draw what one range a question does to exact match on MC-TACO, and to the gap between F1 and
+exact match.
 
-Zhou et al. 2019 (section 4): a model "does not infer a range of true answers", and the gap may be "evidence that they only
-associate surface forms". Open marks: each candidate judged for itself; filled ones: the quantities of a question of duration
-or frequency judged by the one interval that the same scores make likeliest. Left of a line of panels: all questions; in the
-middle those with two different quantities or more, where a range can tell something; right: the gap, on all questions.
-Means over the seeds with 95 % intervals over questions and seeds; what one range adds is paired by question. The data's own
-labels show the most that one range can reach. Grey: the control with the highest exact match; the others are in the CSV.
+Zhou et al. 2019 (section 4): a model "does not infer a range of true answers", and the gap may be
+"evidence that they only associate surface forms". Open marks: each candidate judged for itself;
+filled ones: the quantities of a question of duration or frequency judged by the one interval that
+the same scores make likeliest. Left of a line of panels: all questions; in the middle those with
+two different quantities or more, where a range can tell something; right: the gap, on all
+questions. Means over the seeds with 95 % intervals over questions and seeds; what one range adds is
+paired by question. The data's own labels show the most that one range can reach. Grey: the control
+with the highest exact match; the others are in the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -28,7 +31,8 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.mctaco.metrics import (
     BASELINES, POINTS, mctaco_metrics, over_seeds, trained_most, with_best_control)
 from scripts.publish.names import load, load_systems, source_title, split_title
-from scripts.publish.panels import LANE, Look, Panel, Rows, draw_marks, figure_of, publish, write_beside
+from scripts.publish.panels import (
+    LANE, Look, Panel, Rows, draw_marks, figure_of, publish, write_beside)
 from scripts.publish.table import signed
 
 # Of each panel: the slice, the metric, what its axis says.
@@ -43,7 +47,10 @@ RANGED = Look(style.COLOURS[0], "o", size=3.2, width=1)
 
 
 def decoded(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Exact match and the gap of every system that was judged both ways; the labels last. metrics: with draws."""
+    """Exact match and the gap of every system that was judged both ways; the labels last.
+
+    metrics: with draws.
+    """
     rows = trained_most(over_seeds(metrics))
     rows = rows[rows["metric"].isin(SHOWN) & rows["slice"].isin([name for name, *_ in PANELS])]
     rows = rows[~rows["model"].isin(set(BASELINES) - {"gold"})].assign(origin="here")
@@ -72,9 +79,11 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, metric: str, label:
         draw_marks(axes, ranged, RANGED._replace(colour=colour, line=""), "y", flat=True, zorder=5)
     if metric == "exact_match" and (points["slice"] == "all").all():
         by = points.set_index(["metric", "y"])
-        write_beside(axes, {y: gain(by.loc[metric, y], by.loc[metric + RANGE, y]) for y in rows.names},
+        write_beside(axes,
+                     {y: gain(by.loc[metric, y], by.loc[metric + RANGE, y]) for y in rows.names},
                      "one range adds")
-    axes.set_xlim((0, 100) if metric == "exact_match" else (min(0, points["value"].min() * 100 - 2), None))
+    axes.set_xlim((0, 100) if metric == "exact_match"
+                  else (min(0, points["value"].min() * 100 - 2), None))
     axes.set_xlabel(f"{label}\nn = {points['n'].max():,}")
 
 
@@ -85,10 +94,13 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     for (source, split), of_split in points.groupby(["source", "split"], sort=False):
         rows, line = Rows(of_split, lane=2 * LANE), []
         for place, (part, metric, label) in enumerate(PANELS):
-            table = of_split[(of_split["slice"] == part) & of_split["metric"].isin([metric, metric + RANGE])]
+            table = of_split[(of_split["slice"] == part)
+                             & of_split["metric"].isin([metric, metric + RANGE])]
             titles = ("", "") if place else (source_title(source, sources), split_title(split))
-            panel = Panel(table, partial(draw_panel, rows=rows, metric=metric, label=label), *titles, height=rows.height)
-            line.append(None if table.empty else panel)  # of few questions none may have several quantities
+            panel = Panel(table, partial(draw_panel, rows=rows, metric=metric, label=label),
+                          *titles, height=rows.height)
+            line.append(None if table.empty
+                        else panel)  # of few questions none may have several quantities
         lines.append(line)
     handles = [SINGLE.handle("each candidate for itself"),
                RANGED.handle("one range a question, and what it adds (95 % interval)")]

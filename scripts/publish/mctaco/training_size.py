@@ -1,9 +1,12 @@
-"""Draw F1 and exact match of MC-TACO against the number of training pairs (Zhou et al. 2019, figure 3).
+"""Draw F1 and exact match of MC-TACO against the number of training pairs (Zhou et al.
 
-Small marks: single draws of training questions and single seeds. Lines: the mean over the draws of a size, from no training
-data on where the model was measured untrained (method untrained), with the 95 % interval over questions and draws.
-Dotted: random. Dashed: where the paper says that the curve goes flat, on the corpus of the paper only. Drawn are the
-systems that were run with more than one size; all of them, where none was.
+2019, figure 3).
+
+Small marks: single draws of training questions and single seeds. Lines: the mean over the draws of
+a size, from no training data on where the model was measured untrained (method untrained), with the
+95 % interval over questions and draws. Dotted: random. Dashed: where the paper says that the curve
+goes flat, on the corpus of the paper only. Drawn are the systems that were run with more than one
+size; all of them, where none was.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -31,25 +34,31 @@ from scripts.publish.marks import replicate_name
 from scripts.publish.mctaco.looks import system_looks
 from scripts.publish.mctaco.metrics import BASELINES, POINTS, mctaco_metrics, with_best_control
 from scripts.publish.names import load, load_systems, source_title, split_title
-from scripts.publish.panels import CHANCE, DASHED, Look, Panel, dodges, draw_line, draw_marks, figure_of, legend_of, publish
+from scripts.publish.panels import (
+    CHANCE, DASHED, Look, Panel, dodges, draw_line, draw_marks, figure_of, legend_of, publish)
 from scripts.publish.published import claims_beside
 
 METRICS = {"f1": "F1 (%)", "exact_match": "exact match (%)"}
 CONTROL = Look(style.CONTROL, line=(0, (6, 2, 1, 2)), width=1)
 PLATEAU = Look(line=DASHED, width=0.7)
-ONE = {"linestyle": "", "markersize": 2.4, "markeredgewidth": 0.6, "alpha": 0.8, "zorder": 5}  # of one draw
+ONE = {"linestyle": "", "markersize": 2.4, "markeredgewidth": 0.6, "alpha": 0.8,
+       "zorder": 5}  # of one draw
 
 
 def sized(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows to draw from: models at several sizes (all models, where none has several), random, and the best control."""
+    """The rows to draw from: models at several sizes (all models, where none has several), random,
+    and the best control.
+    """
     rows = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(METRICS)]
-    trained = rows[~rows["model"].isin(BASELINES) & ~rows["method"].isin(["control", "released", "external"])]
+    trained = rows[~rows["model"].isin(BASELINES)
+                   & ~rows["method"].isin(["control", "released", "external"])]
     by_system = trained.groupby(["source", "split", "system"])["train_questions"]
     sizes = by_system.transform(lambda size: size.nunique(dropna=False))
     chosen = trained[sizes > 1] if (sizes > 1).any() else trained
     lines = with_best_control(rows, metrics)
     is_line = (lines["model"] == "random") | (lines["method"] == "control")
-    return pd.concat([lines[is_line & lines["source"].isin(chosen["source"])], chosen], ignore_index=True)
+    return pd.concat([lines[is_line & lines["source"].isin(chosen["source"])], chosen],
+                     ignore_index=True)
 
 
 def of_models(rows: pd.DataFrame) -> pd.DataFrame:
@@ -58,16 +67,21 @@ def of_models(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def means(rows: pd.DataFrame) -> pd.DataFrame:
-    """The mean over draws (and seeds) at each size of each system: value, ci_low, ci_high, train_pairs, draws."""
+    """The mean over draws (and seeds) at each size of each system: value, ci_low, ci_high,
+    train_pairs, draws.
+    """
     trained = of_models(rows[rows["seed"].isna()])
     system = ["source", "split", "system"]
-    key = [*system, "kind", "model", "unit_normalization", "experiment", "train_questions", "slice", "metric"]
+    key = [*system, "kind", "model", "unit_normalization", "experiment", "train_questions", "slice",
+           "metric"]
     # Two experiments may share sizes: their rows are one system's, so that the experiment does not part them.
     trained = trained.assign(experiment=trained.groupby(system)["experiment"].transform("first"))
     by_size = trained.groupby(key, dropna=False, sort=False)
     points = by_size.agg(train_pairs=("train_pairs", "mean"), sd=("value", "std"), n=("n", "max"),
-                         draws=("draw", "nunique"), sample=("sample", "any"), limit=("limit", "first")).reset_index()
-    points[["value", "ci_low", "ci_high"]] = [mean_of(of_size.to_dict("records")) for _, of_size in by_size]
+                         draws=("draw", "nunique"), sample=("sample", "any"),
+                         limit=("limit", "first")).reset_index()
+    points[["value", "ci_low", "ci_high"]] = [mean_of(of_size.to_dict("records"))
+                                              for _, of_size in by_size]
     return points.sort_values([*system, "metric", "train_pairs"], ignore_index=True)
 
 
@@ -78,10 +92,14 @@ def plateau(sources: Path) -> pd.DataFrame:
     return claims[["source"]].assign(train_pairs=pd.to_numeric(claims["value"]))
 
 
-def draw_panel(axes: Axes, rows: pd.DataFrame, mean: pd.DataFrame, known: dict[str, Look], flat: pd.Series) -> None:
-    """One metric on one corpus and split; mean: of means(); flat: where the paper's curve goes flat."""
+def draw_panel(axes: Axes, rows: pd.DataFrame, mean: pd.DataFrame, known: dict[str, Look],
+               flat: pd.Series) -> None:
+    """One metric on one corpus and split; mean: of means(); flat: where the paper's curve goes
+    flat.
+    """
     over_seeds = rows["seed"].isna()
-    for is_drawn, look in ((rows["model"] == "random", CHANCE), (rows["method"] == "control", CONTROL)):
+    for is_drawn, look in ((rows["model"] == "random", CHANCE),
+                           (rows["method"] == "control", CONTROL)):
         for value in rows.loc[is_drawn & over_seeds, "value"].head(1):
             draw_line(axes, value * 100, look=look)
     span = max(mean["train_pairs"].max(), 1)
@@ -89,7 +107,8 @@ def draw_panel(axes: Axes, rows: pd.DataFrame, mean: pd.DataFrame, known: dict[s
         look, single = known[system], rows[rows["system"] == system]
         single = single[single["seed"].notna()] if single["seed"].notna().any() else single
         shift *= 0.12 * span  # within the limits of the axis
-        draw_marks(axes, single, look, "train_pairs", shift=shift + span * 0.014, intervals=False, **ONE)
+        draw_marks(axes, single, look, "train_pairs", shift=shift + span * 0.014, intervals=False,
+                   **ONE)
         draw_marks(axes, mean[mean["system"] == system], look, "train_pairs", shift=shift)
     for place in flat:
         draw_line(axes, place, upright=True, look=PLATEAU)
@@ -101,11 +120,14 @@ def draw_panel(axes: Axes, rows: pd.DataFrame, mean: pd.DataFrame, known: dict[s
     axes.set_xlabel("training pairs (question and candidate)")
 
 
-def legend(rows: pd.DataFrame, known: dict[str, Look], flat: pd.DataFrame) -> list[tuple[str, list]]:
+def legend(rows: pd.DataFrame, known: dict[str, Look],
+           flat: pd.DataFrame) -> list[tuple[str, list]]:
     """The systems, and what the lines and small marks mean."""
     controls = rows.loc[rows["method"] == "control", "system"].unique()
-    lines = [CHANCE.handle("random"), Look(marker="o", line="", size=2).handle(f"one draw, {replicate_name(rows)}")]
-    lines += [PLATEAU.handle(f"the paper: flat from about {place:,.0f}") for place in flat["train_pairs"].unique()]
+    lines = [CHANCE.handle("random"),
+             Look(marker="o", line="", size=2).handle(f"one draw, {replicate_name(rows)}")]
+    lines += [PLATEAU.handle(f"the paper: flat from about {place:,.0f}")
+              for place in flat["train_pairs"].unique()]
     best = [CONTROL.handle(f"{style.BEST_CONTROL}, all questions: {name}") for name in controls]
     return [*legend_of(known), ("", lines), ("", best)]
 
@@ -126,7 +148,8 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
 
 
 def main(given: argparse.Namespace) -> None:
-    rows = sized(mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws=True))
+    rows = sized(mctaco_metrics(given.metrics, load_systems(given.models, given.sources),
+                                draws=True))
     if of_models(rows).empty:
         raise UserError(f"{given.metrics}: no f1 or exact_match of a model; run an experiment of mctaco with a model")
     flat, sources = plateau(given.sources), load(given.sources)

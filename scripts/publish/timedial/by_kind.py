@@ -1,9 +1,10 @@
 """Draw 2-best accuracy on TimeDial by the kind of the masked span and by the length of the dialog.
 
 For each challenge two panels, a row for each system and a column for each kind (as the rules of
-scripts/build/temporal_spans.py tell it; other: spans that they do not find) or each number of turns. Means over the
-seeds with 95 % intervals over instances and seeds; n is the instances. The dotted line is chance; the control is the best over
-all instances. Kinds with fewer than 10 instances and the other controls are left out of the figure, not of the CSV.
+scripts/build/temporal_spans.py tell it; other: spans that they do not find) or each number of
+turns. Means over the seeds with 95 % intervals over instances and seeds; n is the instances. The
+dotted line is chance; the control is the best over all instances. Kinds with fewer than 10
+instances and the other controls are left out of the figure, not of the CSV.
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
@@ -25,20 +26,26 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, source_title, split_title
 from scripts.publish.panels import CHANCE, Panel, Rows, draw_line, figure_of, publish
-from scripts.publish.timedial.metrics import context_told, drawn, over_seeds, timedial_metrics, widest, with_best_control
+from scripts.publish.timedial.metrics import (
+    context_told, drawn, over_seeds, timedial_metrics, widest, with_best_control)
 from scripts.publish.timedial.rows import in_rows, legend_of, system_looks
 
 PANELS = {"kind": "by kind of the masked span", "turns": "by number of turns of the dialog"}
-NAMES = {"date": "date", "time": "time", "duration": "duration", "set": "set", "age": "age", "other": "other",
-         "1-6": "up to 6 turns", "7-10": "7 to 10 turns", "11-15": "11 to 15 turns", "16+": "16 or more"}
+NAMES = {"date": "date", "time": "time", "duration": "duration", "set": "set", "age": "age",
+         "other": "other",
+         "1-6": "up to 6 turns", "7-10": "7 to 10 turns", "11-15": "11 to 15 turns",
+         "16+": "16 or more"}
 LEAST = 10  # instances
 FEW = f"No kind of span and no length of dialog has {LEAST} instances."
 
 
 def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
-    """2-best accuracy by kind and by turns of every system, with the most context it was measured with."""
+    """2-best accuracy by kind and by turns of every system, with the most context it was measured
+    with.
+    """
     rows = over_seeds(metrics)
-    rows = widest(rows[(rows["metric"] == "two_best_accuracy") & rows["slice"].str.contains("^kind=|^turns=")])
+    rows = widest(rows[(rows["metric"] == "two_best_accuracy")
+                       & rows["slice"].str.contains("^kind=|^turns=")])
     rows[["panel", "part"]] = rows["slice"].str.split("=", expand=True)[[0, 1]]
     return rows
 
@@ -52,19 +59,24 @@ def draw_part(axes: Axes, points: pd.DataFrame, rows: Rows, chance: float) -> No
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of sliced_points(), all with enough instances; of the controls random is a line."""
+    """The figure of sliced_points(), all with enough instances; of the controls random is a
+    line.
+    """
     systems, lines = points[points["model"] != "random"], []
     chances = points[points["model"] == "random"].set_index(["measured_on", "slice"])["value"]
     for (name, panel), of_panel in systems.groupby(["measured_on", "panel"], sort=False):
         if (of_panel["paradigm"] == "control").all():
             continue
         table = in_rows(of_panel, of_panel.iloc[:0])
+        split = split_title(table["split"].iloc[0])
+        heading = f"{source_title(name, sources)}, {split}\n{PANELS[panel]}"
         rows, line = Rows(table), []
-        for part in [part for part in dict.fromkeys([*NAMES, *table["part"]]) if part in set(table["part"])]:
+        for part in [part for part in dict.fromkeys([*NAMES, *table["part"]])
+                     if part in set(table["part"])]:
             of_part = table[table["part"] == part]
             draw_systems = partial(draw_part, rows=rows, chance=chances[name, f"{panel}={part}"])
-            heading = f"{source_title(name, sources)}, {split_title(table['split'].iloc[0])}\n{PANELS[panel]}"
-            line.append(Panel(of_part, draw_systems, NAMES.get(part, part), f"n = {of_part['n'].max():,}",
+            line.append(Panel(of_part, draw_systems, NAMES.get(part, part),
+                              f"n = {of_part['n'].max():,}",
                               "" if line else heading, rows.height))
         lines.append(line)
     note = f"2-best accuracy (% of instances), {context_told(systems)}"

@@ -1,9 +1,12 @@
-"""Draw how often wrong options outrank a right one on TimeDial, by the rule that made them (Qin et al. 2021, figure 2).
+"""Draw how often wrong options outrank a right one on TimeDial, by the rule that made them (Qin et
+al. 2021, figure 2).
 
-A row for each system, a column for each rule: phrase matching (a time that stands in the dialog), numeral matching (a
-number that stands there), open-ended. The share of the wrong options of the rule that score as high as a right option of
-their instance or higher, mean over the seeds, with 95 % intervals over instances and seeds; n is the wrong options that it
-is a share of. Of the controls random and the one with the highest 2-best accuracy are drawn; all are in the CSV. Diamonds are the numbers behind the paper's figure, whose denominators are others (446, 1,225 and 1,379).
+A row for each system, a column for each rule: phrase matching (a time that stands in the dialog),
+numeral matching (a number that stands there), open-ended. The share of the wrong options of the
+rule that score as high as a right option of their instance or higher, mean over the seeds, with 95
+% intervals over instances and seeds; n is the wrong options that it is a share of. Of the controls
+random and the one with the highest 2-best accuracy are drawn; all are in the CSV. Diamonds are the
+numbers behind the paper's figure, whose denominators are others (446, 1,225 and 1,379).
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
@@ -27,14 +30,17 @@ from scripts.publish.names import load, source_title
 from scripts.publish.panels import Panel, Rows, figure_of, publish
 from scripts.publish.published import claims_beside
 from scripts.publish.timedial.metrics import (
-    RULES, context_told, drawn, over_seeds, published_beside, published_on, timedial_metrics, widest, with_best_control)
+    RULES, context_told, drawn, over_seeds, published_beside, published_on, timedial_metrics,
+                                              widest, with_best_control)
 from scripts.publish.timedial.rows import in_rows, legend_of, system_looks
 
 SLICES = {f"rule={name}": title for name, title in RULES.items()}
 
 
 def error_points(metrics: pd.DataFrame) -> pd.DataFrame:
-    """wrong_above_right by rule of every system, with the most context it was measured with, on instances with two right."""
+    """wrong_above_right by rule of every system, with the most context it was measured with, on
+    instances with two right.
+    """
     rows = over_seeds(metrics)
     paper = rows.loc[rows["metric"] == "two_best_accuracy", ["measured_on", "split"]].drop_duplicates()
     rows = rows.merge(paper, on=["measured_on", "split"])
@@ -56,7 +62,8 @@ def draw_rule(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
 
 def draw(points: pd.DataFrame, figure_2: pd.DataFrame, counts: pd.Series, sources: dict) -> Figure:
     """The figure of error_points(); figure_2: its published numbers, of denominators()."""
-    tables = [in_rows(challenge, published_on(challenge, figure_2)) for _, challenge in points.groupby("measured_on", sort=False)]
+    tables = [in_rows(challenge, published_on(challenge, figure_2))
+              for _, challenge in points.groupby("measured_on", sort=False)]
     lines = []
     for table in tables:
         rows, name, line = Rows(table), table["measured_on"].iloc[0], []

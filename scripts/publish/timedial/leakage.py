@@ -1,7 +1,9 @@
-"""Tabulate what left the training dialogs of TimeDial (Qin et al. 2021), and what was built from those that stayed.
+"""Tabulate what left the training dialogs of TimeDial (Qin et al.
 
-A row for each source of dialogs, split, and way in which its datasets differ here (the dialogs kept, the candidates drawn);
-datasets that differ only in how much of a dialog is seen share one.
+2021), and what was built from those that stayed.
+
+A row for each source of dialogs, split, and way in which its datasets differ here (the dialogs
+kept, the candidates drawn); datasets that differ only in how much of a dialog is seen share one.
 
 Reads  metrics.parquet (schema metrics: which datasets were measured), <build>/<source>/<dataset>/leakage.csv,
        resources/sources.yaml for titles
@@ -25,7 +27,8 @@ from scripts.publish.names import load, source_title, split_title, study_metrics
 from scripts.publish.table import percent, publish_table
 
 WORDS = ["Dialogs of", "Split"]
-LEFT = {EXACT: "Exact sources", NEAR: "Near sources", SHARES_WORDS: "Share words", DUPLICATE: "Occur before",
+LEFT = {EXACT: "Exact sources", NEAR: "Near sources", SHARES_WORDS: "Share words",
+        DUPLICATE: "Occur before",
         NO_SPAN: "Without a time", TOO_MANY: "Over the limit"}
 CAPTION = ("Dialogs that left before a model learnt from the rest, in the order of the columns, and the masked datasets "
            "built from those kept. Pool: the different span texts that wrong candidates are drawn from. By frequency: "
@@ -34,7 +37,10 @@ CAPTION = ("Dialogs that left before a model learnt from the rest, in the order 
 
 
 def tabulate(file: Path, sources: dict) -> pd.DataFrame:
-    """A row of text for each source and split of a leakage.csv. Raises UserError when it is missing."""
+    """A row of text for each source and split of a leakage.csv.
+
+    Raises UserError when it is missing.
+    """
     try:
         counts = pd.read_csv(file)
     except FileNotFoundError:

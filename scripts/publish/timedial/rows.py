@@ -1,4 +1,6 @@
-"""How the figures of timedial are drawn: a row for each system under its paradigm, marks with intervals beside it."""
+"""How the figures of timedial are drawn: a row for each system under its paradigm, marks with
+intervals beside it.
+"""
 
 import textwrap
 
@@ -12,7 +14,8 @@ from scripts.publish.timedial.metrics import DOMAINS, beside_paper, label_of, pa
 
 COLOURS = {"classify": style.COLOURS[0], "fill": style.COLOURS[1], "generate": style.COLOURS[2],
            "pseudo_log_likelihood": style.COLOURS[3], "control": style.GREY}
-MARKERS = {"zero_shot": "^", "few_shot": "v", "out": "s", "in": "o", "contaminated": "p", "external": "P"}
+MARKERS = {"zero_shot": "^", "few_shot": "v", "out": "s", "in": "o", "contaminated": "p",
+           "external": "P"}
 PAPER = Look(style.INK, "D", "", style.PAPER, 4.4)
 IN_PAPER = "in the paper (Qin et al. 2021)"
 WRAP = 46  # letters of a line of a name
@@ -21,30 +24,38 @@ WRAP = 46  # letters of a line of a name
 def name_of(row: pd.Series) -> str:
     """The name of a row of systems, in lines."""
     less = row["paradigm"] != "control" and row["context_scope"] != "full"
-    more = f", {row['context_scope']} context" * less if row["origin"] == "here" else " (paper only)"
+    scope = f", {row['context_scope']} context" * less
+    more = scope if row["origin"] == "here" else " (paper only)"
     return "\n".join(textwrap.wrap(label_of(row) + more, WRAP))
 
 
 def in_rows(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """beside_paper() of one challenge with the columns of Rows; a name tells less than the full dialog, where it is the only context."""
+    """beside_paper() of one challenge with the columns of Rows; a name tells less than the full
+    dialog, where it is the only context.
+    """
     table = beside_paper(points, published)
-    here = table["context_scope"].where(table["origin"] == "here")
-    scopes = here.groupby(table["row"]).transform("nunique")
-    named = table.assign(context_scope=table["context_scope"].mask(scopes > 1, "full")).drop_duplicates("row")
-    names = dict(zip(named["row"], named.apply(name_of, axis=1)))
-    series = (table["paradigm"] + "|" + table["domain"]).mask(table["origin"] == "published", IN_PAPER)
-    return table.assign(name=table["row"].map(names), head=table["paradigm"].map(paradigm_title), series=series)
+    is_here = table["origin"] == "here"
+    scopes = table["context_scope"].where(is_here).groupby(table["row"]).transform("nunique")
+    named = table.assign(context_scope=table["context_scope"].mask(scopes > 1, "full"))
+    named = named.drop_duplicates("row").set_index("row")
+    return table.assign(
+        name=table["row"].map(named.apply(name_of, axis=1)),
+        head=table["paradigm"].map(paradigm_title),
+        series=(table["paradigm"] + "|" + table["domain"]).where(is_here, IN_PAPER))
 
 
 def system_looks(table: pd.DataFrame) -> dict[str, Look]:
-    """The look of each series of in_rows(): a colour for each paradigm, a marker for each domain; controls grey, the paper open."""
+    """The look of each series of in_rows(): a colour for each paradigm, a marker for each domain;
+    controls grey, the paper open.
+    """
     known = {}
     for row in table.drop_duplicates("series").to_dict("records"):
         paradigm = row["paradigm"]
         if paradigm == "control" or paradigm.endswith(BLIND):
             known[row["series"]] = Look(style.GREY, "X", "")
         else:
-            known[row["series"]] = Look(COLOURS.get(paradigm, style.COLOURS[4]), MARKERS[row["domain"]], "")
+            known[row["series"]] = Look(COLOURS.get(paradigm, style.COLOURS[4]),
+                                        MARKERS[row["domain"]], "")
     return known | {IN_PAPER: PAPER}
 
 
@@ -52,5 +63,6 @@ def legend_of(table: pd.DataFrame, *others: Line2D) -> list[tuple[str, list[Line
     """The domains of models, and the paper where there are numbers of it; table: of in_rows()."""
     is_published = table["origin"] == "published"
     present = set(table.loc[~is_published & (table["paradigm"] != "control"), "domain"])
-    handles = [Look(style.INK, MARKERS[name], "").handle(title) for name, title in DOMAINS.items() if name in present]
+    handles = [Look(style.INK, MARKERS[name], "").handle(title)
+               for name, title in DOMAINS.items() if name in present]
     return [("", [*handles, *[PAPER.handle(IN_PAPER)] * bool(is_published.any()), *others])]

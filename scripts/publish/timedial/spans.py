@@ -1,9 +1,11 @@
-"""Tabulate how well the rules find temporal expressions: masked spans found, and what is found in dialogs (Qin et al. 2021).
+"""Tabulate how well the rules find temporal expressions: masked spans found, and what is found in
+dialogs (Qin et al. 2021).
 
-Of each challenge the share of its masked spans that are found with exact bounds in the restored dialogs, in all, by kind,
-and up to 30 that are not. Of each corpus of dialogs how many temporal expressions there are, by kind, and how many dialogs
-(duplicates apart) are such as the paper makes a challenge of: more than three expressions, at least one with a numeral.
-Beside them what the paper counts in DailyDialog with SUTime (sections 3 and 4).
+Of each challenge the share of its masked spans that are found with exact bounds in the restored
+dialogs, in all, by kind, and up to 30 that are not. Of each corpus of dialogs how many temporal
+expressions there are, by kind, and how many dialogs (duplicates apart) are such as the paper makes
+a challenge of: more than three expressions, at least one with a numeral. Beside them what the paper
+counts in DailyDialog with SUTime (sections 3 and 4).
 
 Reads  <cleaned>/<source>/<split>.parquet (schemas challenge, dialogs), <spans>/<source>/<split>.parquet (schema spans),
        resources/sources.yaml for titles and splits
@@ -40,29 +42,36 @@ CAPTION = ("Temporal expressions found by rules. Masked spans of a challenge: th
 
 
 def masked_spans(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd.DataFrame:
-    """Each masked span: split, dialog_id, exact (found with its bounds), kind (of what overlaps it; empty: nothing), shown.
+    """Each masked span: split, dialog_id, exact (found with its bounds), kind (of what overlaps it;
+    empty: nothing), shown.
 
-    challenge, spans: tables of these schemas for the same split; where: the challenge's file, for messages.
+    challenge, spans: tables of these schemas for the same split; where: the challenge's file, for
+    messages.
     """
     masked = restored_turns(challenge, where).dropna(subset="mask_start")
-    pairs = masked.merge(spans[["dialog_id", "turn", "start", "end", "kind"]], on=["dialog_id", "turn"], how="left")
+    pairs = masked.merge(spans[["dialog_id", "turn", "start", "end", "kind"]],
+                         on=["dialog_id", "turn"], how="left")
     pairs = pairs[(pairs["start"] < pairs["mask_end"]) & (pairs["mask_start"] < pairs["end"])].copy()
     pairs["exact"] = (pairs["start"] == pairs["mask_start"]) & (pairs["end"] == pairs["mask_end"])
-    pairs["found"] = [text[int(start) : int(end)] for text, start, end in zip(pairs["text"], pairs["start"], pairs["end"])]
-    by = pairs.groupby("dialog_id").agg(exact=("exact", "any"), kind=("kind", "first"), found=("found", " | ".join))
+    pairs["found"] = [text[int(start) : int(end)] for text, start,
+                      end in zip(pairs["text"], pairs["start"], pairs["end"])]
+    by = pairs.groupby("dialog_id").agg(exact=("exact", "any"), kind=("kind", "first"),
+                                        found=("found", " | ".join))
     masked = masked.join(by, on="dialog_id")
     masked["exact"] = masked["exact"].fillna(False).astype(bool)
     masked["kind"] = masked["kind"].fillna("")
     masked["found"] = masked["found"].fillna("nothing")
     masked["shown"] = [f"{'…' if start > AROUND else ''}{text[max(start - AROUND, 0) : start]}[{text[start:end]}]"
                        f"{text[end : end + AROUND]}{'…' if len(text) > end + AROUND else ''} → {found}"
-                       for text, start, end, found in masked[["text", "mask_start", "mask_end", "found"]].to_numpy()]
+                       for text, start, end,
+                       found in masked[["text", "mask_start", "mask_end", "found"]].to_numpy()]
     return masked[["split", "dialog_id", "exact", "kind", "shown"]].reset_index(drop=True)
 
 
 def counted(what: str, number: int, of: int | None = None, **cells: str) -> dict:
     """A row of text: a count, and its share of a larger one."""
-    share = {} if of is None else {"Of": f"{of:,}", "Share (%)": percent(number / of if of else None)}
+    share = {} if of is None else {"Of": f"{of:,}",
+                                   "Share (%)": percent(number / of if of else None)}
     return {"Split": "all", "What": what, "Number": f"{number:,}", **share, **cells}
 
 
@@ -70,14 +79,17 @@ def challenge_rows(masked: pd.DataFrame) -> list[dict]:
     """Rows of text about a challenge's masked spans (masked_spans() of all its splits)."""
 
     def found(part: pd.DataFrame, **cells: str) -> dict:
-        return counted("masked spans found with exact bounds", part["exact"].sum(), len(part), **cells)
+        return counted("masked spans found with exact bounds", part["exact"].sum(), len(part),
+                       **cells)
 
     rows = [found(part, Split=split) for split, part in masked.groupby("split", sort=False)]
     rows += [found(masked)] if len(rows) > 1 else []
     by_kind = dict(iter(masked.groupby("kind")))
-    rows += [found(by_kind[kind], Kind=kind or "nothing found there") for kind in [*KINDS, ""] if kind in by_kind]
+    rows += [found(by_kind[kind], Kind=kind or "nothing found there") for kind in [*KINDS, ""]
+             if kind in by_kind]
     missed = masked[~masked["exact"]].head(MISSES).assign(What="missed")
-    return rows + missed.rename(columns={"split": "Split", "kind": "Kind", "shown": "Text"}).to_dict("records")
+    missed = missed.rename(columns={"split": "Split", "kind": "Kind", "shown": "Text"})
+    return rows + missed.to_dict("records")
 
 
 def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int]) -> list[dict]:
@@ -95,13 +107,17 @@ def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int
         counted("dialogs", len(dialogs)),
         counted("dialogs, duplicates apart", len(unique)),
         counted("temporal expressions", len(spans)),
-        *(counted("temporal expressions", count, len(spans), Kind=kind) for kind, count in by_kind.items()),
+        *(counted("temporal expressions", count, len(spans), Kind=kind)
+          for kind, count in by_kind.items()),
         counted("temporal expressions with a numeral", spans["has_numeral"].sum(), len(spans)),
-        counted("different expressions (case apart)", spans["text"].str.lower().nunique(), **printed.get("distinct", {})),
+        counted("different expressions (case apart)", spans["text"].str.lower().nunique(),
+                **printed.get("distinct", {})),
         counted("different values", spans["value"].nunique()),
-        counted(f"candidate dialogs (more than {MORE_THAN} expressions, one with a numeral)", len(candidates), len(unique),
+        counted(f"candidate dialogs (more than {MORE_THAN} expressions, one with a numeral)",
+                len(candidates), len(unique),
                 **printed.get("dialogs", {})),
-        counted("expressions with a numeral in candidate dialogs", candidates["numeric"].sum(), **printed.get("numeric", {})),
+        counted("expressions with a numeral in candidate dialogs", candidates["numeric"].sum(),
+                **printed.get("numeric", {})),
     ]
 
 
@@ -124,11 +140,14 @@ def tabulate(given: argparse.Namespace) -> pd.DataFrame:
         cleaned, splits = given.cleaned / source, splits_of(source, sources, given.sources)
         spans = [read_split(given.spans / source, split, SPANS.names) for split in splits]
         if source in given.challenges:
-            masked = [masked_spans(read_split(cleaned, split, CHALLENGE.names), found, str(cleaned / f"{split}.parquet"))
+            masked = [masked_spans(read_split(cleaned, split, CHALLENGE.names), found,
+                                   str(cleaned / f"{split}.parquet"))
                       for split, found in zip(splits, spans)]
             of_source = challenge_rows(pd.concat(masked, ignore_index=True))
         else:
-            dialogs = [read_split(cleaned, split, ["split", "dialog_id", "duplicate_of"]).drop_duplicates("dialog_id") for split in splits]
+            columns = ["split", "dialog_id", "duplicate_of"]
+            dialogs = [read_split(cleaned, split, columns).drop_duplicates("dialog_id")
+                       for split in splits]
             of_source = dialog_rows(pd.concat(spans), pd.concat(dialogs), PAPER.get(source, {}))
         title = source_title(source, sources) + " [sample data]" * ("sample" in sources[source])
         rows += [{"Corpus": title} | row for row in of_source]
