@@ -151,12 +151,10 @@ class NliStudy:
                      for source, names, model, method, labels in SYSTEMS for name in names
                      for seed in ([0] if method == "direct" else SEEDS)]
         self.runs.append(make_run(self.results, "event_templates", "temp_order", "roberta_large_mnli", "train", LABELS, 3, "list"))
-        for source, unit, action in (("event_templates", "temp_order pairs", "noted"), ("temporal_nli_release", "temp_order pairs", "kept")):
+        for source, action, how in (("event_templates", "noted", "with five iterations"), ("temporal_nli_release", "kept", "")):
             place = self.results / "clean" / source / "cleaning.csv"
             place.parent.mkdir(parents=True)
-            place.write_text("source,split,unit,action,reason,count\n"
-                             f"{source},train,{unit},{action},{'with five iterations' if action == 'noted' else ''},16980\n"
-                             f"{source},test,{unit},{action},,6140\n")
+            place.write_text(f"source,split,unit,action,reason,count\n{source},train,temp_order pairs,{action},{how},16980\n")
 
     def write_metrics(self, rows: list[dict]) -> None:
         write_table(pa.Table.from_pylist(rows, schema=SCHEMA), self.metrics, SCHEMA, {})
@@ -170,11 +168,7 @@ class NliStudy:
         item = next(item for item in self.items() if item["name"] == name)
         given = {"metrics": self.metrics, "sources": self.resources / "sources.yaml", "models": self.resources / "models.yaml",
                  "output": self.publish / f"{item['kind']}s" / name} | more
+        reads = {"runs": ["--train", self.results / "train/temporal_nli", "--runs", *self.runs], "datasets": ["--build", self.results / "build/temporal_nli"],
+                 "cleaned": ["--cleaned", self.results / "clean"]}
         options = [word for key, value in given.items() for word in (f"--{key}", value)]
-        if "runs" in item["reads"]:
-            options += ["--train", self.results / "train/temporal_nli", "--runs", *self.runs]
-        if "datasets" in item["reads"]:
-            options += ["--build", self.results / "build/temporal_nli"]
-        if "cleaned" in item["reads"]:
-            options += ["--cleaned", self.results / "clean"]
-        return self.program(f"scripts.publish.{item['program']}", *options)
+        return self.program(f"scripts.publish.{item['program']}", *options, *(word for name in item["reads"] for word in reads.get(name, [])))

@@ -103,4 +103,3 @@ def test_accuracy_by_stride_and_weight(given, program, tmp_path, monkeypatch):
     assert faults_in(monkeypatch, "scripts.publish.strided_sop.objectives", *arguments) == []
     points = pd.read_csv(tmp_path / "figure.csv").set_index(["weight", "stride"])["value"]
     assert points.to_dict() == pytest.approx({(0.0, 0): 0.5, (0.0, 3): 0.53, (0.5, 0): 0.55, (0.5, 3): 0.58})
-    assert (tmp_path / "figure.svg").exists()

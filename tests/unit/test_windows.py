@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.build.caption_windows import windows
-from scripts.publish.strided_sop.accuracy_by_stride import of_captions
 from scripts.common.program import UserError
 from scripts.common.tables import CAPTIONS, read_table, write_table
 from scripts.evaluate.strided_sop import SCHEMA
@@ -104,9 +103,3 @@ def test_the_figure_sets_windows_beside_seconds(program, tmp_path, monkeypatch):
     assert set(points.loc[points["model"] == "tiny_bert", "system"]) == {"Tiny"} and "first_text" not in set(points["model"])
     at = points[points["model"] == "tiny_bert"].set_index(["window", "stride"])["seconds_apart"]
     assert at["10 s", 2] == 30 and at["one caption", 0] == 4
-
-
-def test_windows_stand_in_their_own_figure_where_captions_were_measured():
-    """A stride of windows is no stride of captions."""
-    rows = pd.DataFrame({"source": ["both", "both", "windows"], "context": [None, "10 s", "10 s"]})
-    assert of_captions(rows).index.tolist() == [0, 2]

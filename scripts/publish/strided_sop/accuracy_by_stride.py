@@ -29,7 +29,7 @@ from scripts.publish.marks import replicate_name
 from scripts.publish.names import load, source_title, split_title
 from scripts.publish.panels import (
     CHANCE, DOTTED, PEOPLE, Look, Panel, count_under, dodges, draw_line, draw_marks, figure_of,
-    in_lines, legend_of, looks, publish)
+    in_lines, legend_of, looks, publish, with_best_control)
 from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
 
 LETTER = 0.058  # inches, of a count
@@ -46,13 +46,10 @@ def of_captions(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def with_few_controls(metrics: pd.DataFrame) -> pd.DataFrame:
     """The rows to draw: where controls were measured in several ways, such as size-matched, in each way the best over all strides."""
-    rows = metrics[(metrics["method"] == "control") & (metrics["metric"] == "accuracy")]
     ways = [name for name in VARIANT if name != "method"]
-    if len(rows.drop_duplicates(ways)) < 2:
+    if len(metrics[metrics["method"] == "control"].drop_duplicates(ways)) < 2:
         return metrics
-    reached = rows.groupby([*ways, "series"], dropna=False, as_index=False)["value"].mean()
-    best = reached.loc[reached.groupby(ways, dropna=False)["value"].idxmax(), "series"]
-    return metrics[(metrics["method"] != "control") | metrics["series"].isin(best)]
+    return with_best_control(metrics, ways, ["series"], metrics["metric"] == "accuracy")
 
 
 def series_looks(metrics: pd.DataFrame) -> dict[str, Look]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from scripts.publish.comparison import parts_of
+from scripts.publish.panels import with_best_control
 from scripts.publish.temporal_nli.metrics import SCORINGS, VALUES, value_name
 
 ALL = "all"
@@ -77,10 +78,8 @@ def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
     points = metrics[wanted].drop(columns="control").merge(where, on="slice")  # there the name of a control, here its value
     same = ["source", "dataset", "split", "scoring", "slice", "section_place"]
     majority = points[points["model"] == "majority"].drop_duplicates(same).set_index(same)["value"].rename("majority")
-    control = points[points["method"] == "control"]
-    best = control[control["slice"] == ALL].sort_values("value").groupby(same[:4])["model"].last().rename("best")
-    control = control.join(best, on=same[:4])
-    control = control[control["model"] == control["best"]].drop_duplicates(same).set_index(same)["value"].rename("control")
+    best = with_best_control(points, same[:4], ["model"], points["slice"] == ALL)
+    control = best[best["method"] == "control"].drop_duplicates(same).set_index(same)["value"].rename("control")
     points = points[~points["method"].isin(["majority", "control"])]
     # One scoring for each system: the finest that it has.
     system = points.groupby(["source", "dataset", "split", "series", "method"])["scoring"]
