@@ -276,9 +276,10 @@ class Panel(NamedTuple):
     finish: Callable[[Axes, pd.DataFrame], None] | None = None
 
 
-def in_lines(panels: Sequence[Panel], across: int) -> list[list[Panel]]:
-    """Panels in lines of so many."""
-    return [list(panels[start:start + across]) for start in range(0, len(panels), across)]
+def in_lines(panels: Sequence[Panel], across: int, heading: str = "") -> list[list[Panel]]:
+    """Panels in lines of so many, the first under a heading."""
+    panels = [panels[0]._replace(heading=heading), *panels[1:]]
+    return [panels[start:start + across] for start in range(0, len(panels), across)]
 
 
 def figure_of(lines: Sequence[Sequence[Panel | None]], legend: Sequence[tuple[str, list]] = (), *,

@@ -28,7 +28,7 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, source_title, split_title
 from scripts.publish.panels import (
-    Look, Panel, Rows, draw_line, figure_of, legend_of, looks, publish, with_best_control,
+    Look, Panel, Rows, draw_line, figure_of, in_lines, legend_of, looks, publish, with_best_control,
     write_beside)
 from scripts.publish.strided_sop.metrics import VARIANT, strided_metrics
 
@@ -122,7 +122,7 @@ def line_of(title: str, points: pd.DataFrame, known: dict[str, Look]) -> list[Pa
     panels = [Panel(of_stride, partial(draw_column, rows=rows, known=known, limits=limits),
                     detail=f"stride {stride}", height=rows.height)
               for stride, of_stride in points.groupby("stride")]
-    return [panels[0]._replace(heading=title), *panels[1:], *[None] * (LEAST_ACROSS - len(panels))]
+    return [*in_lines(panels, ACROSS, title)[0], *[None] * (LEAST_ACROSS - len(panels))]
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:

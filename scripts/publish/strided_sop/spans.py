@@ -25,9 +25,8 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, model_title, source_title, split_title, study_metrics
 from scripts.publish.panels import (
-    BEST_CONTROL, CHANCE, Look, Panel, dodges, draw_line, draw_marks, figure_of, legend_of,
-    looks, publish,
-    with_best_control)
+    BEST_CONTROL, CHANCE, Look, Panel, dodges, draw_line, draw_marks, figure_of, in_lines,
+    legend_of, looks, publish, with_best_control)
 from scripts.publish.strided_sop.metrics import variant_title
 
 METRICS = ["exact_order", "concordance", "pair_accuracy"]
@@ -95,8 +94,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         shown = ((draw_whole, whole), (draw_tau, whole), (draw_pairs, of_place))
         panels = [Panel(rows, partial(draw_one, known=known)) for draw_one, rows in shown]
         detail = f"{split_title(split)}, {stride:.0f} skipped between neighbours"
-        lines.append([panels[0]._replace(heading=f"{source_title(source, sources)}, {detail}"),
-                      *panels[1:]])
+        lines += in_lines(panels, 3, f"{source_title(source, sources)}, {detail}")
     others = BEST_CONTROL.handle(style.BEST_CONTROL), CHANCE.handle("chance")
     return figure_of(lines, legend_of(known, *others))
 

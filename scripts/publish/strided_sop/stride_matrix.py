@@ -56,7 +56,7 @@ def by_learnt(metrics: pd.DataFrame) -> pd.DataFrame:
 
 def row_title(row: pd.Series, sources: dict) -> str:
     """What a row of a matrix learnt from."""
-    title = sources.get(row["learnt_corpus"], {}).get("title", row["learnt_corpus"])
+    title = source_title(row["learnt_corpus"], sources)
     corpus = "\n".join(textwrap.wrap(title if len(title) < 30 else row["learnt_corpus"].replace("_", " "), 18)[:2])
     return strides_told(row["learnt_stride"]) + (f",\n{corpus}" if row["is_elsewhere"] else "")
 
@@ -92,8 +92,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
                         detail=system + " (control)" * bool(cells["is_control"].any()))
                   for system, cells in of_place.groupby("system", sort=False)]
         heading = f"{source_title(source, sources)}, {split_title(split)}"
-        lines += [[line[0]._replace(heading=heading), *line[1:]]
-                  for line in in_lines(panels, across)]
+        lines += in_lines(panels, across, heading)
     return figure_of(lines, share_y="line", widest=WIDE * len(strides), size=6.5)
 
 

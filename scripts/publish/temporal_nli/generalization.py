@@ -99,7 +99,7 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
                         height=ROW * len(names))
                   for (series, method, scoring), panel in block.groupby(SYSTEM, sort=False)]
         heading = f"{SETS[challenge_set]} · {data_title(source, whole, sources)}"
-        lines += in_lines([panels[0]._replace(heading=heading), *panels[1:]], ACROSS)
+        lines += in_lines(panels, ACROSS, heading)
     return figure_of(lines, share_y="line", widest=COLUMN * len(PARTS), note=NOTE)
 
 
