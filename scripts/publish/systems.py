@@ -6,7 +6,7 @@ from pathlib import Path
 
 from scripts.common.program import UserError
 from scripts.common.tables import provenance_of
-from scripts.evaluate.experiment import Run
+from scripts.evaluate.experiment import Run, runs_by_dataset
 from scripts.publish.names import differences_told, method_title, model_title
 
 
@@ -22,6 +22,12 @@ def training_of(run: Run) -> str:
     """JSON of how a run's model was trained: the settings of its training, and the run that it begins with."""
     settings = settings_of(run.folder / "history.parquet")
     return json.dumps(settings["training"] | {"begins with": settings.get("made_by")}, sort_keys=True)
+
+
+def runs_of_datasets(trained: Path, names: list[str]) -> dict[tuple[str, str], list[Run]]:
+    """By source and dataset, sorted, its runs among those of these names; trained: their folder."""
+    return {place: [run for runs in systems.values() for run in runs]
+            for place, systems in sorted(runs_by_dataset(trained, names).items())}
 
 
 def runs_by_title(runs: list[Run], plain: Collection[str], models: dict) -> dict[str, list[Run]]:

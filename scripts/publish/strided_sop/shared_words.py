@@ -23,7 +23,6 @@ import pandas as pd
 from scripts.build.word_overlap import runs_of
 from scripts.common.keyed import keyed_hash
 from scripts.common.program import execute
-from scripts.common.runs import facts_of
 from scripts.common.strides import tells_of_pairs
 from scripts.common.tables import read_metrics, read_table
 from scripts.evaluate.experiment import Run, read_scores
@@ -31,7 +30,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, notes_by_dataset
 from scripts.publish.names import load, split_title
 from scripts.publish.strided_sop.metrics import PLAIN
-from scripts.publish.systems import runs_by_title
+from scripts.publish.systems import runs_by_title, runs_of_datasets
 from scripts.publish.table import percent, publish_table
 
 RUN = 4  # words
@@ -77,20 +76,13 @@ def mean_on(right: np.ndarray, inside: np.ndarray) -> str:
     return percent(right[inside].mean()) if inside.any() else ""
 
 
-def tabulate(folders: list[Path], build: Path, sources: dict, models: dict, notes: dict[tuple, str]) -> pd.DataFrame:
-    """A row of text for each dataset and model; notes: of notes_by_dataset()."""
-    by_dataset: dict[tuple, list[Run]] = {}
-    runs = (Run(folder, facts_of(folder / "run.json")) for folder in folders)
-    for run in (run for run in runs if tells_of_pairs(run.facts["data_options"])):
-        by_dataset.setdefault((run.facts["source"], run.facts["dataset"]), []).append(run)
-    rows = [row for (source, dataset), runs in sorted(by_dataset.items())
-            for row in rows_of(runs, build, sources[source]["title"] + notes.get((source, dataset), ""), models)]
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
 def main(given: argparse.Namespace) -> None:
     metrics = read_metrics(given.metrics).to_pandas()
-    table = tabulate([given.train / name for name in given.runs], given.build, load(given.sources), load(given.models), notes_by_dataset(metrics))
+    sources, models, notes = load(given.sources), load(given.models), notes_by_dataset(metrics)
+    rows = [row for place, runs in runs_of_datasets(given.train, given.runs).items()
+            if tells_of_pairs(runs[0].facts["data_options"])
+            for row in rows_of(runs, given.build, sources[place[0]]["title"] + notes.get(place, ""), models)]
+    table = pd.DataFrame(rows, columns=COLUMNS)
     caption = caption_of(CAPTION, metrics[metrics["study"] == "strided_sop"],
                          "made-up sentences, not a corpus")
     publish_table(given, table, caption, WORDS)

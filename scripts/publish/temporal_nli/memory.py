@@ -32,12 +32,12 @@ from scripts.build.temporal_nli_times import MONTHS, NAMES, SHORT_MONTHS, WEEKDA
 from scripts.common.program import execute
 from scripts.common.tables import read_metrics, read_table
 from scripts.evaluate.bootstrap import resampling
-from scripts.evaluate.experiment import Run, read_scores, replicates_of, runs_by_dataset
+from scripts.evaluate.experiment import Run, read_scores, replicates_of
 from scripts.evaluate.tally import Replicate, Tally, metric_rows, share, sums_by_group
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, notes_by_dataset
 from scripts.publish.names import load, split_title
-from scripts.publish.systems import runs_by_title
+from scripts.publish.systems import runs_by_title, runs_of_datasets
 from scripts.publish.table import interval, percent, publish_table
 from scripts.publish.temporal_nli.metrics import SETS, STUDY, data_title
 
@@ -119,8 +119,7 @@ def rows_of(runs: list[Run], build: Path, models: dict, resamples: int) -> list[
 def tabulate(given: argparse.Namespace, notes: dict[tuple, str], resamples: int) -> pd.DataFrame:
     """A row of text for each dataset that holds out templates alone, and each system; notes: of notes_by_dataset(); resamples: behind an interval."""
     models, sources, rows = load(given.models), load(given.sources), []
-    for (source, dataset), systems in runs_by_dataset(given.train, given.runs).items():
-        runs = [run for of in systems.values() for run in of]
+    for (source, dataset), runs in runs_of_datasets(given.train, given.runs).items():
         options = runs[0].facts["data_options"]
         if options["held_out"] == TEMPLATE:
             place = {"Source": data_title(source, dataset, sources) + notes.get((source, dataset), ""), "Challenge set": SETS[options["challenge_set"]]}
