@@ -30,6 +30,7 @@ DOTTED, DASHED = (0, (1, 1.5)), (0, (4, 1.6))
 DODGE = 0.09  # between two series at one place of an axis
 # Inches: of a mark in a row, of a row at least, of a line of its name, of a head over rows.
 LANE, ROW, LINE, HEAD = 0.09, 0.16, 0.115, 0.2
+NAME = 50  # letters of a line of it
 LETTER, BOLD = 0.0078, 0.0087  # inches of a letter, for each point of its size
 
 
@@ -198,7 +199,8 @@ class Rows:
                 y += LINE / 2 if self.places else 0
                 self.heads[y + HEAD / 2] = last = head
                 y += HEAD
-            name = str(row.get("name", row["row"]))
+            lines = str(row.get("name", row["row"])).split("\n")
+            name = "\n".join(textwrap.fill(line, NAME) for line in lines)
             tall = max(ROW, lane * lanes[row[within]] + 0.06, LINE * (name.count("\n") + 1) + 0.04)
             self.places[row["row"]] = y + tall / 2
             self.names[y + tall / 2] = name

@@ -146,12 +146,12 @@ def test_dark_figures_are_dark_and_their_text_is_text(tmp_path):
 def test_an_engine_gives_panels_the_size_that_they_ask():
     """The axes have the height that their panels name, whatever stands around them; titles stand over one another, not on a panel."""
     style.apply()
-    points = pd.DataFrame({"row": ["one", "two"], "series": "a", "value": [0.2, 0.9], "ci_low": [0.1, 0.8], "ci_high": [0.3, 1.0],
+    points = pd.DataFrame({"row": ["one", "a long name of a row " * 9], "series": "a", "value": [0.2, 0.9], "ci_low": [0.1, 0.8], "ci_high": [0.3, 1.0],
                            "sample": True, "limit": 200.0})
     rows, known = panels.Rows(points), panels.palette(["a"], "")
     tall = panels.Panel(points, lambda axes, of: rows.draw(axes, of, known), "A long title of a panel " * 3, "detail", "Heading", rows.height)
     matrix = panels.Panel(points, lambda axes, _: panels.draw_matrix(axes, pd.DataFrame(np.eye(3))), "matrix", height=1.3)
-    figure = panels.figure_of([[tall, tall], [matrix, None]], panels.legend_of(known), widest=1.4, note="what cells say")
+    figure = panels.figure_of([[tall, tall], [matrix, None]], panels.legend_of(known), share_y="line", widest=1.4, note="what cells say")
     sizes = [axes.get_window_extent().size / figure.dpi for axes in figure.axes]
     assert [size[1] for size in sizes] == pytest.approx([rows.height, rows.height, 1.3], abs=0.02)
     assert [size[0] for size in sizes] == pytest.approx([1.4] * 3, abs=0.05)
