@@ -29,7 +29,7 @@ from scripts.common.tables import read_table
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import differences_told, load, model_title, source_title, split_title
-from scripts.publish.panels import CHANCE, Look, Panel, draw_line, figure_of, publish
+from scripts.publish.panels import CHANCE, Look, Panel, draw_line, figure_of, in_lines, publish
 from scripts.publish.systems import settings_of
 from scripts.train.choice import chosen_epoch
 
@@ -122,17 +122,15 @@ def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
     known, lines = split_looks(splits), []
     for key, title in row_titles(history, sources, models).items():
         rows = history[(history[ROW] == list(key)).all(axis=1)]
-        heading = "\n".join(textwrap.wrap(title, WRAP))
+        panels = []
         for measure in MEASURES:
-            line = []
+            draw_measure = partial(draw_panel, measure=measure, known=known)
             for stride in strides:
                 of_stride = rows[rows["stride"] == stride]
                 is_told = measure == "loss" and len(of_stride) > 0
                 detail = f"stride {stride}".replace("_", " ") * is_told
-                above = heading * (measure == "loss" and not line)
-                line.append(Panel(of_stride, partial(draw_panel, measure=measure, known=known), "",
-                                  detail, above, 0.92))
-            lines.append(line)
+                panels.append(Panel(of_stride, draw_measure, detail=detail, height=0.92))
+        lines += in_lines(panels, len(strides), textwrap.fill(title, WRAP))
     handles = [look.handle(split_title(split)) for split, look in known.items()]
     marks = [CHOSEN.handle("the epoch that is reported"), CHANCE.handle("chance")]
     return figure_of(lines, [("", handles), ("", marks)], share_x="figure", share_y="line",

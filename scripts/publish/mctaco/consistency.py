@@ -28,7 +28,8 @@ from scripts.publish.mctaco.looks import system_looks
 from scripts.publish.mctaco.metrics import (
     BASELINES, NORMALIZED, POINTS, mctaco_metrics, over_seeds, trained_most, with_best_control)
 from scripts.publish.names import load, load_systems, source_title, split_title
-from scripts.publish.panels import LANE, Look, Panel, Rows, figure_of, publish, write_beside
+from scripts.publish.panels import (
+    LANE, Look, Panel, Rows, figure_of, in_lines, publish, write_beside)
 
 CATEGORIES = {"category=duration": "duration", "category=frequency": "frequency"}
 LEAST = 10  # questions
@@ -77,10 +78,11 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         table = with_names(of_split)
         rows = Rows(table, lane=2 * LANE)
         draw_category = partial(draw_panel, rows=rows, known=known)
-        lines.append([Panel(table[table["slice"] == part], draw_category,
-                            source_title(source, sources),
-                            f"{split_title(split)}, {category}", height=rows.height)
-                      for part, category in CATEGORIES.items()])
+        panels = [Panel(table[table["slice"] == part], draw_category, detail=category,
+                        height=rows.height)
+                  for part, category in CATEGORIES.items()]
+        heading = f"{source_title(source, sources)}, {split_title(split)}"
+        lines += in_lines(panels, len(CATEGORIES), heading)
     return figure_of(lines, share_y="line")
 
 

@@ -109,7 +109,9 @@ def write_label(axes: Axes, x: float, y: float, text: str, colour: str, taken: l
 
 def write_labels(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame) -> None:
     """The diagonal, and the names of what is not in the legend."""
-    taken = [artist.get_window_extent().padded(1) for artist in [*axes.lines, *axes.collections]]
+    taken = [line.get_window_extent() for line in axes.lines]
+    taken += [path.get_extents(bars.get_transform()).padded(1) for bars in axes.collections
+              for path in bars.get_paths()]
     axes.autoscale(False)
     axes.plot([0, 100], [0, 100], zorder=1, **CHANCE.settings())
     f1, exact = (points[points["metric"] == metric].set_index("system")["value"] * 100

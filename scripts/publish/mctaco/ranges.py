@@ -32,15 +32,15 @@ from scripts.publish.mctaco.metrics import (
     BASELINES, POINTS, mctaco_metrics, over_seeds, trained_most, with_best_control)
 from scripts.publish.names import load, load_systems, source_title, split_title
 from scripts.publish.panels import (
-    LANE, Look, Panel, Rows, draw_marks, figure_of, publish, write_beside)
+    LANE, Look, Panel, Rows, draw_marks, figure_of, in_lines, publish, write_beside)
 from scripts.publish.table import signed
 
-# Of each panel: the slice, the metric, what its axis says.
-PANELS = [("all", "exact_match", "exact match (%)\nall questions"),
-          ("quantities=several", "exact_match", "exact match (%)\nseveral quantities"),
-          ("all", "f1_minus_exact_match", "F1 − exact match\n(points), all questions")]
+# Of each panel: the slice, what it is of, the metric, what its axis says.
+PANELS = [("all", "all questions", "exact_match", "exact match (%)"),
+          ("quantities=several", "several quantities", "exact_match", "exact match (%)"),
+          ("all", "all questions", "f1_minus_exact_match", "F1 − exact match\n(points)")]
 RANGE = "_range"
-SHOWN = {metric + decoding for _, metric, _ in PANELS for decoding in ("", RANGE)}
+SHOWN = {metric + decoding for *_, metric, _ in PANELS for decoding in ("", RANGE)}
 WRAP = 32  # letters of a name in a line
 SINGLE = Look(style.COLOURS[0], "o", "", style.PAPER, 5.5)
 RANGED = Look(style.COLOURS[0], "o", size=3.2, width=1)
@@ -84,7 +84,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, metric: str, label:
                      "one range adds")
     axes.set_xlim((0, 100) if metric == "exact_match"
                   else (min(0, points["value"].min() * 100 - 2), None))
-    axes.set_xlabel(f"{label}\nn = {points['n'].max():,}")
+    axes.set_xlabel(label)
 
 
 def draw(points: pd.DataFrame, sources: dict) -> Figure:
@@ -92,16 +92,16 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     points = points.assign(row=points["system"], series="", name=points["system"].str.wrap(WRAP))
     lines = []
     for (source, split), of_split in points.groupby(["source", "split"], sort=False):
-        rows, line = Rows(of_split, lane=2 * LANE), []
-        for place, (part, metric, label) in enumerate(PANELS):
+        rows, panels = Rows(of_split, lane=2 * LANE), []
+        for part, questions, metric, label in PANELS:
             table = of_split[(of_split["slice"] == part)
                              & of_split["metric"].isin([metric, metric + RANGE])]
-            titles = ("", "") if place else (source_title(source, sources), split_title(split))
-            panel = Panel(table, partial(draw_panel, rows=rows, metric=metric, label=label),
-                          *titles, height=rows.height)
-            line.append(None if table.empty
-                        else panel)  # of few questions none may have several quantities
-        lines.append(line)
+            draw_metric = partial(draw_panel, rows=rows, metric=metric, label=label)
+            if len(table):  # of few questions none may have several quantities
+                detail = f"{questions}\nn = {table['n'].max():,}"
+                panels.append(Panel(table, draw_metric, detail=detail, height=rows.height))
+        heading = f"{source_title(source, sources)}, {split_title(split)}"
+        lines += in_lines(panels, len(PANELS), heading)
     handles = [SINGLE.handle("each candidate for itself"),
                RANGED.handle("one range a question, and what it adds (95 % interval)")]
     if (points["method"] == "control").any():

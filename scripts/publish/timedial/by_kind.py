@@ -25,7 +25,7 @@ from scripts.common.program import UserError, execute
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, source_title, split_title
-from scripts.publish.panels import CHANCE, Panel, Rows, draw_line, figure_of, publish
+from scripts.publish.panels import CHANCE, Panel, Rows, draw_line, figure_of, in_lines, publish
 from scripts.publish.timedial.metrics import (
     context_told, drawn, over_seeds, timedial_metrics, widest, with_best_control)
 from scripts.publish.timedial.rows import in_rows, legend_of, system_looks
@@ -70,15 +70,14 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         table = in_rows(of_panel, of_panel.iloc[:0])
         split = split_title(table["split"].iloc[0])
         heading = f"{source_title(name, sources)}, {split}\n{PANELS[panel]}"
-        rows, line = Rows(table), []
-        for part in [part for part in dict.fromkeys([*NAMES, *table["part"]])
-                     if part in set(table["part"])]:
-            of_part = table[table["part"] == part]
+        rows, panels = Rows(table), []
+        by_part = dict(iter(table.groupby("part", sort=False)))
+        for part in [part for part in dict.fromkeys([*NAMES, *by_part]) if part in by_part]:
             draw_systems = partial(draw_part, rows=rows, chance=chances[name, f"{panel}={part}"])
-            line.append(Panel(of_part, draw_systems, NAMES.get(part, part),
-                              f"n = {of_part['n'].max():,}",
-                              "" if line else heading, rows.height))
-        lines.append(line)
+            detail = f"n = {by_part[part]['n'].max():,}"
+            panels.append(Panel(by_part[part], draw_systems, NAMES.get(part, part), detail,
+                                height=rows.height))
+        lines += in_lines(panels, len(panels), heading)
     note = f"2-best accuracy (% of instances), {context_told(systems)}"
     legend = legend_of(in_rows(systems, systems.iloc[:0]), CHANCE.handle("chance"))
     return figure_of(lines, legend, share_y="line", note=note) if lines else style.nothing(FEW)

@@ -6,7 +6,7 @@ before and the one after as well), the full dialog. Means over the seeds with 95
 instances and seeds. At the right the accuracies, and how many points they lie from that with the
 target turn (what table 7 prints); first ours, then the paper's. Systems measured with one context
 only, and controls that never see it, are left out; of the other controls the best is drawn (all are
-in the CSV). The paper's systems that were not run stand in grey.
+in the CSV).
 
 Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1

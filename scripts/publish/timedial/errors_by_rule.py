@@ -27,7 +27,7 @@ from matplotlib.figure import Figure
 from scripts.common.program import UserError, execute
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, source_title
-from scripts.publish.panels import Panel, Rows, figure_of, publish
+from scripts.publish.panels import Panel, Rows, figure_of, in_lines, publish
 from scripts.publish.published import claims_beside
 from scripts.publish.timedial.metrics import (
     RULES, context_told, drawn, over_seeds, published_beside, published_on, timedial_metrics,
@@ -66,15 +66,15 @@ def draw(points: pd.DataFrame, figure_2: pd.DataFrame, counts: pd.Series, source
               for _, challenge in points.groupby("measured_on", sort=False)]
     lines = []
     for table in tables:
-        rows, name, line = Rows(table), table["measured_on"].iloc[0], []
+        rows, name, panels = Rows(table), table["measured_on"].iloc[0], []
         for part, title in SLICES.items():
             of_rule = table[table["slice"] == part]
             detail = f"% of n = {of_rule['n'].max():,.0f}"
             if (of_rule["origin"] == "published").any():
                 detail += f"\npaper: n = {int(counts[name, part]):,}"
-            line.append(Panel(of_rule, partial(draw_rule, rows=rows), title, detail,
-                              "" if line else source_title(name, sources), rows.height))
-        lines.append(line)
+            panels.append(Panel(of_rule, partial(draw_rule, rows=rows), title, detail,
+                                height=rows.height))
+        lines += in_lines(panels, len(SLICES), source_title(name, sources))
     note = f"wrong options that score as high as a right one (%), {context_told(points)}"
     return figure_of(lines, legend_of(pd.concat(tables)), share_y="line", note=note)
 

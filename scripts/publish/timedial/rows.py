@@ -2,8 +2,6 @@
 intervals beside it.
 """
 
-import textwrap
-
 import pandas as pd
 from matplotlib.lines import Line2D
 
@@ -18,15 +16,13 @@ MARKERS = {"zero_shot": "^", "few_shot": "v", "out": "s", "in": "o", "contaminat
            "external": "P"}
 PAPER = Look(style.INK, "D", "", style.PAPER, 4.4)
 IN_PAPER = "in the paper (Qin et al. 2021)"
-WRAP = 46  # letters of a line of a name
 
 
 def name_of(row: pd.Series) -> str:
-    """The name of a row of systems, in lines."""
+    """The name of a row of systems."""
     less = row["paradigm"] != "control" and row["context_scope"] != "full"
     scope = f", {row['context_scope']} context" * less
-    more = scope if row["origin"] == "here" else " (paper only)"
-    return "\n".join(textwrap.wrap(label_of(row) + more, WRAP))
+    return label_of(row) + (scope if row["origin"] == "here" else " (paper only)")
 
 
 def in_rows(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
