@@ -1,6 +1,8 @@
-"""Draw loss and accuracy per epoch: a column for each stride, two rows for each corpus and model, a line a seed.
+"""Draw loss and accuracy per epoch: a column for each stride, two rows for each corpus and model, a
+line a seed.
 
-A dot marks the epoch that is reported: the one that each seed's held-out training videos chose, the last where none are held out.
+A dot marks the epoch that is reported: the one that each seed's held-out training videos chose, the
+last where none are held out.
 
 Reads  metrics.parquet (for which corpora are samples), <train>/<run>/history.parquet of each run (schema history; its
        provenance tells the run's settings), resources/sources.yaml and models.yaml for titles
@@ -13,49 +15,55 @@ Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points
 
 import argparse
 import json
+import textwrap
+from functools import partial
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from scripts.common.program import execute, log
+from scripts.common.program import execute
 from scripts.common.tables import read_table
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.marks import face_of
-from scripts.publish.names import differences_told, load, model_title, split_title
+from scripts.publish.names import differences_told, load, model_title, source_title, split_title
+from scripts.publish.panels import CHANCE, Look, Panel, draw_line, figure_of, in_lines, publish
 from scripts.publish.systems import settings_of
-from scripts.publish.table import write_points
 from scripts.train.choice import chosen_epoch
 
 FLAT = 0.06  # nats: what changes less is drawn flat
+MEASURES = {"loss": "loss (nats)", "accuracy": "accuracy (%)"}
+ROW = ["source", "model", "variant"]  # what has a row of panels
+WRAP = 90  # letters of a row's title
+CHOSEN = Look(marker="o", line="", size=2.6)
+LEARNT = {"train": Look(width=1), "held_out": Look(style.COLOURS[4], line=(0, (4, 1.5)), width=1)}
+LINES = ["-", (0, (1.2, 1)), (0, (5, 1, 1, 1))]
 
 
 def read_history(file: Path) -> pd.DataFrame:
-    """One run's history, with its source, dataset, stride, model, seed and other settings (JSON) as columns; summed: whether its training
-    loss is that of two objectives."""
+    """One run's history, with its source, dataset, stride, model, seed and other settings (JSON) as
+    columns.
+
+    summed: whether its training loss is that of two objectives.
+    """
     settings = settings_of(file)
+    variant = {"method": settings["method"]} | settings["data"] | settings["training"]
+    variant |= {"begins with": settings.get("made_by")}
+    stride = variant.pop("stride")
     return read_table(file).to_pandas().assign(
-        **{name: settings[name] for name in ("source", "dataset", "model", "seed")},
-        stride=settings["data"]["stride"], limit=settings["data"].get("limit"), summed=bool(settings["training"].get("objectives")),
-        variant=json.dumps({name: value for name, value in ({"method": settings["method"]} | settings["data"] | settings["training"] | {
-            "begins with": settings.get("made_by")}).items()
-                            if name != "stride"}, sort_keys=True),
-    )
+        **{name: settings[name] for name in ("source", "dataset", "model", "seed")}, stride=stride,
+        limit=settings["data"].get("limit"), summed=bool(settings["training"].get("objectives")),
+        variant=json.dumps(variant, sort_keys=True))
 
 
-def look(split: str, splits: list[str]) -> dict:
-    """Colour and line of a split: grey for what is learnt from, colours for what is measured."""
-    if split == "train":
-        return {"color": style.GREY, "linestyle": "-"}
-    if split == "held_out":
-        return {"color": style.COLOURS[4], "linestyle": (0, (4, 1.5))}
-    place = [name for name in splits if name not in ("train", "held_out")].index(split)
-    return {"color": style.COLOURS[place % 3], "linestyle": ["-", (0, (1.2, 1)), (0, (5, 1, 1, 1))][place % 3]}
+def split_looks(splits: list[str]) -> dict[str, Look]:
+    """The line of each split: grey for what is learnt from, colours for what is measured."""
+    measured = [name for name in splits if name not in LEARNT]
+    looks = LEARNT | {name: Look(style.COLOURS[place % 3], line=LINES[place % 3], width=1)
+                      for place, name in enumerate(measured)}
+    return {name: looks[name] for name in splits}
 
 
 def chosen(lines: pd.DataFrame) -> int:
@@ -64,91 +72,83 @@ def chosen(lines: pd.DataFrame) -> int:
     return chosen_epoch(list(held_out["loss"])) if len(held_out) else int(lines["epoch"].max())
 
 
-def draw_panel(axes: Axes, lines: pd.DataFrame, measure: str, splits: list[str]) -> None:
+def draw_panel(axes: Axes, lines: pd.DataFrame, measure: str, known: dict[str, Look]) -> None:
     """Every seed and split of one dataset; dots at the chosen epochs."""
-    factor = 100 if measure == "accuracy" else 1
+    if lines.empty:
+        axes.set_axis_off()
+        return
+    lines = lines.assign(value=lines[measure] * (100 if measure == "accuracy" else 1))
+    if measure == "loss":
+        lines = lines[(lines["split"] != "train") | ~lines["summed"]]  # not of the labels alone
     for _, seed in lines.groupby(["seed", "run"]):
         epoch = chosen(seed)
-        for split, line in seed.groupby("split"):
-            if measure == "loss" and split == "train" and line["summed"].any():
-                continue  # not of the labels alone
-            line, style_of = line.sort_values("epoch"), look(split, splits)
-            axes.plot(line["epoch"], line[measure] * factor, linewidth=1, alpha=0.85, **style_of)
+        for split, line in seed.sort_values("epoch").groupby("split"):
+            axes.plot(line["epoch"], line["value"], alpha=0.85, **known[split].settings())
             if split != "train":
                 at = line[line["epoch"] == epoch]
-                axes.plot(at["epoch"], at[measure] * factor, "o", markersize=2.6, color=style_of["color"])
+                axes.plot(at["epoch"], at["value"],
+                          **CHOSEN._replace(colour=known[split].colour).settings())
     if measure == "accuracy":
-        axes.axhline(50, color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.8, zorder=1)
+        draw_line(axes)
+        axes.set_xlabel("epoch")
+    else:
+        middle = (lines["value"].min() + lines["value"].max()) / 2
+        axes.update_datalim([(1, middle - FLAT / 2), (1, middle + FLAT / 2)])
+        axes.tick_params(labelbottom=False)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
+    axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
+    axes.set_ylabel(MEASURES[measure])
 
 
 def row_titles(history: pd.DataFrame, sources: dict, models: dict) -> dict[tuple, str]:
-    """Corpus and model of each row; with the settings that differ, where two rows would be named alike."""
-    keys = list(history.groupby(["source", "model", "variant"], sort=False).groups)
+    """Corpus and model of each row; with the settings that differ, where two rows would be named
+    alike.
+    """
+    keys = list(history.groupby(ROW, sort=False).groups)
     titles = {}
     for source, model, variant in keys:
         twins = [json.loads(key[2]) for key in keys if key[:2] == (source, model)]
-        title = sources.get(source, {}).get("title", source)
-        titles[source, model, variant] = f"{title} · {model_title(model, models)}{differences_told(json.loads(variant), twins)}"
+        difference = differences_told(json.loads(variant), twins)
+        title = f"{source_title(source, sources)} · {model_title(model, models)}"
+        titles[source, model, variant] = title + difference
     return titles
 
 
 def draw(history: pd.DataFrame, sources: dict, models: dict) -> Figure:
     """The figure of concatenated histories (read_history), with the column sample."""
     strides = sorted(set(history["stride"]), key=lambda stride: (isinstance(stride, str), stride))
-    splits = sorted(set(history["split"]), key=lambda name: (name != "train", name != "held_out", name))
-    titles = row_titles(history, sources, models)
-    handles = [Line2D([], [], label=split_title(split), **look(split, splits)) for split in splits]
-    marks = [Line2D([], [], color=style.GREY, marker="o", markersize=2.6, linestyle="", label="the epoch that is reported"),
-             Line2D([], [], color=style.GREY, linestyle=(0, (1, 1.5)), linewidth=0.8, label="chance")]
-    groups = [("", handles), ("", marks)]
-    width, panel, gap, top, foot = style.WIDTH, 0.92, 0.76, 0.5, 0.5 + style.legends_height(groups)
-    height = top + foot + len(titles) * (2 * panel + 0.1) + (len(titles) - 1) * gap
-    figure = plt.figure(figsize=(width, height))
-    for number, (key, title) in enumerate(titles.items()):
-        rows = history[(history[["source", "model", "variant"]] == list(key)).all(axis=1)]
-        high = height - top - number * (2 * panel + 0.1 + gap)
-        grid = figure.add_gridspec(2, len(strides), left=0.55 / width, right=1 - 0.08 / width, top=high / height,
-                                   bottom=(high - 2 * panel - 0.1) / height, wspace=0.1, hspace=0.14)
-        figure.text(0.55 / width, (high + 0.27) / height, title, fontweight="bold", va="bottom")
-        for line, (measure, unit) in enumerate((("loss", "loss (nats)"), ("accuracy", "accuracy (%)"))):
-            shared = None
-            for column, stride in enumerate(strides):
-                axes = figure.add_subplot(grid[line, column], sharey=shared)
-                shared = shared or axes
-                lines = rows[rows["stride"] == stride]
-                if lines.empty:
-                    axes.set_axis_off()
-                    continue
-                draw_panel(axes, lines, measure, splits)
-                style.mark(axes, face_of(lines), 10)
-                axes.set_xlim(0.7, history["epoch"].max() + 0.3)
-                axes.xaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
-                axes.yaxis.set_major_locator(MaxNLocator(nbins=4))
-                axes.tick_params(labelleft=column == 0, labelbottom=line == 1)
-                if column == 0:
-                    axes.set_ylabel(unit)
-                if line == 0:
-                    axes.set_title(f"stride {stride}".replace("_", " "), loc="left", fontsize=7.5, color=style.GREY, pad=3)
-                if line == 1 and number == len(titles) - 1:
-                    axes.set_xlabel("epoch")
-            low, high_loss = shared.get_ylim()  # of all strides: limits that are set hold for those drawn later, and cut them
-            if measure == "loss" and high_loss - low < FLAT:
-                shared.set_ylim((low + high_loss - FLAT) / 2, (low + high_loss + FLAT) / 2)
-    style.legends(figure, groups, 0.08)
-    return figure
+    splits = sorted(set(history["split"]),
+                    key=lambda name: (name != "train", name != "held_out", name))
+    known, lines = split_looks(splits), []
+    for key, title in row_titles(history, sources, models).items():
+        rows = history[(history[ROW] == list(key)).all(axis=1)]
+        panels = []
+        for measure in MEASURES:
+            draw_measure = partial(draw_panel, measure=measure, known=known)
+            for stride in strides:
+                of_stride = rows[rows["stride"] == stride]
+                is_told = measure == "loss" and len(of_stride) > 0
+                detail = f"stride {stride}".replace("_", " ") * is_told
+                panels.append(Panel(of_stride, draw_measure, detail=detail, height=0.92))
+        lines += in_lines(panels, len(strides), textwrap.fill(title, WRAP))
+    handles = [look.handle(split_title(split)) for split, look in known.items()]
+    marks = [CHOSEN.handle("the epoch that is reported"), CHANCE.handle("chance")]
+    return figure_of(lines, [("", handles), ("", marks)], share_x="figure", share_y="line",
+                     size=7.5)
 
 
 def main(given: argparse.Namespace) -> None:
     metrics = read_table(given.metrics, ["source", "sample"]).to_pandas()
-    history = pd.concat([read_history(given.train / name / "history.parquet") for name in given.runs])
-    history = history.sort_values(["source", "model", "variant", "stride", "seed", "split", "epoch"], ignore_index=True,
-                                  key=lambda column: column.astype(str) if column.name == "stride" else column)
+    history = pd.concat([read_history(given.train / name / "history.parquet")
+                         for name in given.runs])
+    history = history.sort_values([*ROW, "stride", "seed", "split", "epoch"], ignore_index=True,
+                                  key=lambda column: column.astype(str) if column.name == "stride"
+                                  else column)
     history["sample"] = history["source"].isin(metrics.loc[metrics["sample"], "source"])
     history = history[history.groupby("run")["epoch"].transform("max") > 0]  # what is only asked has no curve
-    sources, models, none = load(given.sources), load(given.models), "no model was trained in this run"
-    style.save(lambda: style.nothing(none) if history.empty else draw(history, sources, models), given)
-    write_points(history.drop(columns="variant"), given.output)
-    log.info("%s: %d runs", given.output, history["run"].nunique())
+    sources, models = load(given.sources), load(given.models)
+    publish(given, history.drop(columns="variant"), lambda: draw(history, sources, models),
+            "no model was trained in this run")
 
 
 if __name__ == "__main__":

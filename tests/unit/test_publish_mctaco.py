@@ -6,11 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from scripts.publish.mctaco.em_against_f1 import overlap
-from scripts.publish import style
-from scripts.publish.mctaco.looks import looks
-from scripts.publish.mctaco.metrics import mctaco_metrics, published_beside, table_2, trained_most, with_best_control
-from scripts.publish.mctaco.training_size import means, sized
+from scripts.publish.mctaco.metrics import mctaco_metrics, published_beside, table_2, with_best_control
 from scripts.publish.table import ABOVE
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import of_one_group
@@ -20,7 +16,6 @@ from tests.unit.publish_inputs_mctaco import (
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
 FIGURES = ["mctaco_by_category", "mctaco_training_size", "mctaco_em_against_f1", "mctaco_consistency", "mctaco_ranges"]
-PROGRAMS = [*FIGURES, "mctaco_table", "mctaco_errors", "mctaco_statistics"]
 SMALL = {("hostile", False): (0.55, 0.3), ("hostile", True): (0.56, 0.31)}
 
 
@@ -60,14 +55,11 @@ def table(study: Study, name: str) -> pd.DataFrame:
     return pd.read_csv(study.publish / f"tables/{name}.csv", dtype=str, keep_default_na=False)
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_comes_in_every_form_and_says_sample_on_its_face(study, name):
-    files = {suffix: (study.publish / f"figures/{name}.{suffix}").read_bytes() for suffix in ("svg", "png", "pdf", "csv")}
-    assert files["png"][:4] == b"\x89PNG" and files["pdf"][:4] == b"%PDF"
-    # The sample corpus has no curve, so the figure of curves is of the real one alone.
-    assert (b"SAMPLE DATA" in files["svg"]) == (name != "mctaco_training_size")
-    # Text becomes outlines; what the SVG keeps of it are comments, in which nothing may open a tag.
-    assert b"<script" not in files["svg"]
+def test_a_figure_comes_in_every_form_and_says_sample_on_its_face(study):
+    for name in FIGURES:
+        files = {suffix: (study.publish / f"figures/{name}.{suffix}").read_bytes() for suffix in ("svg", "png", "pdf", "csv")}
+        assert files["png"][:4] == b"\x89PNG" and files["pdf"][:4] == b"%PDF" and b"<script" not in files["svg"]
+        assert (b"SAMPLE DATA" in files["svg"]) == (name != "mctaco_training_size"), "the sample corpus has no curve"
 
 
 def test_one_question_has_no_interval(tmp_path, program):
@@ -76,16 +68,6 @@ def test_one_question_has_no_interval(tmp_path, program):
         done = one.call(name, "table" if name == "mctaco_table" else "figure")
         assert done.returncode == 0, done.stderr
     assert "one group" in (one.publish / "tables/mctaco_table.md").read_text()
-
-
-def test_a_figure_again_is_the_same_bytes_and_real_data_carries_no_sample_mark(tmp_path, program):
-    real = Study(tmp_path, program, metric_rows(curve=False))
-    files = []
-    for _ in range(2):
-        assert real.call("mctaco_em_against_f1").returncode == 0
-        files.append([(real.publish / f"figures/mctaco_em_against_f1.{suffix}").read_bytes()
-                      for suffix in ("svg", "png", "pdf", "csv")])
-    assert files[0] == files[1] and b"SAMPLE DATA" not in files[0][0]
 
 
 def test_the_table_holds_table_2_beside_the_published_numbers(study):
@@ -110,19 +92,15 @@ def test_sample_numbers_never_stand_beside_published_ones(study):
     rows = table(study, "mctaco_table")
     sample = rows[rows["Corpus"].str.contains("sample data")]
     assert len(sample) == 5 + 4 and (sample[["F1 in the paper", "EM in the paper"]] == "").all(axis=None)
-    for name in ("mctaco_by_category", "mctaco_em_against_f1"):
-        drawn = points(study, name)
-        assert set(drawn.loc[drawn["origin"] == "published", "source"]) == {"mctaco"}
+    for name, count in (("mctaco_by_category", 5), ("mctaco_em_against_f1", 18)):
+        published = points(study, name).query("origin == 'published'")
+        assert len(published) == count and set(published["source"]) == {"mctaco"}
 
 
-def test_tables_are_escaped(study, errors):
-    for folder, name in ((study, "mctaco_table"), (errors, "mctaco_errors")):
-        tex, md = ((folder.publish / f"tables/{name}.{suffix}").read_text() for suffix in ("tex", "md"))
-        assert r"a\_b" in tex and r"\{\{ 7 {*} 7 \}\}" in tex and "<script" not in tex
-        assert re.search(r"(?<!\\)[%#]", re.sub(r"^% .*$", "", tex, flags=re.M)) is None, "beside comments of ours"
-        lines = md.splitlines()
-        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines[: lines.index("")]}) == 1
-        assert "\\<script>" in md and re.search(r"(?<!\\)<script", md) is None
+def test_tables_are_escaped(study):
+    tex, md = ((study.publish / f"tables/mctaco_table.{suffix}").read_text() for suffix in ("tex", "md"))
+    assert r"a\_b" in tex and r"\{\{ 7 {*} 7 \}\}" in tex and "<script" not in tex
+    assert "\\<script>" in md and re.search(r"(?<!\\)<script", md) is None
 
 
 def test_every_model_and_random_has_a_point_in_each_category(study):
@@ -158,37 +136,18 @@ def test_the_curve_has_its_draws_their_mean_and_zero(study):
 
 def test_systems_of_one_size_are_drawn_where_there_is_no_curve(tmp_path, program):
     inputs = Study(tmp_path, program, metric_rows("sample_mctaco", SMALL, [1], curve=False))
-    metrics = mctaco_metrics(inputs.metrics, MODELS)
-    rows = sized(metrics)
-    models = rows[rows["method"] != "control"]
-    assert set(means(rows)["system"]) == set(looks(models)) == {HOSTILE, f"{HOSTILE} + unit normalization"}
     assert inputs.call("mctaco_training_size").returncode == 0
+    drawn = points(inputs, "mctaco_training_size")
+    assert set(drawn.loc[drawn["origin"] == "mean over draws", "system"]) == {HOSTILE, f"{HOSTILE} + unit normalization"}
     assert b"SAMPLE DATA" in (inputs.publish / "figures/mctaco_training_size.svg").read_bytes()
 
 
-def test_the_curve_stands_beside_the_best_control_that_learnt_from_all(study):
-    drawn = points(study, "mctaco_training_size")
-    rows = mctaco_metrics(study.metrics, MODELS)
-    rows = rows[(rows["method"] == "control") & (rows["metric"] == "exact_match") & (rows["slice"] == "all") & (rows["source"] == "mctaco")]
-    best = rows.loc[rows["value"].idxmax(), "system"]
-    controls = drawn[drawn["system"].isin(rows["system"]) & (drawn["source"] == "mctaco")]
-    assert set(controls["system"]) == {best} and set(controls["metric"]) == {"f1", "exact_match"}
-    assert f"all questions: {best}" in (study.publish / "figures/mctaco_training_size.svg").read_text()
-
-
-def test_em_against_f1_has_every_system_and_table_2(study):
-    drawn = points(study, "mctaco_em_against_f1")
-    here = drawn[(drawn["origin"] == "here") & (drawn["source"] == "mctaco")]
-    assert here.groupby("metric").size().to_dict() == {"exact_match": 8 + 4, "f1": 8 + 4}
-    assert len(drawn[drawn["origin"] == "published"]) == 18
-
-
-@pytest.mark.parametrize("name", ["mctaco_by_category", "mctaco_em_against_f1", "mctaco_consistency"])
-def test_of_the_controls_the_best_is_drawn_and_said_to_be_one(study, name):
-    svg = (study.publish / f"figures/{name}.svg").read_text()
-    assert ">answer and category" in svg and "bag of words" not in svg
-    assert ("(best control)<" if name == "mctaco_consistency" else style.BEST_CONTROL) in svg
-    assert {"bag_of_words", "answer_and_category"} <= set(points(study, name)["model"]), "all stand in the CSV"
+def test_of_the_controls_the_best_is_drawn(study):
+    for name in ("mctaco_by_category", "mctaco_em_against_f1", "mctaco_consistency", "mctaco_training_size"):
+        svg = (study.publish / f"figures/{name}.svg").read_text()
+        assert "answer and category" in svg and "bag of words" not in svg
+    assert {"bag_of_words", "answer_and_category"} <= set(points(study, "mctaco_by_category")["model"]), "all stand in the CSV"
+    assert set(points(study, "mctaco_training_size").query("model != 'bert_base'")["model"]) == {"random", "answer_and_category"}
 
 
 def test_the_best_control_is_that_of_each_corpus(study):
@@ -203,60 +162,49 @@ def test_the_best_control_is_that_of_each_corpus(study):
     assert len(with_best_control(none, none)) == len(none)
 
 
-def test_consistency_has_models_the_labels_and_always_yes(study):
+def test_consistency_and_ranges_have_models_and_the_labels(study):
     drawn = points(study, "mctaco_consistency")
     real = drawn[drawn["source"] == "mctaco"]
-    assert set(real["slice"]) == {"category=duration", "category=frequency"}
     assert list(real.drop_duplicates("system")["system"])[-2:] == ["the data's own labels", "always yes"]
-    assert set(real["n"]) == {205, 216}
-    bert = real[(real["system"] == "BERT-base") & (real["slice"] == "category=duration")]
-    assert bert["value"].item() == pytest.approx(0.501)
+    bert = real[real["system"] == "BERT-base"].set_index("slice")
+    assert bert["n"].to_dict() == {"category=duration": 205, "category=frequency": 216}
+    assert bert["value"]["category=duration"] == pytest.approx(0.501)
+    drawn = points(study, "mctaco_ranges")
+    assert not {"random", "always yes"} & set(drawn["system"])
+    of = drawn[(drawn["source"] == "mctaco") & (drawn["system"] == "BERT-base")].set_index(["slice", "metric"])["value"]
+    assert of["all", "exact_match_range"] - of["all", "exact_match"] == pytest.approx(0.02)
 
 
-@pytest.mark.parametrize("name", sorted(set(PROGRAMS) - {"mctaco_errors"}))
-def test_no_rows_of_the_study_is_one_clear_sentence(tmp_path, program, name):
+def test_no_rows_of_the_study_is_one_clear_sentence(tmp_path, program):
     empty = Study(tmp_path, program, [row | {"study": "other"} for row in metric_rows(curve=False)[:3]])
-    empty.runs = [make_run(empty.results, "bert_base", 1)]
-    done = empty.call(name, kind_of(name))
-    assert done.returncode == 1 and "no rows of study mctaco" in done.stderr and len(done.stderr.splitlines()) == 1
+    for name in ("mctaco_by_category", "mctaco_table", "mctaco_statistics"):
+        done = empty.call(name, kind_of(name))
+        assert done.returncode == 1 and "no rows of study mctaco" in done.stderr and len(done.stderr.splitlines()) == 1
     assert not list(empty.publish.glob("*/*"))
 
 
-def test_a_missing_published_csv_is_one_clear_sentence(tmp_path, program):
+def test_published_numbers_that_are_missing_or_none_are_one_clear_sentence(tmp_path, program):
     inputs = Study(tmp_path, program, metric_rows(curve=False))
-    (inputs.resources / "published.csv").unlink()
+    file = inputs.resources / "published.csv"
+    file.write_text(file.read_text().replace("69.9", "about 70"))
+    done = inputs.call("mctaco_table", "table")
+    assert done.returncode == 1 and "published.csv: row 14" in done.stderr and "not a number" in done.stderr
+    file.unlink()
     for name in ("mctaco_table", "mctaco_training_size"):
         done = inputs.call(name, kind_of(name))
         assert done.returncode == 1 and "published.csv: no such file" in done.stderr and len(done.stderr.splitlines()) == 1
 
 
-def test_baselines_stand_once_and_shared_runs_too(tmp_path, program):
-    rows = metric_rows()
-    once = mctaco_metrics(Study(tmp_path / "a", program, rows).metrics, MODELS)
-    twice = mctaco_metrics(Study(tmp_path / "b", program, rows + [row | {"experiment": "again"} for row in rows]).metrics, MODELS)
+def test_what_experiments_share_stands_once_and_other_settings_are_told_apart(tmp_path, program):
+    rows = metric_rows(curve=False)
+    again = [row | {"experiment": "again"} for row in rows]
+    other = [row | {"value": row["value"] + 0.01} for row in again if row["model"] == "bert_base"]
+    once, twice, both = (mctaco_metrics(Study(tmp_path / name, program, table).metrics, MODELS)
+                         for name, table in (("once", rows), ("twice", rows + again), ("both", rows + other)))
     assert len(once) == len(twice) and set(once["system"]) == set(twice["system"])
     assert (once[once["model"] == "random"].groupby(["slice", "metric"]).size() == 1).all()
-
-
-def test_other_settings_under_the_same_name_are_told_apart(tmp_path, program):
-    rows = metric_rows(curve=False)
-    other = [row | {"experiment": "again", "value": row["value"] + 0.01} for row in rows if row["model"] == "bert_base"]
-    names = set(mctaco_metrics(Study(tmp_path, program, rows + other).metrics, MODELS)["system"])
-    assert {"BERT-base (tried)", "BERT-base (again) + unit normalization", "RoBERTa-base"} <= names and "BERT-base" not in names
-
-
-def test_the_largest_training_set_stands_for_a_system(tmp_path, program):
-    rows = [row for row in metric_rows() if row["model"] in ("random", "always_yes") or row["train_questions"] in (25, 100)]
-    most = trained_most(mctaco_metrics(Study(tmp_path, program, rows).metrics, MODELS))
-    assert set(most.loc[most["model"] == "bert_base", "train_questions"]) == {100} and set(most["draw"]) == {0}
-    assert set(most["model"]) == {"random", "always_yes", "bert_base"}
-
-
-def test_no_two_models_look_alike():
-    metrics = pd.DataFrame([{"model": f"m{number}", "kind": f"M{number}", "system": f"M{number}{end}",
-                             "unit_normalization": bool(end), "method": "train"} for number in range(14) for end in ("", " + unit normalization")])
-    seen = [(look["colour"], look["marker"], look["face"]) for look in looks(metrics).values()]
-    assert len(seen) == len(set(seen)) == 28
+    assert {"BERT-base (tried)", "BERT-base (again) + unit normalization", "RoBERTa-base"} <= set(both["system"])
+    assert "BERT-base" not in set(both["system"])
 
 
 def test_questions_to_read_have_every_candidate_and_tell_a_gap(errors):
@@ -319,14 +267,6 @@ def test_released_judgements_stand_beside_the_runs(with_released):
     assert set(released) == {"likely", "likely ×"} and (released.eq("likely") == rows["Gold"].eq("likely")).all()
 
 
-def test_one_range_has_models_and_the_labels(study):
-    drawn = points(study, "mctaco_ranges")
-    real = drawn[(drawn["source"] == "mctaco") & (drawn["system"] == "BERT-base")]
-    assert not {"random", "always yes"} & set(drawn["system"])
-    of = real.set_index(["slice", "metric"])["value"]
-    assert of["all", "exact_match_range"] - of["all", "exact_match"] == pytest.approx(0.02)
-
-
 def test_statistics_stand_beside_table_1(tmp_path, program):
     inputs = Study(tmp_path, program, metric_rows(curve=False))
     inputs.write_cleaned()
@@ -336,20 +276,6 @@ def test_statistics_stand_beside_table_1(tmp_path, program):
     assert rows.loc[("all", "questions"), ["All", "test", "train", "In the paper"]].tolist() == ["7", "5", "2", "7"]
     assert rows.loc[("duration", "candidates of a question"), ["All", "In the paper"]].tolist() == ["3.5", ""]
     assert rows.loc[("all", "words of a sentence"), "All"] == "5.0"
-
-
-
-def test_boxes_that_overlap():
-    boxes = np.array([[0, 0, 2, 2], [10, 10, 11, 11]])
-    assert overlap(boxes, np.array([1, 1, 3, 3])) == 1 and overlap(boxes, np.array([2, 0, 4, 2])) == 0
-
-
-def test_a_published_number_that_is_none_is_refused(tmp_path, program):
-    inputs = Study(tmp_path, program, metric_rows(curve=False))
-    file = inputs.resources / "published.csv"
-    file.write_text(file.read_text().replace("69.9", "about 70"))
-    done = inputs.call("mctaco_table", "table")
-    assert done.returncode == 1 and "published.csv: row 14" in done.stderr and "not a number" in done.stderr
 
 
 def test_the_published_numbers_of_the_project_are_those_of_table_2():

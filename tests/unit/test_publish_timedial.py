@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from copy import copy
 
 import numpy as np
 import pandas as pd
@@ -17,13 +16,11 @@ from scripts.common.tables import CHALLENGE, CLOZE, PREDICTIONS, SPANS, read_tab
 from scripts.evaluate.experiment import above_controls, runs_by_dataset
 from scripts.evaluate.timedial import SCHEMA, measure
 from scripts.evaluate.timedial_ranking import outranked
-from scripts.publish.timedial.context import numbers
 from scripts.publish.timedial.errors_by_rule import denominators
 from scripts.publish.cards import right_by_item
 from scripts.publish.timedial.examples import ranked
 from scripts.publish.table import ABOVE
-from scripts.publish.timedial.metrics import PARADIGMS, RULES, SCOPES, human, published_beside, timedial_metrics
-from scripts.publish.timedial.rows import Block, Column, figure_of
+from scripts.publish.timedial.metrics import PARADIGMS, RULES, human, published_beside, timedial_metrics
 from scripts.publish.selection import as_published
 from tests.conftest import ROOT
 from tests.unit.publish_inputs import of_one_group
@@ -168,35 +165,21 @@ def small(tmp_path_factory, program) -> Study:
     return Study(tmp_path_factory.mktemp("small"), program, {("dailydialog", "full", "bert_base", "fill"): 8}, [1])
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_a_figure_comes_in_every_form_and_says_sample_on_its_face(study, name):
-    files = {suffix: (study.publish / f"figures/{name}.{suffix}").read_bytes() for suffix in ("svg", "png", "pdf", "csv")}
-    assert files["png"][:4] == b"\x89PNG" and files["pdf"][:4] == b"%PDF"
-    # The sample was measured with one context only.
-    assert (b"SAMPLE DATA" in files["svg"]) == (name != "timedial_context")
-    assert b"<script" not in files["svg"]
-
-
-def test_a_figure_again_is_the_same_bytes_and_real_data_carries_no_sample_mark(small):
-    files = []
-    for _ in range(2):
-        assert small.call("timedial_accuracy").returncode == 0
-        files.append([(small.publish / f"figures/timedial_accuracy.{suffix}").read_bytes()
-                      for suffix in ("svg", "png", "pdf", "csv")])
-    assert files[0] == files[1] and b"SAMPLE DATA" not in files[0][0]
+def test_a_figure_comes_in_every_form_and_says_sample_on_its_face(study):
+    for name in FIGURES:
+        files = {suffix: (study.publish / f"figures/{name}.{suffix}").read_bytes() for suffix in ("svg", "png", "pdf", "csv")}
+        assert files["png"][:4] == b"\x89PNG" and files["pdf"][:4] == b"%PDF" and b"<script" not in files["svg"]
+        assert (b"SAMPLE DATA" in files["svg"]) == (name != "timedial_context"), "the sample was measured with one context only"
 
 
 def test_a_control_stands_as_it_was_beside_the_most_dialogs(small):
     rows = read_table(small.metrics).to_pylist()
     fewer = [row | {"max_dialogs": most, "value": 0.01} for most in (7, 500) for row in rows if row["method"] == "control"]
-    part = copy(small)
-    part.metrics, part.publish = small.folder / "part.parquet", small.folder / "part"
     for known, wanted in ((fewer + rows, 0.2), (fewer, 0.01)):
-        write_table(pa.Table.from_pylist([*known, *(row for row in rows if row["method"] != "control")], schema=SCHEMA), part.metrics, SCHEMA, {})
-        assert part.call("timedial_accuracy").returncode == 0
-        shown = part.points("timedial_accuracy")
-        [value] = shown.loc[(shown["title"] == "most frequent") & (shown["origin"] == "here"), "value"]
-        assert value == pytest.approx(wanted)
+        small.write([*known, *(row for row in rows if row["method"] != "control")])
+        shown = timedial_metrics(small.metrics, MODELS, SOURCES).query("title == 'most frequent' and slice == 'all' and metric == 'two_best_accuracy'")
+        assert shown.loc[shown["seed"].isna(), "value"].tolist() == pytest.approx([wanted])
+    small.write(rows)
 
 
 def test_what_has_read_the_challenge_is_told_apart_and_beside_no_published_number(tmp_path, program):
@@ -208,20 +191,16 @@ def test_what_has_read_the_challenge_is_told_apart_and_beside_no_published_numbe
         file.write_text(json.dumps(facts | {"data_options": facts["data_options"] | {"contaminated": True}}))
     rows = measure(runs_by_dataset(part.train, runs), {}, part.build, SOURCES, 50)
     rows = [{"experiment": "read"} | row | {"dataset": "contaminated"} for row in rows + above_controls(rows)]
-    assert all(row["contaminated"] for row in rows)
     assert {row["domain"] for row in rows if row["model"] in ("bert_base", "most_frequent")} == {"contaminated"}
     assert {row["domain"] for row in rows if row["model"] == "random"} == {"zero_shot"}, "what learns nothing has read nothing"
     assert as_published(pd.DataFrame(rows), []).empty and as_published(pd.DataFrame(clean), []).shape[0] == len(clean)
     part.write(rows + clean)
-    for name in ("timedial_accuracy", "timedial_by_kind", "timedial_table"):
+    for name in ("timedial_accuracy", "timedial_table"):
         assert part.call(name).returncode == 0
     drawn = part.points("timedial_accuracy")
     assert drawn.loc[(drawn["model"] == "bert_base") & (drawn["origin"] == "here"), "domain"].tolist() == ["in", "contaminated"]
-    assert b"in-domain, contaminated" in (part.publish / "figures/timedial_accuracy.svg").read_bytes()
     table = part.table("timedial_table").set_index(["Model", "Domain"])["2-best in the paper"]
     assert table["BERT-base", "in-domain"] == "67.4" and table["BERT-base", "in-domain, contaminated"] == ""
-    part.write(rows)
-    assert part.call("timedial_by_kind").returncode == 0, "where nothing clean ran, too"
 
 
 def test_accuracy_is_that_of_the_metrics_beside_table_5(study):
@@ -250,15 +229,12 @@ def test_the_table_holds_tables_5_and_7_beside_the_published_numbers(study):
     assert fill["2-best (%)"].to_dict() == {"target": "60.0", "local": "70.0", "full": "80.0"}
     assert fill["2-best cut"].to_dict() == {"target": "0 of 40", "local": "0 of 40", "full": "7 of 40"}
     assert set(fill["Not near"]) == {"33"} and fill.loc["full", "2-best, not near (%)"] == "78.8"
-    assert fill.loc["full", ["Training examples", "Seeds", "Instances", "Learnt from"]].tolist() == ["41,116", "2", "40",
-                                                                                                     "DailyDialog"]
+    assert fill.loc["full", ["Training examples", "Seeds", "Instances", "Learnt from"]].tolist() == ["41,116", "2", "40", "DailyDialog"]
     zero = real.loc[("mask filling", "BERT-base", "zero-shot", "full")]
     assert zero[["2-best in the paper", "Seeds", "Learnt from"]].tolist() == ["44.8", "", ""]
-    assert real.loc[("mask filling", "BERT-base", "out-of-domain", "full"), "2-best in the paper"] == "47.4"
     controls = real.loc[PARADIGMS["control"]]
-    assert controls.loc[("random", "", ""), ["2-best (%)", "1-best (%)", "2-best 95 % interval"]].tolist() == [
-        "16.7", "33.3", "16.7–16.7"]
-    assert (controls[ABOVE] == "").all() and (controls["2-best cut"] == "").all() and set(controls.index.get_level_values("Domain")) == {"", "in-domain", "out-of-domain"}
+    assert controls.loc[("random", "", ""), ["2-best (%)", "1-best (%)", "2-best 95 % interval"]].tolist() == ["16.7", "33.3", "16.7–16.7"]
+    assert (controls[ABOVE] == "").all() and (controls["2-best cut"] == "").all()
     assert re.fullmatch(r"does not stand in the dialog: \+40\.0 \([+−][\d.]+ to \+[\d.]+\)", fill.loc["full", ABOVE])
     only = real[real.index.get_level_values("Model").str.endswith("(in the paper only)")]
     assert len(only) == 17 - 3 and (only["2-best (%)"] == "").all()
@@ -275,17 +251,7 @@ def test_sample_numbers_never_stand_beside_published_ones(study):
         assert set(drawn.loc[drawn["origin"] == "published", "measured_on"]) == {"timedial"}
 
 
-def test_tables_are_escaped(study):
-    for name in ("timedial_table", "timedial_examples"):
-        tex, md = ((study.publish / f"tables/{name}.{suffix}").read_text() for suffix in ("tex", "md"))
-        assert r"a\_b" in tex and r"\{\{ 7 {*} 7 \}\}" in tex and "<script" not in tex
-        assert re.search(r"(?<!\\)[%#]", re.sub(r"^% .*$", "", tex, flags=re.M)) is None, "beside comments of ours"
-        lines = md.splitlines()
-        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in lines[: lines.index("")]}) == 1
-        assert "\\<script>" in md and re.search(r"(?<!\\)<script", md) is None
-
-
-def test_errors_by_rule_stand_beside_figure_2(study):
+def test_errors_contexts_and_kinds_have_every_point(study):
     drawn = study.points("timedial_errors_by_rule")
     metrics = read_table(study.metrics).to_pandas()
     here = drawn[(drawn["origin"] == "here") & (drawn["title"] == "MiniLM-L6")]
@@ -295,23 +261,22 @@ def test_errors_by_rule_stand_beside_figure_2(study):
     assert here["n"].sum() == 2 * MANY and set(here["slice"]) == {"rule=phrase", "rule=numeral", "rule=open_ended"}
     published = drawn[drawn["origin"] == "published"]
     assert len(published) == 18 and set(published["model"]) == {"bert_large", "t5_large"}
-
-
-def test_the_figure_of_contexts_has_three_and_their_changes(study):
     drawn = study.points("timedial_context")
     fill = drawn[(drawn["origin"] == "here") & (drawn["paradigm"] == "fill") & (drawn["domain"] == "in")]
     assert fill.set_index("context_scope")["value"].to_dict() == pytest.approx({"target": 0.6, "local": 0.7, "full": 0.8})
     assert not drawn["title"].isin(["random", "most frequent"]).any() and "out" not in set(
         drawn.loc[drawn["origin"] == "here", "domain"]), "measured with one context only"
     assert len(drawn[drawn["origin"] == "published"]) == 36
+    counts = study.points("timedial_by_kind").query("title == 'MiniLM-L6'").set_index("slice")["n"]
+    assert counts[["kind=age", "kind=date", "kind=duration"]].tolist() == [1, 19, 20]
+    assert counts[counts.index.str.startswith("turns=")].sum() == MANY
 
 
-@pytest.mark.parametrize("name", FIGURES[1:])
-def test_of_the_controls_the_best_is_drawn(study, name):
-    svg = (study.publish / f"figures/{name}.svg").read_text()
-    assert f">{PARADIGMS['control']}<" in svg and ">does not stand in the dialog<" in svg
-    assert ">stands in the dialog<" not in svg and (">random<" in svg) == (name == "timedial_errors_by_rule")
-    assert {"stands in the dialog", "does not stand in the dialog"} <= set(study.points(name)["title"]), "all stand in the CSV"
+def test_of_the_controls_the_best_is_drawn(study):
+    for name in FIGURES[1:]:
+        svg = (study.publish / f"figures/{name}.svg").read_text()
+        assert ">does not stand in the dialog<" in svg and ">stands in the dialog<" not in svg
+        assert {"stands in the dialog", "does not stand in the dialog"} <= set(study.points(name)["title"]), "all stand in the CSV"
 
 
 def test_one_context_is_said_instead_of_an_empty_picture(small):
@@ -321,56 +286,36 @@ def test_one_context_is_said_instead_of_an_empty_picture(small):
     assert b"No model was measured with more than one context" in svg
 
 
-@pytest.mark.parametrize(("values", "wanted"), [
-    ({"target": 0.505, "local": 0.539, "full": 0.499}, ("50.5\n53.9\n49.9", "\n+3.4\n−0.6")),
-    ({"local": 0.5, "full": 0.6}, ("\n50.0\n60.0", "\n\n")), ({"target": 0.5, "full": 0.5}, ("50.0\n\n50.0", "\n\n0.0")), ({}, ("\n\n", "\n\n")),
-])
-def test_accuracies_and_their_changes_stand_apart(values, wanted):
-    assert numbers(pd.Series(values, dtype=float), SCOPES) == wanted
-
-
-def test_by_kind_has_every_slice_in_the_csv(study):
-    drawn = study.points("timedial_by_kind")
-    counts = drawn[(drawn["title"] == "MiniLM-L6")].set_index("slice")["n"]
-    assert counts[["kind=age", "kind=date", "kind=duration"]].tolist() == [1, 19, 20]
-    assert counts[counts.index.str.startswith("turns=")].sum() == MANY
-
-
 def test_statistics_stand_beside_table_3(tmp_path, program):
     spaced = "A: We wait <MASK> now .\nB: Until 6 pm ?"
     instances = {"test": {"1": ("two hours", spaced), "2": ("6 PM", "A: We wait Two hours now .\nB: Until <MASK> ?")},
                  "extras": {"3": ("a day", "A: <MASK>\nB: Why ?\nA: So .")}}
-    for source in ("timedial", "sample_challenge"):
-        for split, dialogs in instances.items():
-            options = [{"source": source, "split": split, "instance_id": name, "dialog": dialog, "option": option if place == 0 else f"{place} days",
-                        "label": int(place < 2), "rule": "" if place < 2 else "phrase" if name == "1" else "numeral", "is_original": place == 0}
-                       for name, (option, dialog) in dialogs.items() for place in range(4)]
-            spans = [{"source": source, "split": split, "dialog_id": name, "turn": turn, "start": 0, "end": 1, "text": "t", "kind": "time",
-                      "has_numeral": False, "value": "t"} for name in dialogs for turn in range(2)]
-            for folder, schema, rows in (("clean", CHALLENGE, options), ("spans", SPANS, spans)):
-                write_table(pa.Table.from_pylist(rows, schema=schema), tmp_path / folder / source / f"{split}.parquet", schema, {})
-    (tmp_path / "sources.yaml").write_text(yaml.safe_dump({
-        "timedial": {"title": "TimeDial", "splits": ["test", "extras"]}, "sample_challenge": {"splits": ["extras"], "sample": {}}}))
+    for split, dialogs in instances.items():
+        options = [{"source": "timedial", "split": split, "instance_id": name, "dialog": dialog, "option": option if place == 0 else f"{place} days",
+                    "label": int(place < 2), "rule": "" if place < 2 else "phrase" if name == "1" else "numeral", "is_original": place == 0}
+                   for name, (option, dialog) in dialogs.items() for place in range(4)]
+        spans = [{"source": "timedial", "split": split, "dialog_id": name, "turn": turn, "start": 0, "end": 1, "text": "t", "kind": "time",
+                  "has_numeral": False, "value": "t"} for name in dialogs for turn in range(2)]
+        for folder, schema, rows in (("clean", CHALLENGE, options), ("spans", SPANS, spans)):
+            write_table(pa.Table.from_pylist(rows, schema=schema), tmp_path / folder / "timedial" / f"{split}.parquet", schema, {})
+    (tmp_path / "sources.yaml").write_text(yaml.safe_dump({"timedial": {"title": "TimeDial", "splits": ["test", "extras"]}}))
     (tmp_path / "models.yaml").write_text("{}")
     shutil.copy(ROOT / "resources/published.csv", tmp_path / "published.csv")
 
-    def call(*challenges: str):
+    def call(challenge: str):
         return program("scripts.publish.timedial.statistics", "--metrics", tmp_path, "--cleaned", tmp_path / "clean", "--spans", tmp_path / "spans",
-                       "--challenges", *challenges, "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml",
+                       "--challenges", challenge, "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml",
                        "--output", tmp_path / "table")
 
-    done = call("timedial", "sample_challenge")
+    done = call("timedial")
     assert done.returncode == 0, done.stderr
-    table = pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False).set_index(["Corpus", "Number"])
-    real, sample = table.loc["TimeDial"], table.loc["sample_challenge [sample data]"]
-    columns = ["All", "test", "extras", "In the paper"]
-    assert real.loc["instances", columns].tolist() == ["3", "2", "1", "1,104"]
-    assert real.loc["different dialogs (original option in place)", columns].tolist() == ["2", "1", "1", ""], "case apart"
-    assert real.loc["turns of a dialog", columns].tolist() == ["2.3", "2.0", "3.0", "11.7"]
-    assert real.loc["words of a turn", columns[1:3]].tolist() == ["5.0", "2.0"], "six and four; without the speaker"
-    assert real.loc["temporal expressions in different dialogs", columns].tolist() == ["4", "2", "2", "1,985"]
-    assert real.loc["wrong options by phrase matching (%)", columns].tolist() == ["33.3", "50.0", "0.0", "16.3"]
-    assert (sample["In the paper"] == "").all() and "SAMPLE DATA" in (tmp_path / "table.md").read_text()
+    real = pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False).set_index("Number")
+    for number, told in {
+            "instances": ["3", "2", "1", "1,104"], "different dialogs (original option in place)": ["2", "1", "1", ""],
+            "turns of a dialog": ["2.3", "2.0", "3.0", "11.7"], "words of a turn": ["3.7", "5.0", "2.0", "16.5"],
+            "temporal expressions in different dialogs": ["4", "2", "2", "1,985"],
+            "wrong options by phrase matching (%)": ["33.3", "50.0", "0.0", "16.3"]}.items():
+        assert real.loc[number, ["All", "test", "extras", "In the paper"]].tolist() == told
     done = call("other")
     assert done.returncode == 1 and "no source other" in done.stderr and len(done.stderr.splitlines()) == 1
 
@@ -380,19 +325,18 @@ def test_statistics_stand_beside_table_3(tmp_path, program):
 
 def test_dialogs_to_read_show_every_score_and_rank(study):
     rows = study.table("timedial_examples")
-    real = rows[rows["Corpus"] == "TimeDial"]
-    assert real["Dataset"].drop_duplicates().tolist()[0] == "full context, learnt from DailyDialog" and "____" in real["Dialog"].iloc[0]
-    full = real[real["Dataset"] == "full context, learnt from DailyDialog"]
+    full = rows[rows["Dataset"] == "full context, learnt from DailyDialog"]
     assert set(full["Model"]) == {"BERT-base, mask filling, seed 1"}, "it is right most often"
     of_one = full[full["Item"] == full["Item"].iloc[0]]
     assert of_one["Gold"].tolist() == ["right", "right", "wrong", "wrong"] and of_one["Rule"].ne("").tolist() == [False, False, True, True]
     cells = full["model: BERT-base, mask filling, seed 1"].str.extract(r"^#(\d) (−?\d+\.\d\d)( ×)?$")
-    assert all(sorted(cells.loc[at, 0]) == ["1", "2", "3", "4"] for at in full.groupby("Item").groups.values())
-    mistaken = (cells[0].isin(["1", "2"]) != (full["Gold"] == "right"))
+    assert cells.groupby(full["Item"])[0].apply(sorted).map("".join).eq("1234").all()
+    mistaken = cells[0].isin(["1", "2"]) != (full["Gold"] == "right")
     assert (cells[2].notna() == mistaken).all()
-    assert (mistaken.groupby(full["Item"]).any() == full.groupby("Item")["Model right"].first().eq("no")).all()
-    misled = full[full["Model right"] == "no"]
-    assert misled["slice: model misled by"].isin(RULES.values()).all() and (full.loc[full["Model right"] == "yes", "slice: model misled by"] == "").all()
+    is_right = full.groupby("Item")["Model right"].first() == "yes"
+    assert (mistaken.groupby(full["Item"]).any() == ~is_right).all()
+    misled = full[full["Model right"] == "no"]["slice: model misled by"]
+    assert misled.isin(RULES.values()).all()
 
 
 FOUR = st.lists(st.integers(-3, 3).map(float), min_size=4, max_size=4)
@@ -415,28 +359,13 @@ def test_a_dialog_is_right_where_no_wrong_option_scores_as_high_as_a_right_one(i
 # ---- What is refused, and what is told apart.
 
 
-@pytest.mark.parametrize("name", sorted(set(PROGRAMS) - {"timedial_examples"}))
-def test_no_rows_of_the_study_is_one_clear_sentence(tmp_path, program, name):
+def test_no_rows_of_the_study_is_one_clear_sentence(tmp_path, program):
     empty = Study(tmp_path, program, {("dailydialog", "full", "bert_base", "fill"): 8}, [1])
     empty.write([row | {"study": "other"} for row in read_table(empty.metrics).to_pylist()[:3]])
-    done = empty.call(name)
-    assert done.returncode == 1 and "no rows of study timedial" in done.stderr and len(done.stderr.splitlines()) == 1
+    for name in ("timedial_accuracy", "timedial_table"):
+        done = empty.call(name)
+        assert done.returncode == 1 and "no rows of study timedial" in done.stderr and len(done.stderr.splitlines()) == 1
     assert not list(empty.publish.glob("*/*"))
-
-
-@pytest.mark.parametrize(("change", "said"), [
-    (lambda text: text.replace("two_best_accuracy,67.4", "two_best_accuracy,about 67"), "value is not a number"),
-    (None, "published.csv: no such file"),
-])
-def test_wrong_published_numbers_are_one_clear_sentence(small, change, said):
-    file = small.resources / "published.csv"
-    kept = file.read_text()
-    file.unlink()
-    if change:
-        file.write_text(change(kept))
-    done = small.call("timedial_table")
-    file.write_text(kept)
-    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1
 
 
 def titles(study: Study, rows: list[dict]) -> set[str]:
@@ -446,16 +375,6 @@ def titles(study: Study, rows: list[dict]) -> set[str]:
     metrics = timedial_metrics(study.metrics, MODELS, SOURCES)
     study.write(kept)
     return set(metrics.loc[metrics["method"] == "fill", "title"])
-
-
-def test_what_is_drawn_anew_by_each_seed_though_it_does_not_learn_keeps_its_mean(small):
-    rows = [row | {"method": "fill_zero_shot", "domain": "zero_shot"} for row in read_table(small.metrics).to_pylist() if row["method"] == "fill"]
-    seeded = [row | {"seed": seed} for seed in (1, 2) for row in rows if row["seed"] is None]
-    kept = read_table(small.metrics).to_pylist()
-    small.write(seeded + [row for row in rows if row["seed"] is None])
-    metrics = timedial_metrics(small.metrics, MODELS, SOURCES)
-    small.write(kept)
-    assert len(metrics) == 3 * metrics["seed"].isna().sum() and set(metrics["seed"].dropna()) == {1, 2}
 
 
 def test_what_two_experiments_share_stands_once_and_other_settings_are_told_apart(small):
@@ -484,36 +403,21 @@ def test_the_published_numbers_of_the_project_are_those_of_the_paper():
     apart = (wide["full"] - table_5.reindex(wide.index)).round(1)
     assert apart[apart.abs() > 0.1].to_dict() == {("classify", "bert_base", "in"): -1.2,
                                                   ("classify", "bert_base", "out"): -3.2}, "the paper's own tables differ"
-    figure_2, counts = published[published["table"] == "Figure 2"], denominators(ROOT / "resources/published.csv")
+    figure_2, counts = published[published["table"] == "Figure 2"], denominators(ROOT / "resources/sources.yaml").astype(int)
     assert len(figure_2) == 18 and [counts["timedial", f"rule={name}"] for name in ("phrase", "numeral", "open_ended")] == [
         446, 1225, 1379]
     many = figure_2["value"] * [counts["timedial", name] for name in figure_2["slice"]]
     assert (abs(many - many.round()) < 0.0005 * 1379).all()
 
 
-@pytest.mark.slow
-def test_a_system_with_less_than_the_full_dialog_says_so(tmp_path, program):
+def test_less_than_the_full_dialog_is_said_and_one_instance_has_no_interval(tmp_path, program):
     inputs = Study(tmp_path, program, {("dailydialog", "local", "bert_base", "fill"): 8,
                                        ("dailydialog", "full", "minilm", "classify"): 5}, [1])
-    for name in FIGURES:
-        done = inputs.call(name)
-        assert done.returncode == 0, done.stderr
+    assert inputs.call("timedial_accuracy").returncode == 0
     svg = (inputs.publish / "figures/timedial_accuracy.svg").read_text()
+    assert "BERT-base, in-domain, local" in svg and ">MiniLM-L6, in-domain<" in svg
     inputs.write(of_one_group(read_table(inputs.metrics).to_pylist()))
-    for name in ("timedial_context", "timedial_table"):
+    for name in ("timedial_accuracy", "timedial_table"):
         done = inputs.call(name)
         assert done.returncode == 0, done.stderr
-    assert set(inputs.table("timedial_table")["2-best 95 % interval"]) <= {"one group", ""}, "of one instance"
-    assert "BERT-base, in-domain, local" in svg and "each with the most context it was measured with" in svg
-    assert ">MiniLM-L6, in-domain<" in svg
-
-
-def test_long_names_do_not_run_into_each_other():
-    systems = [{"paradigm": paradigm, "model": "m", "domain": "in", "context_scope": "local", "here": True,
-                "title": f"Model {number} (a small model), {'negatives by occurrence, 1,000 dialogs' if number % 3 else 'short'}"}
-               for paradigm in ("classify", "fill") for number in range(4)]
-    marks = [{"system": place, "value": 40, "ci_low": 30, "ci_high": 50} for place in range(len(systems))]
-    figure = figure_of([Block("TimeDial", "test", systems, [Column("2-best accuracy", marks)], face="")], [])
-    names = [text for text in figure.axes[0].texts if "Model" in text.get_text()]
-    boxes = sorted((name.get_window_extent() for name in names), key=lambda box: -box.y1)
-    assert len(boxes) == 8 and all(above.y0 >= below.y1 for above, below in zip(boxes, boxes[1:]))
+    assert set(inputs.table("timedial_table")["2-best 95 % interval"]) <= {"one group", ""}

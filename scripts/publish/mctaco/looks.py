@@ -1,35 +1,33 @@
-"""How the systems of mctaco look in its figures. Apart from their numbers, since tables draw nothing and need no matplotlib."""
+"""How the systems of mctaco look in its figures.
+
+Apart from their numbers, since tables draw nothing and need no matplotlib.
+"""
 
 import pandas as pd
-from matplotlib.lines import Line2D
+from matplotlib.artist import Artist
 
 from scripts.publish import style
 from scripts.publish.mctaco.metrics import BASELINES
+from scripts.publish.panels import Look, legend_of, looks
 
-LABELLED = 12  # systems beside one another: of more, the legend tells unit normalization once
-
-
-def looks(metrics: pd.DataFrame) -> dict[str, dict]:
-    """Per trained system its colour and marker, by model and method; with unit normalization open markers and dashed lines; controls
-    grey."""
-    own = metrics[~metrics["model"].isin(BASELINES)].drop_duplicates("system")
-    trained, controls = own[own["method"] != "control"], own[own["method"] == "control"]
-    kinds = style.told_apart(zip(trained["kind"], trained["model"], trained["method"].replace("untrained", "train")))
-    greys = {kind: style.CONTROL_MARKERS[number % 6] for number, kind in enumerate(dict.fromkeys(controls["kind"]))}
-    return {row["system"]: {"colour": style.CONTROL, "marker": greys[row["kind"]], "face": style.PAPER, "line": "-"}
-            for _, row in controls.iterrows()} | {row["system"]: {
-        "colour": kinds[row["kind"]][0], "marker": kinds[row["kind"]][1],
-        "face": style.PAPER if row["unit_normalization"] else kinds[row["kind"]][0],
-        "line": (0, (4, 1.6)) if row["unit_normalization"] else "-",
-    } for _, row in trained.iterrows()}
+OPEN = Look(marker="o", line="", face=style.PAPER)
+LABELLED = 12  # systems: of more, the legend names unit normalization only once
 
 
-def legend_of_systems(points: pd.DataFrame, known: dict[str, dict]) -> list[Line2D]:
-    """The models' marks, each once: with unit normalization they are open, which is told once."""
-    systems = points[points["system"].isin(known) & (points["method"] != "control")].drop_duplicates("kind")
-    handles = [Line2D([], [], color=known[system]["colour"], marker=known[system]["marker"], markersize=5, linestyle="", label=kind)
-               for system, kind in zip(systems["system"], systems["kind"])]
-    if points["unit_normalization"].any():
-        handles.append(Line2D([], [], color=style.GREY, marker="o", markersize=5, markerfacecolor=style.PAPER, linestyle="",
-                              label="open: + unit normalization"))
-    return handles
+def system_looks(points: pd.DataFrame, name: str = "system", line: object = "-") -> dict[str, Look]:
+    """The look of each system but baselines: with unit normalization open and dashed, untrained as
+    trained. name: `kind` for systems with and without unit normalization together.
+    """
+    systems = points[~points["model"].isin(BASELINES)]
+    systems = systems.assign(method=systems["method"].replace("untrained", "train"))
+    return looks(systems, name, "kind", "unit_normalization" if name == "system" else "", line)
+
+
+def system_legend(points: pd.DataFrame, *others: Artist) -> list[tuple[str, list]]:
+    """The groups of a legend: each system; of many, each kind and what an open mark means."""
+    known = system_looks(points, line="")
+    if len(known) <= LABELLED:
+        return legend_of(known, *others, controls=style.BEST_CONTROL)
+    is_open = [OPEN.handle("open: + unit normalization")] * bool(points["unit_normalization"].any())
+    return legend_of(system_looks(points, "kind", ""), *is_open, *others,
+                     controls=style.BEST_CONTROL)

@@ -1,8 +1,11 @@
-"""Dialogs of TimeDial to read as cards, as table 6 of Qin et al. 2021: every option with the score and rank that each system gives it.
+"""Dialogs of TimeDial to read as cards, as table 6 of Qin et al.
 
-For each corpus that was learnt from and context that was seen. An option is judged wrong where it is among the highest, of which there
-are as many as right options, and no right one, or the reverse; a dialog is right where no option is, as 2-best accuracy counts.
-scripts/publish/cards.py says which dialogs are chosen, and what the table holds.
+2021: every option with the score and rank that each system gives it.
+
+For each corpus that was learnt from and context that was seen. An option is judged wrong where it
+is among the highest, of which there are as many as right options, and no right one, or the reverse;
+a dialog is right where no option is, as 2-best accuracy counts. scripts/publish/cards.py says which
+dialogs are chosen, and what the table holds.
 
 Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet and run.json,
        <build>/<source>/<dataset>/<split>.parquet (schema cloze), resources/sources.yaml and models.yaml
@@ -56,10 +59,13 @@ def place(runs: list[Run], given: argparse.Namespace, resources: Resources) -> P
     file = given.build / facts["source"] / facts["dataset"] / f"{about['Split']}.parquet"
     options = checked(read_table(file, CLOZE.names).to_pandas(), file)
     systems = [ranked(run.facts, resources.models, options, scores_of(run, about["Split"], options)[0]) for run in runs]
-    rows = pd.DataFrame({"Item": options["instance_id"], "Dialog": options["context"].str.replace("<MASK>", "____"),
-                         "Option": options["candidate"], "Rule": options["rule"].map(RULES).fillna(""),
+    rows = pd.DataFrame({"Item": options["instance_id"],
+                         "Dialog": options["context"].str.replace("<MASK>", "____"),
+                         "Option": options["candidate"],
+                         "Rule": options["rule"].map(RULES).fillna(""),
                          "Gold": options["label"].map({1: "right", 0: "wrong"})})
-    return Place(about, rows, slices(options.drop_duplicates("instance")) | misled_by(options, systems), systems)
+    return Place(about, rows,
+                 slices(options.drop_duplicates("instance")) | misled_by(options, systems), systems)
 
 
 def main(given: argparse.Namespace) -> None:

@@ -1,7 +1,9 @@
-"""Tabulate what left the training dialogs of TimeDial (Qin et al. 2021), and what was built from those that stayed.
+"""Tabulate what left the training dialogs of TimeDial (Qin et al.
 
-A row for each source of dialogs, split, and way in which its datasets differ here (the dialogs kept, the candidates drawn);
-datasets that differ only in how much of a dialog is seen share one.
+2021), and what was built from those that stayed.
+
+A row for each source of dialogs, split, and way in which its datasets differ here (the dialogs
+kept, the candidates drawn); datasets that differ only in how much of a dialog is seen share one.
 
 Reads  metrics.parquet (schema metrics: which datasets were measured), <build>/<source>/<dataset>/leakage.csv,
        resources/sources.yaml for titles
@@ -18,14 +20,15 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.build.timedial import DUPLICATE, EXACT, NEAR, NO_SPAN, SHARES_WORDS, TOO_MANY
-from scripts.common.program import UserError, execute, log
+from scripts.common.program import UserError, execute
 from scripts.evaluate.timedial import SCHEMA
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, split_title, study_metrics
-from scripts.publish.table import percent, write
+from scripts.publish.names import load, source_title, split_title, study_metrics
+from scripts.publish.table import percent, publish_table
 
 WORDS = ["Dialogs of", "Split"]
-LEFT = {EXACT: "Exact sources", NEAR: "Near sources", SHARES_WORDS: "Share words", DUPLICATE: "Occur before",
+LEFT = {EXACT: "Exact sources", NEAR: "Near sources", SHARES_WORDS: "Share words",
+        DUPLICATE: "Occur before",
         NO_SPAN: "Without a time", TOO_MANY: "Over the limit"}
 CAPTION = ("Dialogs that left before a model learnt from the rest, in the order of the columns, and the masked datasets "
            "built from those kept. Pool: the different span texts that wrong candidates are drawn from. By frequency: "
@@ -33,23 +36,22 @@ CAPTION = ("Dialogs that left before a model learnt from the rest, in the order 
            "masks to learn from and to hold out, 58.0 and 9.6 thousand candidates, a pool of 2,153 spans (table 4).")
 
 
-def counts_of(file: Path) -> pd.DataFrame:
-    """leakage.csv of a dataset. Raises UserError when it is missing."""
+def tabulate(file: Path, sources: dict) -> pd.DataFrame:
+    """A row of text for each source and split of a leakage.csv.
+
+    Raises UserError when it is missing.
+    """
     try:
-        return pd.read_csv(file)
+        counts = pd.read_csv(file)
     except FileNotFoundError:
         raise UserError(f"{file}: no such file; build the datasets of timedial again") from None
-
-
-def tabulate(counts: pd.DataFrame, sources: dict) -> pd.DataFrame:
-    """A row of text for each source and split of a leakage.csv."""
     rows = []
     for (source, split), of_split in counts.groupby(["source", "split"], sort=False):
         steps = of_split.set_index("reason")
         built = steps.loc["built"]
-        sample = " [sample data]" if "sample" in sources.get(source, {}) else ""
+        sample = " [sample data]" * ("sample" in sources.get(source, {}))
         rows.append({
-            "Dialogs of": sources.get(source, {}).get("title", source) + sample, "Split": split_title(split),
+            "Dialogs of": source_title(source, sources) + sample, "Split": split_title(split),
             "Dialogs": f"{steps.loc['read', 'dialogs_kept']:,}",
             **{name: f"{steps.loc[reason, 'dialogs_dropped']:,}" for reason, name in LEFT.items()},
             "Kept": f"{built['dialogs_kept']:,}", "Masks": f"{built['mask_instances']:,.0f}",
@@ -62,14 +64,13 @@ def main(given: argparse.Namespace) -> None:
     metrics = study_metrics(given.metrics, "timedial", SCHEMA)
     sources = load(given.sources)
     datasets = metrics[["source", "dataset"]].drop_duplicates().sort_values(["source", "dataset"])
-    table = pd.concat([tabulate(counts_of(given.build / source / dataset / "leakage.csv"), sources)
+    table = pd.concat([tabulate(given.build / source / dataset / "leakage.csv", sources)
                        for source, dataset in datasets.itertuples(index=False)]).drop_duplicates()
     table = table.sort_values(WORDS, kind="stable", ignore_index=True)
     caption = CAPTION
     if table["Dialogs of"].str.endswith("[sample data]").any():
         caption += " SAMPLE DATA where marked: dialogs written by a program, for trying the workflow."
-    write(table, caption, [name for name in table if name not in WORDS], given.output)
-    log.info("%s: %d rows of %d datasets", given.output, len(table), len(datasets))
+    publish_table(given, table, caption, WORDS)
 
 
 if __name__ == "__main__":

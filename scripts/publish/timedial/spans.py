@@ -1,9 +1,11 @@
-"""Tabulate how well the rules find temporal expressions: masked spans found, and what is found in dialogs (Qin et al. 2021).
+"""Tabulate how well the rules find temporal expressions: masked spans found, and what is found in
+dialogs (Qin et al. 2021).
 
-Of each challenge the share of its masked spans that are found with exact bounds in the restored dialogs, in all, by kind,
-and up to 30 that are not. Of each corpus of dialogs how many temporal expressions there are, by kind, and how many dialogs
-(duplicates apart) are such as the paper makes a challenge of: more than three expressions, at least one with a numeral.
-Beside them what the paper counts in DailyDialog with SUTime (sections 3 and 4).
+Of each challenge the share of its masked spans that are found with exact bounds in the restored
+dialogs, in all, by kind, and up to 30 that are not. Of each corpus of dialogs how many temporal
+expressions there are, by kind, and how many dialogs (duplicates apart) are such as the paper makes
+a challenge of: more than three expressions, at least one with a numeral. Beside them what the paper
+counts in DailyDialog with SUTime (sections 3 and 4).
 
 Reads  <cleaned>/<source>/<split>.parquet (schemas challenge, dialogs), <spans>/<source>/<split>.parquet (schema spans),
        resources/sources.yaml for titles and splits
@@ -21,11 +23,11 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.build.restored_dialogs import restored_turns
-from scripts.common.program import UserError, execute, log
+from scripts.common.program import UserError, execute
 from scripts.common.tables import CHALLENGE, SPANS, read_table
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load
-from scripts.publish.table import percent, write
+from scripts.publish.names import load, source_title
+from scripts.publish.table import filled, percent, publish_table
 
 KINDS = ["date", "time", "duration", "set", "age"]
 COLUMNS = ["Corpus", "Split", "What", "Kind", "Number", "Of", "Share (%)", "In the paper", "Text"]
@@ -40,44 +42,54 @@ CAPTION = ("Temporal expressions found by rules. Masked spans of a challenge: th
 
 
 def masked_spans(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd.DataFrame:
-    """Each masked span: split, dialog_id, exact (found with its bounds), kind (of what overlaps it; empty: nothing), shown.
+    """Each masked span: split, dialog_id, exact (found with its bounds), kind (of what overlaps it;
+    empty: nothing), shown.
 
-    challenge, spans: tables of these schemas for the same split; where: the challenge's file, for messages.
+    challenge, spans: tables of these schemas for the same split; where: the challenge's file, for
+    messages.
     """
     masked = restored_turns(challenge, where).dropna(subset="mask_start")
-    pairs = masked.merge(spans[["dialog_id", "turn", "start", "end", "kind"]], on=["dialog_id", "turn"], how="left")
+    pairs = masked.merge(spans[["dialog_id", "turn", "start", "end", "kind"]],
+                         on=["dialog_id", "turn"], how="left")
     pairs = pairs[(pairs["start"] < pairs["mask_end"]) & (pairs["mask_start"] < pairs["end"])].copy()
     pairs["exact"] = (pairs["start"] == pairs["mask_start"]) & (pairs["end"] == pairs["mask_end"])
-    pairs["found"] = [text[int(start) : int(end)] for text, start, end in zip(pairs["text"], pairs["start"], pairs["end"])]
-    by = pairs.groupby("dialog_id").agg(exact=("exact", "any"), kind=("kind", "first"), found=("found", " | ".join))
+    pairs["found"] = [text[int(start) : int(end)] for text, start,
+                      end in zip(pairs["text"], pairs["start"], pairs["end"])]
+    by = pairs.groupby("dialog_id").agg(exact=("exact", "any"), kind=("kind", "first"),
+                                        found=("found", " | ".join))
     masked = masked.join(by, on="dialog_id")
     masked["exact"] = masked["exact"].fillna(False).astype(bool)
     masked["kind"] = masked["kind"].fillna("")
     masked["found"] = masked["found"].fillna("nothing")
     masked["shown"] = [f"{'…' if start > AROUND else ''}{text[max(start - AROUND, 0) : start]}[{text[start:end]}]"
                        f"{text[end : end + AROUND]}{'…' if len(text) > end + AROUND else ''} → {found}"
-                       for text, start, end, found in masked[["text", "mask_start", "mask_end", "found"]].to_numpy()]
+                       for text, start, end,
+                       found in masked[["text", "mask_start", "mask_end", "found"]].to_numpy()]
     return masked[["split", "dialog_id", "exact", "kind", "shown"]].reset_index(drop=True)
 
 
-def share_row(what: str, part: pd.Series, **cells: str) -> dict:
-    """A row of text: how many of a column of truths hold."""
-    return {"What": what, "Number": f"{part.sum():,}", "Of": f"{len(part):,}", "Share (%)": percent(part.mean()), **cells}
+def counted(what: str, number: int, of: int | None = None, **cells: str) -> dict:
+    """A row of text: a count, and its share of a larger one."""
+    share = {} if of is None else {"Of": f"{of:,}",
+                                   "Share (%)": percent(number / of if of else None)}
+    return {"Split": "all", "What": what, "Number": f"{number:,}", **share, **cells}
 
 
 def challenge_rows(masked: pd.DataFrame) -> list[dict]:
     """Rows of text about a challenge's masked spans (masked_spans() of all its splits)."""
-    what = "masked spans found with exact bounds"
-    rows = [share_row(what, part["exact"], Split=split) for split, part in masked.groupby("split", sort=False)]
-    if len(rows) > 1:
-        rows.append(share_row(what, masked["exact"], Split="all"))
-    for kind in [*KINDS, ""]:
-        part = masked[masked["kind"] == kind]
-        if len(part):
-            rows.append(share_row(what, part["exact"], Split="all", Kind=kind or "nothing found there"))
-    missed = masked[~masked["exact"]]
-    return rows + [{"Split": row["split"], "What": "missed", "Kind": row["kind"], "Text": row["shown"]}
-                   for _, row in missed.head(MISSES).iterrows()]
+
+    def found(part: pd.DataFrame, **cells: str) -> dict:
+        return counted("masked spans found with exact bounds", part["exact"].sum(), len(part),
+                       **cells)
+
+    rows = [found(part, Split=split) for split, part in masked.groupby("split", sort=False)]
+    rows += [found(masked)] if len(rows) > 1 else []
+    by_kind = dict(iter(masked.groupby("kind")))
+    rows += [found(by_kind[kind], Kind=kind or "nothing found there") for kind in [*KINDS, ""]
+             if kind in by_kind]
+    missed = masked[~masked["exact"]].head(MISSES).assign(What="missed")
+    missed = missed.rename(columns={"split": "Split", "kind": "Kind", "shown": "Text"})
+    return rows + missed.to_dict("records")
 
 
 def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int]) -> list[dict]:
@@ -85,32 +97,28 @@ def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int
 
     dialogs: split, dialog_id and duplicate_of, one row a dialog.
     """
-    numeric, unique = spans["has_numeral"], dialogs[dialogs["duplicate_of"] == ""]
+    unique = dialogs[dialogs["duplicate_of"] == ""]
     by_dialog = spans.merge(unique, on=["split", "dialog_id"]).groupby(["split", "dialog_id"])
     by_dialog = by_dialog.agg(spans=("kind", "size"), numeric=("has_numeral", "sum"))
     candidates = by_dialog[(by_dialog["spans"] > MORE_THAN) & (by_dialog["numeric"] > 0)]
-
-    def of_paper(name: str) -> dict:
-        return {"In the paper": f"{paper[name]:,}"} if name in paper else {}
-
-    rows = [{"What": "dialogs", "Number": f"{len(dialogs):,}"},
-            {"What": "dialogs, duplicates apart", "Number": f"{len(unique):,}"},
-            {"What": "temporal expressions", "Number": f"{len(spans):,}"}]
-    rows += [{"What": "temporal expressions", "Kind": kind, "Number": f"{count:,}", "Of": f"{len(spans):,}",
-              "Share (%)": percent(count / len(spans) if len(spans) else None)}
-             for kind, count in spans["kind"].value_counts().reindex(KINDS, fill_value=0).items()]
-    return [{**row, "Split": "all"} for row in [
-        *rows, {"What": "temporal expressions with a numeral", "Number": f"{numeric.sum():,}", "Of": f"{len(spans):,}",
-                "Share (%)": percent(numeric.mean() if len(spans) else None)},
-        {"What": "different expressions (case apart)", "Number": f"{spans['text'].str.lower().nunique():,}"}
-        | of_paper("distinct"),
-        {"What": "different values", "Number": f"{spans['value'].nunique():,}"},
-        {"What": f"candidate dialogs (more than {MORE_THAN} expressions, one with a numeral)",
-         "Number": f"{len(candidates):,}", "Of": f"{len(unique):,}",
-         "Share (%)": percent(len(candidates) / len(unique) if len(unique) else None)} | of_paper("dialogs"),
-        {"What": "expressions with a numeral in candidate dialogs", "Number": f"{candidates['numeric'].sum():,}"}
-        | of_paper("numeric"),
-    ]]
+    printed = {name: {"In the paper": f"{number:,}"} for name, number in paper.items()}
+    by_kind = spans["kind"].value_counts().reindex(KINDS, fill_value=0)
+    return [
+        counted("dialogs", len(dialogs)),
+        counted("dialogs, duplicates apart", len(unique)),
+        counted("temporal expressions", len(spans)),
+        *(counted("temporal expressions", count, len(spans), Kind=kind)
+          for kind, count in by_kind.items()),
+        counted("temporal expressions with a numeral", spans["has_numeral"].sum(), len(spans)),
+        counted("different expressions (case apart)", spans["text"].str.lower().nunique(),
+                **printed.get("distinct", {})),
+        counted("different values", spans["value"].nunique()),
+        counted(f"candidate dialogs (more than {MORE_THAN} expressions, one with a numeral)",
+                len(candidates), len(unique),
+                **printed.get("dialogs", {})),
+        counted("expressions with a numeral in candidate dialogs", candidates["numeric"].sum(),
+                **printed.get("numeric", {})),
+    ]
 
 
 def splits_of(source: str, sources: dict, where: Path) -> list[str]:
@@ -120,27 +128,31 @@ def splits_of(source: str, sources: dict, where: Path) -> list[str]:
     return sources[source]["splits"]
 
 
+def read_split(folder: Path, split: str, columns: list[str]) -> pd.DataFrame:
+    """A split of a source."""
+    return read_table(folder / f"{split}.parquet", columns).to_pandas()
+
+
 def tabulate(given: argparse.Namespace) -> pd.DataFrame:
     """The table of text for the sources that the arguments name."""
     sources, rows = load(given.sources), []
-    for source in given.challenges:
-        parts = []
-        for split in splits_of(source, sources, given.sources):
-            file = given.cleaned / source / f"{split}.parquet"
-            spans = read_table(given.spans / source / f"{split}.parquet", SPANS.names).to_pandas()
-            parts.append(masked_spans(read_table(file, CHALLENGE.names).to_pandas(), spans, str(file)))
-        rows += [{"Corpus": source} | row for row in challenge_rows(pd.concat(parts, ignore_index=True))]
-    for source in given.dialogs:
-        splits = splits_of(source, sources, given.sources)
-        spans = pd.concat([read_table(given.spans / source / f"{split}.parquet", SPANS.names).to_pandas()
-                           for split in splits])
-        dialogs = pd.concat([read_table(given.cleaned / source / f"{split}.parquet", ["split", "dialog_id", "duplicate_of"])
-                             .to_pandas().drop_duplicates("dialog_id") for split in splits])
-        rows += [{"Corpus": source} | row for row in dialog_rows(spans, dialogs, PAPER.get(source, {}))]
+    for source in [*given.challenges, *given.dialogs]:
+        cleaned, splits = given.cleaned / source, splits_of(source, sources, given.sources)
+        spans = [read_split(given.spans / source, split, SPANS.names) for split in splits]
+        if source in given.challenges:
+            masked = [masked_spans(read_split(cleaned, split, CHALLENGE.names), found,
+                                   str(cleaned / f"{split}.parquet"))
+                      for split, found in zip(splits, spans)]
+            of_source = challenge_rows(pd.concat(masked, ignore_index=True))
+        else:
+            columns = ["split", "dialog_id", "duplicate_of"]
+            dialogs = [read_split(cleaned, split, columns).drop_duplicates("dialog_id")
+                       for split in splits]
+            of_source = dialog_rows(pd.concat(spans), pd.concat(dialogs), PAPER.get(source, {}))
+        title = source_title(source, sources) + " [sample data]" * ("sample" in sources[source])
+        rows += [{"Corpus": title} | row for row in of_source]
     table = pd.DataFrame(rows, columns=COLUMNS).astype(object).fillna("")
-    table["Corpus"] = table["Corpus"].map(lambda name: sources[name].get("title", name)
-                                          + (" [sample data]" if "sample" in sources[name] else ""))
-    return table.loc[:, [name for name in table if name not in ("In the paper", "Text") or (table[name] != "").any()]]
+    return filled(table, set(COLUMNS) - {"In the paper", "Text"})
 
 
 def main(given: argparse.Namespace) -> None:
@@ -150,10 +162,7 @@ def main(given: argparse.Namespace) -> None:
     caption = CAPTION
     if table["Corpus"].str.endswith("[sample data]").any():
         caption += " SAMPLE DATA where marked: made-up dialogs, not a corpus."
-    write(table, caption, [name for name in table if name in NUMBERS], given.output)
-    shares = table[table["What"].str.startswith("masked") & (table["Kind"] == "")]
-    log.info("%s: %s", given.output, "; ".join(f"{row['Corpus']} {row['Split']} {row['Share (%)']} % of masked spans found"
-                                              for _, row in shares.iterrows()) or f"{len(table)} rows")
+    publish_table(given, table, caption, set(COLUMNS) - set(NUMBERS))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
-"""Tabulate what TimeDial's challenge holds beside what the paper prints of it (Qin et al. 2021, table 3).
+"""Tabulate what TimeDial's challenge holds beside what the paper prints of it (Qin et al.
 
-Instances, their different dialogs, turns, words of a turn (split at white space, without the speaker), the temporal expressions
-that the rules find in the dialogs with the original option in place, and by which rule wrong options were made; of all splits
-together and of each.
+2021, table 3).
+
+Instances, their different dialogs, turns, words of a turn (split at white space, without the
+speaker), the temporal expressions that the rules find in the dialogs with the original option in
+place, and by which rule wrong options were made; of all splits together and of each.
 
 Reads  <cleaned>/<source>/<split>.parquet (schema challenge), <spans>/<source>/<split>.parquet (schema spans),
        resources/sources.yaml for titles and splits, published.csv beside it
@@ -19,19 +21,20 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.build.restored_dialogs import restored_turns
-from scripts.common.program import UserError, execute, log
+from scripts.common.program import UserError, execute
 from scripts.common.tables import CHALLENGE, SPANS, read_table
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.comparison import settings_of
-from scripts.publish.names import load
-from scripts.publish.table import write
-from scripts.publish.timedial.metrics import RULES, claims_beside, title_of
+from scripts.publish.names import load, source_title
+from scripts.publish.published import STATISTICS, claims_beside, statistics_table
+from scripts.publish.table import publish_table
+from scripts.publish.timedial.metrics import RULES
 from scripts.publish.timedial.spans import splits_of
 
-PREFIX = "statistics."  # of the paper's metrics
-NAMES = {"instances": "instances", "dialogs": "different dialogs (original option in place)", "turns": "turns of a dialog",
+NAMES = {"instances": "instances", "dialogs": "different dialogs (original option in place)",
+         "turns": "turns of a dialog",
          "words": "words of a turn", "expressions": "temporal expressions in different dialogs",
-         "expressions_of_dialog": "temporal expressions of a dialog", "right": "right options of an instance",
+         "expressions_of_dialog": "temporal expressions of a dialog",
+         "right": "right options of an instance",
          "wrong": "wrong options of an instance"}
 NAMES |= {f"rule_{rule}": f"wrong options by {title} (%)" for rule, title in RULES.items()}
 COUNTS = ("instances", "dialogs", "expressions")
@@ -50,49 +53,53 @@ def statistics(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd.S
     rules = challenge.loc[challenge["label"] == 0, "rule"].value_counts(normalize=True) * 100
     return pd.Series({
         "instances": instances, "dialogs": len(different), "turns": len(turns) / instances,
-        "words": turns["text"].str.split().str.len().mean(), "expressions": spans["dialog_id"].isin(different).sum(),
-        "expressions_of_dialog": len(spans) / instances, "right": labels.get(1, 0) / instances, "wrong": labels.get(0, 0) / instances,
+        "words": turns["text"].str.split().str.len().mean(),
+                      "expressions": spans["dialog_id"].isin(different).sum(),
+        "expressions_of_dialog": len(spans) / instances, "right": labels.get(1, 0) / instances,
+                      "wrong": labels.get(0, 0) / instances,
     } | {f"rule_{rule}": rules.get(rule, 0.0) for rule in RULES})
 
 
-def written(name: str, value: float) -> str:
-    """A count as it is, a mean or a share with one decimal."""
-    return f"{value:,.0f}" if name in COUNTS else f"{value:.1f}"
-
-
-def printed(claims: pd.DataFrame, source: str) -> dict[str, str]:
-    """What the paper prints of a challenge, by the names of NAMES."""
-    claims = claims[claims["metric"].str.startswith(PREFIX)]
-    of_source = claims["setting"].map(lambda setting: settings_of(setting).get("measured_on") == source)
-    values = claims.loc[of_source, "value"].map(lambda value: f"{int(value):,}" if value.isdigit() else value)
-    return dict(zip(claims.loc[of_source, "metric"].str.removeprefix(PREFIX), values))
-
-
-def tabulate(cleaned: Path, spans: Path, splits: list[str], paper: dict[str, str], title: str) -> pd.DataFrame:
-    """A row of text for each number of one challenge; cleaned, spans: its folders."""
-    rows = {split: read_table(cleaned / f"{split}.parquet", CHALLENGE.names).to_pandas() for split in splits}
-    found = {split: read_table(spans / f"{split}.parquet", SPANS.names).to_pandas() for split in splits}
-    values = {split: statistics(rows[split], found[split], str(cleaned / f"{split}.parquet")) for split in splits if len(rows[split])}
+def tabulate(cleaned: Path, spans: Path, splits: list[str], claims: pd.DataFrame,
+             title: str) -> pd.DataFrame:
+    """A row of text for each number of one challenge; cleaned, spans: its folders; claims: of
+    claims_beside(), about it.
+    """
+    tables = {split: [read_table(folder / f"{split}.parquet", schema.names).to_pandas()
+                      for folder, schema in ((cleaned, CHALLENGE), (spans, SPANS))]
+              for split in splits}
+    tables = {split: parts for split, parts in tables.items() if len(parts[0])}
+    values = {split: statistics(*parts, str(cleaned / f"{split}.parquet"))
+              for split, parts in tables.items()}
     if len(values) > 1:
-        values = {"All": statistics(*(pd.concat(parts.values(), ignore_index=True) for parts in (rows, found)), str(cleaned))} | values
-    return pd.DataFrame([{"Corpus": title, "Number": told} | {split: written(name, of[name]) for split, of in values.items()}
-                         | {"In the paper": paper.get(name, "")} for name, told in NAMES.items()])
+        whole = [pd.concat(parts, ignore_index=True) for parts in zip(*tables.values())]
+        values = {"All": statistics(*whole, str(cleaned))} | values
+    every = pd.DataFrame(values, index=pd.Index(NAMES, name="metric"))
+    table = statistics_table(pd.concat({"all": every}, names=["slice"]), COUNTS, claims)
+    table = table.reset_index(drop=True)
+    table["In the paper"] = [f"{int(value):,}" if value.isdigit() else value
+                             for value in table["In the paper"]]
+    return pd.concat([pd.DataFrame({"Corpus": title, "Number": list(NAMES.values())}), table],
+                     axis=1)
 
 
 def main(given: argparse.Namespace) -> None:
     if not given.challenges:
         raise UserError("--challenges names no source; name at least one")
-    sources, claims = load(given.sources), claims_beside(given.sources)
+    sources = load(given.sources)
+    claims = claims_beside(given.sources, "timedial", ["measured_on", "slice"])
+    claims = claims[claims["metric"].str.startswith(STATISTICS)]
     table = pd.concat([
-        tabulate(given.cleaned / source, given.spans / source, splits_of(source, sources, given.sources), printed(claims, source),
-                 title_of(source, sources) + (" [sample data]" if "sample" in sources[source] else ""))
+        tabulate(given.cleaned / source, given.spans / source,
+                 splits_of(source, sources, given.sources),
+                 claims[claims["measured_on"] == source],
+                 source_title(source, sources) + " [sample data]" * ("sample" in sources[source]))
         for source in given.challenges], ignore_index=True).fillna("")
-    table = table[[*(name for name in table if name != "In the paper"), *(["In the paper"] if table["In the paper"].any() else [])]]
+    table = table[[*(name for name in table if name != "In the paper"),
+                   *(["In the paper"] if table["In the paper"].any() else [])]]
     sample = table["Corpus"].str.endswith("[sample data]").any()
-    write(table, CAPTION + (" SAMPLE DATA where marked: made-up dialogs, not a corpus." if sample else ""),
-          [name for name in table if name not in ("Corpus", "Number")], given.output)
-    log.info("%s: %d numbers, %d of them in the paper", given.output, len(table),
-             (table["In the paper"] != "").sum() if "In the paper" in table else 0)
+    caption = CAPTION + " SAMPLE DATA where marked: made-up dialogs, not a corpus." * bool(sample)
+    publish_table(given, table, caption, ["Corpus", "Number"])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,60 @@
+"""What a paper prints of a study, from the published.csv beside sources.yaml, as tables.
+
+Not a program.
+"""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.common.program import UserError
+from scripts.publish.comparison import published_claims, settings_of
+
+STATISTICS = "statistics."  # how the metric of what a corpus holds begins
+
+
+def claims_beside(sources: Path, study: str, parts: Sequence[str]) -> pd.DataFrame:
+    """The rows of a study, all text, with these parts of their settings as columns: missing where a
+    row does not have one.
+
+    Raises UserError where there is no such file.
+    """
+    file = sources.with_name("published.csv")
+    try:
+        claims = published_claims(file)
+    except FileNotFoundError:
+        raise UserError(f"{file}: no such file; the published numbers belong there, beside "
+                        "sources.yaml") from None
+    claims = claims[claims["study"] == study]
+    settings = pd.DataFrame([settings_of(setting) for setting in claims["setting"]],
+                            index=claims.index)
+    return claims.assign(**settings.reindex(columns=parts).to_dict("series"))
+
+
+def with_shares(claims: pd.DataFrame, sources: Path) -> pd.DataFrame:
+    """Rows of claims_beside() with their values as shares from 0 to 1.
+
+    Raises UserError for a value that is no number.
+    """
+    value = pd.to_numeric(claims["value"], errors="coerce")
+    if value.isna().any():
+        place = f"{sources.with_name('published.csv')}: row {value.index[value.isna()][0] + 2}"
+        raise UserError(f"{place}: value is not a number; write 66.1 for 66.1 %")
+    return claims.assign(value=value / 100)
+
+
+def statistics_table(values: pd.DataFrame, counts: Collection[str],
+                     claims: pd.DataFrame) -> pd.DataFrame:
+    """What a corpus holds, as text, with the column `In the paper`: of these rows of
+    claims_beside().
+
+    values: indexed by slice and metric; a mean has one decimal, those of `counts` have none.
+    """
+    metrics = values.index.get_level_values("metric")
+    text = values.apply(lambda column: [("" if pd.isna(value) else f"{value:,.0f}"
+                                         if metric in counts else f"{value:.1f}")
+                                        for metric, value in zip(metrics, column)])
+    claims = claims.assign(metric=claims["metric"].str.removeprefix(STATISTICS))
+    printed = claims.set_index(["slice", "metric"])["value"]
+    return text.assign(**{"In the paper": [printed.get(key, "") for key in values.index]})
