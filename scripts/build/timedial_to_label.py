@@ -24,8 +24,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scripts.build.candidates import TERMS
-from scripts.build.candidates_rules import load_terms
+from scripts.build.candidates_rules import TERMS, load_terms
 from scripts.build.dialog_leakage import MASK
 from scripts.build.distractors import distractors
 from scripts.build.temporal_words import rules_of
