@@ -22,7 +22,6 @@ from scripts.common.tables import read_table
 from tests.rows import each_row
 
 LISTS = load_terms(TERMS)
-AT = "raw.githubusercontent.com/CogComp/MCTACO/master/dataset/dev_3783.tsv"
 
 
 def variations(text: str, attempts: int = 3000) -> set[str]:
@@ -34,39 +33,29 @@ def variations(text: str, attempts: int = 3000) -> set[str]:
     ("2 a.m.", ["3 p.m.", "2 p.m.", "12 a.m."]),                   # the paper's three examples
     ("1 day", ["10 days", "1 century", "2 hours"]),
     ("once a week", ["twice a month", "three times a week", "once an hour"]),
-    ("10 days", ["1 day", "1 week", "100 centuries"]),
-    ("three times a day", ["once a day", "twice an hour"]),
     ("5 times a week", ["1 time a week", "10 times a week", "5 times a century"]),
     ("an hour", ["a week", "10 hours", "2 days"]),
     ("half an hour", ["half a century"]),
     ("a few minutes", ["several minutes", "a couple of centuries", "a few hours"]),
-    ("for weeks", ["for centuries", "for hours"]),
     ("twenty seconds", ["ten seconds", "two minutes"]),
     ("0.5 years", ["5 years", "0.1 years", "0.5 months"]),
     ("1 years", ["2 years", "1 hour"]),                            # crowd grammar is mended where it changes
     ("1,500 years", ["15,000 years", "1,499 years", "1,500 days"]),
     ("a two-hour meeting", ["a two-minute meeting", "a four-hour meeting"]),
     ("in 1990", ["in 1995", "in 1890"]),
-    ("1990", ["1980", "1991"]),
     ("1990 times", ["995 times", "1991 times"]),
     ("in the 1880s", ["in the 1840s"]),
     ("400 ad", ["350 ad", "500 ad"]),
     ("may 5, 1983", ["june 5, 1983", "may 7, 1983", "may 5, 1984"]),
     ("april 5th 670", ["april 6th 670", "april 5th 680"]),
     ("the 19th century", ["the 21st century", "the 22nd century"]),
-    ("2:30", ["11:30"]),
     ("14:00", ["23:00"]),
     ("8:00 PM", ["8:00 AM", "11:00 PM"]),
     ("he starts work at 4 : am", ["he starts work at 5 : pm"]),
     ("around 5 o'clock", ["around 12 o'clock"]),
     ("in the afternoon", ["in the morning"]),
-    ("on Monday", ["on Friday"]),
-    ("every monday", ["every sunday"]),
     ("MONDAYS", ["TUESDAYS"]),
-    ("in May", ["in December"]),
-    ("early morning", ["late morning", "early night"]),
     ("it never works", ["it always works"]),
-    ("yesterday", ["tomorrow"]),
     ("the second friday of each month", ["the third friday of each month", "the second monday of each week"]),
     ("a second", ["an hour", "10 seconds"]),
     ("after school", ["before school"]),
@@ -258,12 +247,6 @@ def test_what_always_holds(questions, limit, seed):
                                   other.sort_values([*key, "rank"], ignore_index=True))
 
 
-def test_another_seed_draws_others():
-    questions = pd.DataFrame([("s", "How long?", "2 hours")], columns=COLUMNS, dtype=object)
-    one, two = (set(expanded(questions, LISTS, 10, seed)["answer"]) for seed in (0, 1))
-    assert one != two and "2 hours" in one & two
-
-
 def test_the_three_techniques_in_turn(masked_lm):
     rows = [("he left home.", "when did he?", "monday"), ("a day.", "what then?", "they left the dog")]
     questions = pd.DataFrame(rows, columns=COLUMNS, dtype=object)
@@ -330,15 +313,12 @@ def refused(questions, folder, said, *more):
 GIVEN = "sentence\tquestion\tanswer\n"
 
 
-@pytest.mark.parametrize(("name", "text", "said"), [
+@each_row("name, text, said", [
     ("a.tsv", "sentence\tquestion\nHe sat.\tHow long?\n", "no column answer"),
-    ("a.tsv", "", "no column sentence"),
     ("a.tsv", GIVEN, "has no rows"),
     ("a.tsv", f"{GIVEN}He sat.\tHow long?\t2 hours\nHe sat.\tHow often?\t\n", "line 3: answer is ''"),
     ("a.tsv", f"{GIVEN}He sat.\tHow long?\n", "line 2 has 2 columns, not 3"),
-    ("a.tsv", GIVEN.replace("\n", "\tanswer\n"), "no column answer, or several"),
     ("a.jsonl", '{"sentence": "a", "question": "b", "answer": "c"}\n\n{"sentence": \n', "line 3: broken JSON"),
-    ("a.jsonl", '{"sentence": "a", "question": "b"}\n', "line 1: answer is missing"),
     ("a.jsonl", '{"sentence": "a", "question": "b", "answer": 2}\n', "line 1: answer is 2"),
     ("a.jsonl", '["a"]\n', "line 1 is not a JSON object"),
     ("a.csv", "x", "does not end in"),
@@ -363,16 +343,3 @@ def test_other_wrong_input(tmp_path):
                        (["--terms", tmp_path / "twice.yaml"], "early stands in adjectives and in adverbs"),
                        (["--terms", tmp_path / "yes.yaml"], "True is not of type 'string'")]:
         refused(questions, tmp_path, said, *more)
-
-
-def test_real_questions(mirror):
-    """200 real questions, three seeds each, by rules and retrieval alone: most are full."""
-    if not (mirror / AT).is_file():
-        pytest.skip("the mirror has no MC-TACO")
-    rows = [line.split("\t") for line in (mirror / AT).read_text(encoding="utf-8").splitlines()]
-    table = pd.DataFrame(rows, columns=[*COLUMNS, "label", "category"], dtype=object)
-    asked = table["sentence"] + table["question"]
-    candidates = expanded(table.loc[(pd.factorize(asked)[0] < 200) & (table.groupby(asked).cumcount() < 3), COLUMNS], LISTS, 20, 0)
-    sizes = candidates.groupby(["sentence", "question"]).size()
-    assert len(sizes) == 200 and (sizes == 20).mean() > 0.85
-    assert (candidates["origin"] == "rule").mean() > 0.5

@@ -86,19 +86,16 @@ def test_people_and_models_on_the_same_pairs(program, trained):  # noqa: F811
     assert told.loc["person=Ann", ["value", "n"]].tolist() == [0.8, 20] and told.loc["person=Bob", ["value", "n"]].tolist() == [0.5, 10]
     assert told.loc["all", "sd"] == pytest.approx(np.std([0.8, 0.5], ddof=1)) and told.loc["all", "ci_low"] < told.loc["all", "value"]
     assert told.loc["type=unrelated_concepts", ["value", "n"]].tolist() == pytest.approx([0.5, 5]), "half of two is enough"
-    assert told.loc["type=repeated_words", "n"] == 2 and "type=makes_no_sense" not in told.index
     both = [[WORDS.index(answer) for answer in answers] for answers in (gold[:10], wrong[:5] + gold[5:10])]
     assert human.loc[("human_agreement", "all"), "value"] == pytest.approx(slow_alpha(both)) and human.loc[("human_agreement", "all"), "n"] == 10
     model = metrics[metrics["metric"] == "accuracy_beside_people"].set_index("slice")
     value = np.mean([np.mean(right[seed, "held_out"][:20]) for seed in (1, 2)])
     assert model.loc["all", "value"] == pytest.approx(value) and model.loc["all", "n"] == 20 and model["seed"].isna().all()
-    assert model.loc["type=unrelated_concepts", "value"] == pytest.approx(np.mean([np.mean(right[seed, "held_out"][:5]) for seed in (1, 2)]))
     above = metrics[metrics["metric"] == "accuracy_above_people"]
     assert above["value"].item() == pytest.approx(value - of_pair.mean()) and above["control"].item() == "human"
     assert above["ci_low"].item() < above["value"].item() < above["ci_high"].item()
     table = tabulate(people_metrics(metrics), {}, {}).set_index(["Kind", "Who"])
     assert table.loc[("all", "2 people"), "Right (%)"] == "67.5"
-    assert table.loc[("all", "Ann"), "Right (%)"] == "80.0" and ("unrelated concepts", "Ann") not in table.index
     alone = evaluate(program, folder)
     rest = metrics[(metrics["model"] != "human") & ~metrics["metric"].str.endswith("_people")].reset_index(drop=True)
     pd.testing.assert_frame_equal(rest, alone)  # no other number changes
@@ -228,7 +225,7 @@ def test_two_labels_merge_where_a_model_knows_two(tmp_path):
 @each_row("path, value, said", [
     (["types", "u", "name"], "Needs knowledge", "strided_sop.types.u.name: 'Needs knowledge' does not match"),
     (["types", "1"], {"name": "one", "title": "one", "help": "one"}, "strided_sop.types"),
-    (["choices"], "candidates", "strided_sop.choices: candidate, or what"), (["items"], 0, "strided_sop.items"),
+    (["items"], 0, "strided_sop.items"),
 ])
 def test_questions_of_ones_own_are_checked(path, value, said):
     entries = read_yaml(ROOT / "resources/labelling.yaml")
