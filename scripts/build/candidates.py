@@ -35,9 +35,9 @@ from tqdm import tqdm
 
 from scripts.build.candidates_perturbation import perturbed
 from scripts.build.candidates_retrieval import most_similar
-from scripts.build.candidates_rules import TERMS, Terms, is_event, load_terms, mentions
+from scripts.build.candidates_rules import Terms, drawing, is_event, load_terms, mentions
 from scripts.common.files import sha256_of
-from scripts.common.program import SEED, UserError, execute, log, parser, shown, whole_number
+from scripts.common.program import UserError, execute, log, shown, whole_number
 from scripts.common.tables import read_table, write_table
 from scripts.common.texts import json_of, lines_in, text_of
 
@@ -198,13 +198,13 @@ def grown(given: argparse.Namespace, questions: pd.DataFrame) -> tuple[pd.DataFr
     events = read_events(given.events) if given.events else None
     infill = masked_model(given.model) if given.model else None
     table = expanded(questions, load_terms(given.terms), given.candidates, given.seed, infill, events)
-    read = {"questions": [given.questions], "terms": [given.terms], "events": [given.events] if given.events else [],
+    read = {"questions": [given.questions], "terms": [given.terms], "events": [given.events],
             "model": sorted(given.model.glob("*.safetensors")) if given.model else []}
     sizes = table.groupby(["sentence", "question"], sort=False).size()
     log.info("%s: %d candidates of %d questions, %d questions have %d; %s", given.output, len(table), len(sizes),
              (sizes == given.candidates).sum(), given.candidates,
              ", ".join(f"{origin} {count}" for origin, count in table["origin"].value_counts().items()))
-    return table, {"sha256": {name: [sha256_of(file) for file in files] for name, files in read.items()},
+    return table, {"sha256": {name: [sha256_of(file) for file in files if file] for name, files in read.items()},
                    "candidates": given.candidates, "seed": given.seed}
 
 
@@ -215,15 +215,12 @@ def main(given: argparse.Namespace) -> None:
 
 def growing(doc: str, columns: list[str] = COLUMNS) -> argparse.ArgumentParser:
     """The arguments that say what grows to candidates, and how; not where they go."""
-    options = parser(doc)
+    options = drawing(doc)
     options.add_argument("--questions", type=Path, required=True, metavar="FILE", help=f"{', '.join(columns)}: .tsv, .jsonl or .parquet")
     options.add_argument("--model", type=Path, metavar="FOLDER", help="a masked language model (default: no infill)")
     options.add_argument("--events", type=Path, metavar="FILE", help="one event phrase a line (default: the events given)")
-    options.add_argument("--terms", type=Path, metavar="FILE", default=TERMS,
-                         help="the sets of variations (default: resources/temporal_terms.yaml)")
     options.add_argument("--candidates", type=whole_number(1, 1000), default=20, metavar="N",
                          help="at most, a question (default: 20)")
-    options.add_argument("--seed", type=SEED, default=0, metavar="N", help="of the random perturbations (default: 0)")
     return options
 
 

@@ -5,11 +5,13 @@ Not a program. resources/temporal_terms.yaml holds the sets of variations.
 An answer is cut into mentions ("2", "hours", "a.m.", "once") and the text between them. candidates_perturbation.py changes them.
 """
 
+import argparse
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.common.program import UserError
+from scripts.common.program import SEED, UserError, parser
 from scripts.common.schemas import check, schema
 from scripts.common.yaml_files import read_yaml
 
@@ -85,6 +87,15 @@ def load_terms(file: Path) -> Terms:
     term = "|".join(map(re.escape, longest_first))
     pattern = rf"(?<![\w.,:/$])(?:{FORMS})|(?<!\w)(?P<term>{term}|an?)(?!\w)"
     return Terms(re.compile(pattern, re.I), variations, singular, plural, words, lists)
+
+
+def drawing(doc: str) -> argparse.ArgumentParser:
+    """The arguments of every program that changes terms at random."""
+    options = parser(doc)
+    options.add_argument("--terms", type=Path, metavar="FILE", default=TERMS,
+                         help="the sets of variations (default: resources/temporal_terms.yaml)")
+    options.add_argument("--seed", type=SEED, default=0, metavar="N", help="of all draws (default: %(default)s)")
+    return options
 
 
 def cased(like: str, terms: list[str]) -> list[str]:
@@ -189,28 +200,31 @@ def of_term(terms: Terms, text: str, start: int, end: int) -> Mention | None:
     return Mention(start, end, section, cased(said, options), many, is_plural)
 
 
+def others(numbers: Iterable[int], said: str, width: int = 1) -> list[str]:
+    """The other numbers as they are written, and at last what stands there."""
+    return [*(str(number).zfill(width) for number in numbers if number != int(said)), said]
+
+
 def in_form(terms: Terms, text: str, match: re.Match) -> list[Mention | None]:
     """The mentions of what the pattern found: two of a time of the day with its half, else one, or None."""
     kind = match.lastgroup
-    start, end = match.span(kind)
-    said, numbers = match[kind], terms.lists["numbers"]
+    said, (start, end) = match[kind], match.span(kind)
     if kind == "half":
-        hours = [str(hour) for hour in range(1, 13) if hour != int(match["clock"])]
-        other = said[0].translate(str.maketrans("apAP", "paPA")) + said[1:]
-        return [Mention(*match.span("clock"), "clock", [*hours, match["clock"]]), Mention(start, end, "clock", [other, said])]
+        half = said[0].translate(str.maketrans("apAP", "paPA")) + said[1:]
+        return [Mention(*match.span("clock"), "clock", others(range(1, 13), match["clock"])), Mention(start, end, "clock", [half, said])]
     if kind == "hour":
-        hours = range(24) if int(said) > 12 or said[0] == "0" else range(1, 13)
-        width = len(said) if said[0] == "0" else 1
-        return [Mention(start, end, "clock", [*(str(hour).zfill(width) for hour in hours if hour != int(said)), said])]
+        padded = said[0] == "0"
+        hours = range(24) if padded or int(said) > 12 else range(1, 13)
+        return [Mention(start, end, "clock", others(hours, said, len(said) if padded else 1))]
     if kind == "decade":
-        decades = [int(said) + 10 * step for step in range(-5, 6) if step]
+        decades = range(int(said) - 50, int(said) + 51, 10)
         if len(said) == 2:  # "the 90s" and "the 00s" are neighbours
-            decades = [number % 100 for number in decades]
-        options = {str(number).zfill(len(said)) for number in decades if 0 <= number <= LATEST_YEAR} - {said}
-        return [Mention(start, end, "year", [*sorted(options), said])]
+            decades = {number % 100 for number in decades}
+        options = others((number for number in decades if 0 <= number <= LATEST_YEAR), said, len(said))
+        return [Mention(start, end, "year", [*sorted(options[:-1]), said])]
     if kind == "ordinal":
         most = 28 if word_before(text, start) in terms.variations else LATEST_YEAR
-        near = shifted(int(said), numbers["ordinal_offsets"], most)
+        near = shifted(int(said), terms.lists["numbers"]["ordinal_offsets"], most)
         return [Mention(*match.span(), "ordinals", [*map(ordinal, near), match[0]])]
     if kind == "number":
         return [of_number(terms, text, start, end)]

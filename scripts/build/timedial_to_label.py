@@ -24,7 +24,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scripts.build.candidates_rules import TERMS, load_terms
+from scripts.build.candidates_rules import drawing, load_terms
 from scripts.build.dialog_leakage import MASK
 from scripts.build.distractors import distractors
 from scripts.build.temporal_words import rules_of
@@ -32,7 +32,7 @@ from scripts.build.timedial import SENTENCE_START
 from scripts.build.timedial_instances import capital, contexts, ordered, placed
 from scripts.common.keyed import keyed_hash
 from scripts.common.label_sheets import write_items
-from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
+from scripts.common.program import UserError, execute, log, whole_number
 from scripts.common.tables import CLOZE, DIALOGS, SPANS, provenance_of, read_complete
 
 MORE_THAN = 3  # temporal expressions in a dialog
@@ -108,16 +108,13 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    options = parser(__doc__)
+    options = drawing(__doc__)
     options.add_argument("--cleaned", type=Path, required=True, help="the folder of a cleaned source of dialogs")
     options.add_argument("--spans", type=Path, required=True, help="the folder of its temporal spans (scripts/build/temporal_spans.py)")
     options.add_argument("--splits", nargs="+", required=True, help="the splits whose dialogs are taken")
     options.add_argument("--instances", type=whole_number(1, 1_000_000), metavar="N", help="at most, drawn by hash (default: all)")
     options.add_argument("--per-rule", type=whole_number(1, 100), default=2, metavar="N",
                          help="options that each rule proposes for an instance, at most (default: %(default)s)")
-    options.add_argument("--terms", type=Path, metavar="FILE", default=TERMS,
-                         help="the sets of variations (default: resources/temporal_terms.yaml)")
-    options.add_argument("--seed", type=SEED, default=0, metavar="N", help="of all draws (default: %(default)s)")
     options.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="the folder to write to")
     return options
 
