@@ -54,26 +54,48 @@ QUESTIONS = 500  # at a time
 
 def read_lines(file: Path) -> dict[int, str]:
     """The lines of a text file by their numbers from 1."""
-    return dict(enumerate(lines_in(text_of(file, "save it again", "name one that is there"), str(file), "save it again"), 1))
+    return dict(
+        enumerate(
+            lines_in(
+                text_of(file, "save it again", "name one that is there"), str(file), "save it again"
+            ),
+            1,
+        )
+    )
 
 
 def read_rows(file: Path, columns: list[str]) -> dict[str, object]:
-    """The rows of a file by their place (`line 3`), from a .tsv with a header line, a .jsonl or a .parquet."""
+    """The rows of a file (.tsv with a header line, .jsonl or .parquet) by place (`line 3`)."""
     if file.suffix == ".parquet":
-        return {f"row {number}": row for number, row in enumerate(read_table(file, columns).to_pylist(), 1)}
+        return {
+            f"row {number}": row
+            for number, row in enumerate(read_table(file, columns).to_pylist(), 1)
+        }
     if file.suffix not in (".tsv", ".jsonl"):
-        raise UserError(f"{file}: its name does not end in .tsv, .jsonl or .parquet; rename or convert it")
+        raise UserError(
+            f"{file}: its name does not end in .tsv, .jsonl or .parquet; rename or convert it"
+        )
     lines = {f"line {number}": line for number, line in read_lines(file).items()}
     if file.suffix == ".jsonl":
-        return {place: json_of(line, f"{file}: {place}", "mend it") for place, line in lines.items() if line.strip()}
+        return {
+            place: json_of(line, f"{file}: {place}", "mend it")
+            for place, line in lines.items()
+            if line.strip()
+        }
     header = lines.pop("line 1", "").split("\t")
     if wrong := [name for name in columns if header.count(name) != 1]:
-        raise UserError(f"{file}: no column {wrong[0]}, or several; its header line must name {', '.join(columns)}, with tabs between them")
+        raise UserError(
+            f"{file}: no column {wrong[0]}, or several; its header line must name "
+            f"{', '.join(columns)}, with tabs between them"
+        )
     rows = {}
     for place, line in lines.items():
         cells = line.split("\t")
         if len(cells) != len(header):
-            raise UserError(f"{file}: {place} has {len(cells)} columns, not {len(header)} as the header; mend it")
+            raise UserError(
+                f"{file}: {place} has {len(cells)} columns, not {len(header)} as the header; "
+                "mend it"
+            )
         rows[place] = dict(zip(header, cells))
     return rows
 
@@ -85,11 +107,16 @@ def read_questions(file: Path, columns: list[str] = COLUMNS) -> pd.DataFrame:
         raise UserError(f"{file}: has no rows; give at least one question with an answer")
     for place, row in rows.items():
         if not isinstance(row, dict):
-            raise UserError(f"{file}: {place} is not a JSON object; write one with {', '.join(columns)}")
+            raise UserError(
+                f"{file}: {place} is not a JSON object; write one with {', '.join(columns)}"
+            )
         for name in columns:
             value = row.get(name)
             if not isinstance(value, str) or not value.strip():
-                raise UserError(f"{file}: {place}: {name} is {'missing' if value is None else shown(value)}; give a text, or take the row out")
+                raise UserError(
+                    f"{file}: {place}: {name} is {'missing' if value is None else shown(value)}; "
+                    "give a text, or take the row out"
+                )
     return pd.DataFrame(rows.values(), columns=columns, dtype=object)
 
 
@@ -114,7 +141,11 @@ def pool_of(phrases: pd.Series) -> pd.Series:
 
 def distinct(rows: pd.DataFrame, limit: int) -> pd.DataFrame:
     """The first `limit` answers of each question that are not the same, in their order."""
-    return rows[~rows.assign(answer=folded(rows["answer"])).duplicated(["number", "answer"])].groupby("number").head(limit)
+    return (
+        rows[~rows.assign(answer=folded(rows["answer"])).duplicated(["number", "answer"])]
+        .groupby("number")
+        .head(limit)
+    )
 
 
 def unfilled(seeds: pd.DataFrame, held: pd.DataFrame, limit: int) -> pd.DataFrame:
@@ -125,8 +156,14 @@ def unfilled(seeds: pd.DataFrame, held: pd.DataFrame, limit: int) -> pd.DataFram
 
 def offer(seeds: pd.DataFrame, produced: pd.DataFrame, origin: str, order: list[str]) -> pd.DataFrame:
     """What was made of seeds (`row` points into them) as rows like theirs, sorted by `order` within each question."""
-    of_seed = seeds.drop(columns=["answer", "origin"]).iloc[produced["row"].to_numpy(int)].reset_index(drop=True)
-    return of_seed.join(produced).assign(origin=origin).sort_values(["number", *order], kind="stable")
+    of_seed = (
+        seeds.drop(columns=["answer", "origin"])
+        .iloc[produced["row"].to_numpy(int)]
+        .reset_index(drop=True)
+    )
+    return (
+        of_seed.join(produced).assign(origin=origin).sort_values(["number", *order], kind="stable")
+    )
 
 
 def by_rules(seeds: pd.DataFrame, terms: Terms, limit: int, seed: int) -> pd.DataFrame:
@@ -166,10 +203,19 @@ def expanded(questions: pd.DataFrame, terms: Terms, limit: int, seed: int, infil
     """The candidates of all questions (columns of CANDIDATES), questions and seeds in the order of the table."""
     asked = questions["sentence"] + "\0" + questions["question"]
     found = {text: mentions(terms, text) for text in questions["answer"].unique()}
-    seeds = questions[COLUMNS].assign(
-        number=pd.factorize(asked)[0], origin="seed", seed_answer=questions["answer"], key=asked + "\0" + questions["answer"],
-        context=questions["sentence"] + " " + questions["question"], mentions=questions["answer"].map(found.get),
-        event=[is_event(terms, text, found[text]) for text in questions["answer"]]).sort_values("number", kind="stable")
+    seeds = (
+        questions[COLUMNS]
+        .assign(
+            number=pd.factorize(asked)[0],
+            origin="seed",
+            seed_answer=questions["answer"],
+            key=asked + "\0" + questions["answer"],
+            context=questions["sentence"] + " " + questions["question"],
+            mentions=questions["answer"].map(found.get),
+            event=[is_event(terms, text, found[text]) for text in questions["answer"]],
+        )
+        .sort_values("number", kind="stable")
+    )
     all_seeds = distinct(seeds, len(seeds))
     seeds = held = distinct(seeds, limit)
     if left_out := len(all_seeds) - len(seeds):
@@ -177,8 +223,12 @@ def expanded(questions: pd.DataFrame, terms: Terms, limit: int, seed: int, infil
     pool = pool_of(seeds.loc[seeds["event"], "answer"] if events is None else events)
 
     others = unfilled(seeds[~seeds["event"]], held, limit)
-    chunks = tqdm(others.groupby(others["number"] // QUESTIONS), desc="rules", unit="chunk", disable=None)
-    held = distinct(pd.concat([held, *(by_rules(part, terms, limit, seed) for _, part in chunks)]), limit)
+    chunks = tqdm(
+        others.groupby(others["number"] // QUESTIONS), desc="rules", unit="chunk", disable=None
+    )
+    held = distinct(
+        pd.concat([held, *(by_rules(part, terms, limit, seed) for _, part in chunks)]), limit
+    )
     others = unfilled(seeds[~seeds["event"]], held, limit)
     if infill is None:
         log.info("no infill: --model is not given")
@@ -204,8 +254,13 @@ def grown(given: argparse.Namespace, questions: pd.DataFrame) -> tuple[pd.DataFr
     log.info("%s: %d candidates of %d questions, %d questions have %d; %s", given.output, len(table), len(sizes),
              (sizes == given.candidates).sum(), given.candidates,
              ", ".join(f"{origin} {count}" for origin, count in table["origin"].value_counts().items()))
-    return table, {"sha256": {name: [sha256_of(file) for file in files if file] for name, files in read.items()},
-                   "candidates": given.candidates, "seed": given.seed}
+    return table, {
+        "sha256": {
+            name: [sha256_of(file) for file in files if file] for name, files in read.items()
+        },
+        "candidates": given.candidates,
+        "seed": given.seed,
+    }
 
 
 def main(given: argparse.Namespace) -> None:

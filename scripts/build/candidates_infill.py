@@ -30,13 +30,22 @@ class MaskedModel:
     def __init__(self, folder: Path):
         logging.set_verbosity_error()
         logging.disable_progress_bar()
-        if not (folder / "config.json").is_file():  # transformers would look for a model of that name
+        if not (
+            folder / "config.json"
+        ).is_file():  # transformers would look for a model of that name
             raise UserError(f"{folder}: has no config.json; name the folder of a masked language model")
         options = {"trust_remote_code": False, "local_files_only": True}
-        with loading(folder, "a masked language model (config.json, a tokenizer, weights in safetensors)"):
+        with loading(
+            folder, "a masked language model (config.json, a tokenizer, weights in safetensors)"
+        ):
             self.tokenizer = AutoTokenizer.from_pretrained(folder, **options)
             network, report = AutoModelForMaskedLM.from_pretrained(
-                folder, use_safetensors=True, output_loading_info=True, dtype=torch.float32, **options)
+                folder,
+                use_safetensors=True,
+                output_loading_info=True,
+                dtype=torch.float32,
+                **options,
+            )
         if lost := sorted(report["missing_keys"]):
             raise UserError(f"{folder}: {len(lost)} weights of the masked LM are missing, {lost[0]} first, so it "
                             "cannot fill in words; name a model saved with its masked-LM head, or leave --model out")
@@ -56,16 +65,22 @@ class MaskedModel:
         mark = next((mark for mark in "Ġ▁" if pieces.str.startswith(mark).mean() > 0.1), "")
         begins = pieces.str.startswith(mark) & ~pieces.isin(self.tokenizer.all_special_tokens)
         words = pieces.str.removeprefix(mark)
-        return words.where(begins & words.str.fullmatch(r"[^\W_]+"), "").reindex(range(size), fill_value="").to_numpy(object)
+        return (
+            words.where(begins & words.str.fullmatch(r"[^\W_]+"), "")
+            .reindex(range(size), fill_value="")
+            .to_numpy(object)
+        )
 
 
 def masked(answers: pd.DataFrame, mask: str) -> pd.DataFrame:
-    """A row for each word of each answer: row, word (its number), said, the text around it, text, context."""
+    """A row for each word of each answer: row, word (from 0), said, before, after, text, context."""
     found = [(row, number, match[0], text[: match.start()], text[match.end() :])
              for row, text in enumerate(answers["answer"]) for number, match in enumerate(WORD.finditer(text))]
     table = pd.DataFrame(found, columns=["row", "word", "said", "before", "after"])
-    return table.assign(text=table["before"] + mask + table["after"],
-                        context=answers["context"].to_numpy(dtype=object)[table["row"].to_numpy(int)])
+    return table.assign(
+        text=table["before"] + mask + table["after"],
+        context=answers["context"].to_numpy(dtype=object)[table["row"].to_numpy(int)],
+    )
 
 
 def batches(lengths: np.ndarray) -> list[slice]:
@@ -74,7 +89,9 @@ def batches(lengths: np.ndarray) -> list[slice]:
     for row, length in enumerate(lengths):
         if (row + 1 - starts[-1]) * length > TOKENS and row > starts[-1]:
             starts.append(row)
-    return [slice(start, end) for start, end in zip(starts, [*starts[1:], len(lengths)]) if start < end]
+    return [
+        slice(start, end) for start, end in zip(starts, [*starts[1:], len(lengths)]) if start < end
+    ]
 
 
 @torch.inference_mode()
@@ -87,7 +104,12 @@ def infilled(model: MaskedModel, answers: pd.DataFrame, top: int = 3) -> pd.Data
     columns = ["row", "word", "place", "answer", "confidence"]
     if table.empty:
         return pd.DataFrame({name: [] for name in columns})
-    encoded = tokenizer(table["context"].tolist(), table["text"].tolist(), truncation="longest_first", max_length=model.longest)
+    encoded = tokenizer(
+        table["context"].tolist(),
+        table["text"].tolist(),
+        truncation="longest_first",
+        max_length=model.longest,
+    )
     table["length"] = [len(ids) for ids in encoded["input_ids"]]
     # A text longer than the model takes may lose its mask, and one that has the mask's own letters has two.
     fit = np.array([ids.count(model.mask) == 1 for ids in encoded["input_ids"]])
@@ -100,12 +122,22 @@ def infilled(model: MaskedModel, answers: pd.DataFrame, top: int = 3) -> pd.Data
     best, sure = np.zeros((len(table), most), int), np.zeros((len(table), most))
     for part in tqdm(batches(order.to_numpy()), desc="infill", unit="batch", disable=None):
         rows = order.index[part]
-        batch = tokenizer.pad({name: [values[row] for row in rows] for name, values in encoded.items()}, return_tensors="pt").to(model.device)
+        batch = tokenizer.pad(
+            {name: [values[row] for row in rows] for name, values in encoded.items()},
+            return_tensors="pt",
+        ).to(model.device)
         logits = model.network(**batch).logits[batch["input_ids"] == model.mask]
-        values, tokens = logits.float().softmax(-1)[:, : len(allowed)].masked_fill(~allowed, -1).topk(most)
+        values, tokens = (
+            logits.float().softmax(-1)[:, : len(allowed)].masked_fill(~allowed, -1).topk(most)
+        )
         best[rows], sure[rows] = tokens.cpu().numpy(), values.cpu().numpy()
     wide = table[fit].loc[table.index[fit].repeat(most)]
-    wide = wide.assign(filled=model.words[best[fit].ravel()], confidence=sure[fit].ravel().round(DECIMALS))
+    wide = wide.assign(
+        filled=model.words[best[fit].ravel()], confidence=sure[fit].ravel().round(DECIMALS)
+    )
     wide = wide[wide["filled"].str.casefold() != wide["said"].str.casefold()]
-    wide = wide.assign(place=wide.groupby(["row", "word"]).cumcount(), answer=wide["before"] + wide["filled"] + wide["after"])
+    wide = wide.assign(
+        place=wide.groupby(["row", "word"]).cumcount(),
+        answer=wide["before"] + wide["filled"] + wide["after"],
+    )
     return wide.loc[wide["place"] < top, columns].reset_index(drop=True)

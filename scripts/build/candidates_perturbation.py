@@ -19,7 +19,10 @@ ONE = re.compile(r"0*1(?:\.0+)?|one|an?", re.I)  # a number that wants a unit in
 
 def gaps_of(text: str, found: list[Mention]) -> list[str]:
     """The text in front of each mention, and behind the last one."""
-    ends, starts = [0, *(mention.end for mention in found)], [*(mention.start for mention in found), len(text)]
+    ends, starts = (
+        [0, *(mention.end for mention in found)],
+        [*(mention.start for mention in found), len(text)],
+    )
     return [text[end:start] for end, start in zip(ends, starts)]
 
 
@@ -29,7 +32,9 @@ def perturbed(terms: Terms, keys: pd.Series, texts: list[str], found: list[list[
 
     A draw follows from the key of the row, the attempt, the place of the mention and the seed alone.
     """
-    rows = np.flatnonzero([any(len(mention.options) > 1 for mention in in_text) for in_text in found])
+    rows = np.flatnonzero(
+        [any(len(mention.options) > 1 for mention in in_text) for in_text in found]
+    )
     if not len(rows):
         return pd.DataFrame({"row": rows, "attempt": rows, "answer": pd.Series([], dtype=object)})
     # One list of all variations, and where those of each mention start.
@@ -37,15 +42,23 @@ def perturbed(terms: Terms, keys: pd.Series, texts: list[str], found: list[list[
     size = np.array([len(mention.options) for mention in listed])
     start = np.cumsum(size) - size
     singular = np.array([form for mention in listed for form in mention.options], dtype=object)
-    plural = np.array([form for mention in listed for form in mention.plural or mention.options], dtype=object)
+    plural = np.array(
+        [form for mention in listed for form in mention.plural or mention.options], dtype=object
+    )
     one = np.array([bool(ONE.fullmatch(form)) for form in singular])
-    is_plural, governed = (np.array([getattr(mention, name) for mention in listed]) for name in ("is_plural", "governed"))
+    is_plural, governed = (
+        np.array([getattr(mention, name) for mention in listed])
+        for name in ("is_plural", "governed")
+    )
     now = np.array([texts[row][mention.start : mention.end] for row in rows for mention in found[row]], dtype=object)
-    # By row and place from the left: which mention stands there (-1: none), and the text in front of it.
+    # By row and place from the left: the mention there (-1: none), and the text in front of it.
     count = np.array([len(found[row]) for row in rows])
     order = np.arange(count.max())
     at = np.where(order < count[:, None], (np.cumsum(count) - count)[:, None] + order, -1)
-    gaps = np.array(list(zip_longest(*(gaps_of(texts[row], found[row]) for row in rows), fillvalue="")), dtype=object).T
+    gaps = np.array(
+        list(zip_longest(*(gaps_of(texts[row], found[row]) for row in rows), fillvalue="")),
+        dtype=object,
+    ).T
 
     # A row for each text and attempt.
     again, attempt = np.repeat(np.arange(len(rows)), attempts), np.tile(np.arange(attempts), len(rows))
@@ -56,7 +69,10 @@ def perturbed(terms: Terms, keys: pd.Series, texts: list[str], found: list[list[
     text, told_one, changed_before = gaps[again, 0], np.zeros(len(again), bool), np.zeros(len(again), bool)
     for place in order:
         mention = at[again, place]
-        change = free[again, place] & ((nth[again, place] == certain) | (keyed_uniform(key, attempt, 2 * place + 1, seed) < 0.5))
+        change = free[again, place] & (
+            (nth[again, place] == certain)
+            | (keyed_uniform(key, attempt, 2 * place + 1, seed) < 0.5)
+        )
         drawn = (keyed_uniform(key, attempt, 2 * place + 2, seed) * (size[mention] - 1)).astype(int)
         chosen = start[mention] + np.where(change, drawn, size[mention] - 1)
         many = np.where(governed[mention], ~told_one, is_plural[mention])

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 TERM = r"[\w'’]+"
 CELLS = 4_000_000  # answers times phrases held at a time
-DECIMALS = 9       # of a similarity: what differs by less is a tie, which the order of the pool breaks
+DECIMALS = 9  # of a similarity: what differs by less is a tie, which the order of the pool breaks
 
 
 def most_similar(answers: pd.Series, pool: pd.Series, wanted: int) -> pd.DataFrame:
@@ -27,7 +27,13 @@ def most_similar(answers: pd.Series, pool: pd.Series, wanted: int) -> pd.DataFra
         scores = (vectors[first : first + step] @ phrases).toarray().round(DECIMALS)
         best = np.argsort(-scores, axis=1, kind="stable")[:, :wanted]
         row, place = np.indices(best.shape).reshape(2, -1)
-        found = pd.DataFrame({"row": row + first, "place": place, "phrase": pool.to_numpy(object)[best.ravel()],
-                              "similarity": scores[row, best.ravel()]})
+        found = pd.DataFrame(
+            {
+                "row": row + first,
+                "place": place,
+                "phrase": pool.to_numpy(object)[best.ravel()],
+                "similarity": scores[row, best.ravel()],
+            }
+        )
         parts.append(found[found["similarity"] > 0])
     return pd.concat(parts, ignore_index=True)

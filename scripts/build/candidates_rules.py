@@ -23,11 +23,15 @@ OTHER = ["orders", "ordinals", "quantities"]
 LATEST_YEAR = 2100
 MOST_DIGITS = 15  # of a number; a longer one is no quantity of anything
 # A number of four digits before one of these, or at the end, is a year; before another word it counts something.
-AFTER_A_YEAR = set("ad after and at bc bce before but ce during in on or the through to until when while".split())
+AFTER_A_YEAR = set(
+    "ad after and at bc bce before but ce during in on or the through to until when while".split()
+)
 BEFORE_A_YEAR = set("after around before by early in late mid of since until year".split())
 ERAS = {"ad", "bc", "bce", "ce"}
 # "once" counts before these and at the end; elsewhere it means "as soon as".
-AFTER_ONCE = set("a about again an annually at daily each every in monthly or per this weekly yearly".split())
+AFTER_ONCE = set(
+    "a about again an annually at daily each every in monthly or per this weekly yearly".split()
+)
 # Before "a" or "one" these make a rate of it: "once a week".
 BEFORE_A_RATE = {"once", "twice", "thrice", "time", "times", "half"}
 MAGNITUDES = {"dozen", "hundred", "thousand", "million", "billion"}
@@ -78,7 +82,10 @@ def load_terms(file: Path) -> Terms:
             for term in variants:
                 # "second" is a unit and an ordinal: what follows it decides.
                 if term in variations and (section, term) != ("ordinals", "second"):
-                    raise UserError(f"{file}: {term} stands in {variations[term][0]} and in {section}; keep one of them")
+                    raise UserError(
+                        f"{file}: {term} stands in {variations[term][0]} and in {section}; "
+                        "keep one of them"
+                    )
                 variations.setdefault(term, (section, variants))
                 if section in NOUNS:
                     plural[term] = lists["plurals"].get(term, f"{term}s")
@@ -94,7 +101,9 @@ def drawing(doc: str) -> argparse.ArgumentParser:
     options = parser(doc)
     options.add_argument("--terms", type=Path, metavar="FILE", default=TERMS,
                          help="the sets of variations (default: resources/temporal_terms.yaml)")
-    options.add_argument("--seed", type=SEED, default=0, metavar="N", help="of all draws (default: %(default)s)")
+    options.add_argument(
+        "--seed", type=SEED, default=0, metavar="N", help="of all draws (default: %(default)s)"
+    )
     return options
 
 
@@ -151,15 +160,30 @@ def of_number(terms: Terms, text: str, start: int, end: int) -> Mention | None:
     if re.match(r"'|\.\d", text[end:]):
         return None
     value = float(said.replace(",", ""))
-    is_year = (len(said) == 4 and said[0] != "0" and (not after or after in AFTER_A_YEAR or before in BEFORE_A_YEAR)) or (
-        after in ERAS or (dated and len(said) > 2))
+    is_year = (
+        len(said) == 4
+        and said[0] != "0"
+        and (not after or after in AFTER_A_YEAR or before in BEFORE_A_YEAR)
+    ) or (after in ERAS or (dated and len(said) > 2))
     if is_year and said.isdigit() and value <= LATEST_YEAR and not counts_units(terms, text, end):
-        return Mention(start, end, "year", [*map(str, shifted(int(said), numbers["year_offsets"], LATEST_YEAR)), said])
+        return Mention(
+            start,
+            end,
+            "year",
+            [*map(str, shifted(int(said), numbers["year_offsets"], LATEST_YEAR)), said],
+        )
     if terms.variations.get(before, ("",))[0] == "months" and 0 < value <= 31:
-        return Mention(start, end, "day", [*map(str, shifted(int(value), numbers["ordinal_offsets"], 28)), said])
+        return Mention(
+            start,
+            end,
+            "day",
+            [*map(str, shifted(int(value), numbers["ordinal_offsets"], 28)), said],
+        )
     separator = "," if "," in said else ""
     near = numbers_near(value, "." not in said, numbers)
-    options = [f"{number:{separator}}" if isinstance(number, int) else f"{number:g}" for number in near]
+    options = [
+        f"{number:{separator}}" if isinstance(number, int) else f"{number:g}" for number in near
+    ]
     return Mention(start, end, "number", [*options, said])
 
 
@@ -175,7 +199,12 @@ def of_number_word(terms: Terms, text: str, start: int, end: int) -> Mention | N
             return None
     near = numbers_near(terms.words.get(term, 1), True, terms.lists["numbers"])
     names = {number: word for word, number in terms.words.items()} if term in terms.words else {}
-    return Mention(start, end, "number", [*cased(said, [names.get(number, str(number)) for number in near]), said])
+    return Mention(
+        start,
+        end,
+        "number",
+        [*cased(said, [names.get(number, str(number)) for number in near]), said],
+    )
 
 
 def of_term(terms: Terms, text: str, start: int, end: int) -> Mention | None:
@@ -186,7 +215,12 @@ def of_term(terms: Terms, text: str, start: int, end: int) -> Mention | None:
     section, variants = terms.variations[lemma]
     if term == "second" and (after in terms.plural or after in ("half", "part", "time", "year's")):
         section, variants = "ordinals", next(same for same in terms.lists["ordinals"] if "second" in same)
-    clear = is_plural or before.isdigit() or before in doubtful["needs"] or after.rstrip("stndrh").isdigit()
+    clear = (
+        is_plural
+        or before.isdigit()
+        or before in doubtful["needs"]
+        or after.rstrip("stndrh").isdigit()
+    )
     if lemma in doubtful["terms"] and not clear and text.strip().lower() != lemma:
         return None
     if lemma in doubtful["verbs"] and before in doubtful["verb_after"]:
@@ -206,12 +240,15 @@ def others(numbers: Iterable[int], said: str, width: int = 1) -> list[str]:
 
 
 def in_form(terms: Terms, text: str, match: re.Match) -> list[Mention | None]:
-    """The mentions of what the pattern found: two of a time of the day with its half, else one, or None."""
+    """The mentions of what the pattern found: two of a clock time with a half, else one."""
     kind = match.lastgroup
     said, (start, end) = match[kind], match.span(kind)
     if kind == "half":
         half = said[0].translate(str.maketrans("apAP", "paPA")) + said[1:]
-        return [Mention(*match.span("clock"), "clock", others(range(1, 13), match["clock"])), Mention(start, end, "clock", [half, said])]
+        return [
+            Mention(*match.span("clock"), "clock", others(range(1, 13), match["clock"])),
+            Mention(start, end, "clock", [half, said]),
+        ]
     if kind == "hour":
         padded = said[0] == "0"
         hours = range(24) if padded or int(said) > 12 else range(1, 13)
@@ -220,7 +257,9 @@ def in_form(terms: Terms, text: str, match: re.Match) -> list[Mention | None]:
         decades = range(int(said) - 50, int(said) + 51, 10)
         if len(said) == 2:  # "the 90s" and "the 00s" are neighbours
             decades = {number % 100 for number in decades}
-        options = others((number for number in decades if 0 <= number <= LATEST_YEAR), said, len(said))
+        options = others(
+            (number for number in decades if 0 <= number <= LATEST_YEAR), said, len(said)
+        )
         return [Mention(start, end, "year", [*sorted(options[:-1]), said])]
     if kind == "ordinal":
         most = 28 if word_before(text, start) in terms.variations else LATEST_YEAR
@@ -237,8 +276,13 @@ def mentions(terms: Terms, text: str) -> list[Mention]:
 
     Units right behind a number follow it; so does the word `times`, which never changes otherwise.
     """
-    found = [mention for match in terms.pattern.finditer(text) if len(match["number"] or match["ordinal"] or "") <= MOST_DIGITS
-             for mention in in_form(terms, text, match) if mention]
+    found = [
+        mention
+        for match in terms.pattern.finditer(text)
+        if len(match["number"] or match["ordinal"] or "") <= MOST_DIGITS
+        for mention in in_form(terms, text, match)
+        if mention
+    ]
     whole: list[Mention] = []
     for mention, after in zip(found, [*found[1:], None]):
         if whole and mention.kind in NOUNS and whole[-1].kind in ("number", "quantities"):
@@ -247,7 +291,9 @@ def mentions(terms: Terms, text: str) -> list[Mention]:
         times = re.compile(r"\s+(times?)\b", re.I).match(text, mention.end)
         if mention.kind == "number" and times and (after is None or after.start >= times.end()):
             one, many = cased(times[1], ["time", "times"])
-            whole.append(Mention(*times.span(1), "times", [one], [many], times[1].lower() == "times", True))
+            whole.append(
+                Mention(*times.span(1), "times", [one], [many], times[1].lower() == "times", True)
+            )
     return whole
 
 
@@ -263,8 +309,10 @@ def is_event(terms: Terms, text: str, found: list[Mention]) -> bool:
     if re.search(r"n['’]t\b", text, re.I):
         return True
     words = re.findall(r"[a-z]+", text.lower())
-    verbs, others, openers, objects, subjects = (set(terms.lists["events"][name])
-                                                 for name in ("verbs", "not_verbs", "openers", "objects", "subjects"))
+    verbs, others, openers, objects, subjects = (
+        set(terms.lists["events"][name])
+        for name in ("verbs", "not_verbs", "openers", "objects", "subjects")
+    )
     numbers = {*terms.words, *terms.variations}
     for place, (before, word, after) in enumerate(zip(["", *words], words, [*words[1:], ""])):
         ending = re.fullmatch(r".{2,}ing|.{2,}ed", word) and word not in others | numbers

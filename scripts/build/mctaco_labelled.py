@@ -32,24 +32,48 @@ def of_item(sheet: pd.DataFrame) -> dict[str, pd.Series]:
 
 
 def checked(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows in one line each, with category and `folded`, the answer without case. Raises UserError for rows that are no answers."""
+    """The rows with one-line texts, the category, and `folded`, the answer without case.
+
+    Raises UserError for rows that are no answers.
+    """
     for name in (*ASKED, "answer"):
         rows[name] = rows[name].str.split().str.join(" ")
         refuse(rows, rows[name] == "", f"has no {name}", "fill it in, or remove the row")
     category = rows["category"].map(CATEGORY)
-    refuse(rows, category.isna(), f"category is {{category}}, not one of {', '.join(NAMES)}", "correct it")
+    refuse(
+        rows,
+        category.isna(),
+        f"category is {{category}}, not one of {', '.join(NAMES)}",
+        "correct it",
+    )
     rows = rows.assign(category=category, folded=rows["answer"].str.casefold())
-    refuse(rows, category != rows.groupby(ASKED)["category"].transform("first"),
-           "the category of the question {question} is another one than above", "give all its answers one")
+    refuse(
+        rows,
+        category != rows.groupby(ASKED)["category"].transform("first"),
+        "the category of the question {question} is another one than above",
+        "give all its answers one",
+    )
     return rows
 
 
-FORM = Form("mctaco", [*ASKED, "answer", "category", "label"], [*LABELS], [*ASKED, "folded"], "answers", of_item, checked)
+FORM = Form(
+    "mctaco",
+    [*ASKED, "answer", "category", "label"],
+    [*LABELS],
+    [*ASKED, "folded"],
+    "answers",
+    of_item,
+    checked,
+)
 
 
 def main(given: argparse.Namespace) -> None:
     answers = labels_given(given, FORM)
-    answers = answers.assign(label=answers["label"].map(LABELS), category=answers["category"].map(NAMES), place=answers.groupby(ASKED, sort=False).ngroup())
+    answers = answers.assign(
+        label=answers["label"].map(LABELS),
+        category=answers["category"].map(NAMES),
+        place=answers.groupby(ASKED, sort=False).ngroup(),
+    )
     answers = answers.sort_values("place", kind="stable")[RELEASED]
     with whole(given.output) as place:
         place.write_text("".join("\t".join(row) + "\n" for row in answers.itertuples(index=False, name=None)), encoding="utf-8")

@@ -26,15 +26,22 @@ from scripts.common.program import UserError, cut, execute, log
 from scripts.common.tables import ANSWERS
 
 ASKED = ["sentence", "question"]
-CATEGORY = CATEGORIES | {name: name for name in CATEGORIES.values()}  # by the name that people write
+CATEGORY = CATEGORIES | {
+    name: name for name in CATEGORIES.values()
+}  # by the name that people write
 
 
 def categories_of(questions: pd.DataFrame, file: Path) -> pd.DataFrame:
     """The category of each question: sentence, question, category. Raises UserError for one that is none, and for a question of two."""
-    table = questions.assign(category=questions["category"].map(CATEGORY))[[*ASKED, "category"]].drop_duplicates()
+    table = questions.assign(category=questions["category"].map(CATEGORY))[
+        [*ASKED, "category"]
+    ].drop_duplicates()
     if (unknown := table["category"].isna()).any():
         wrong = questions.loc[unknown[unknown].index[0], "category"]
-        raise UserError(f"{file}: category {cut(wrong)} is not one of {', '.join(CATEGORIES.values())}; correct it")
+        raise UserError(
+            f"{file}: category {cut(wrong)} is not one of {', '.join(CATEGORIES.values())}; "
+            "correct it"
+        )
     if (twice := table.duplicated(ASKED)).any():
         raise UserError(f"{file}: the question {cut(table.loc[twice, 'question'].iloc[0])} has two categories; give all its answers one")
     return table
@@ -47,9 +54,19 @@ def main(given: argparse.Namespace) -> None:
     rows = candidates.merge(categories, on=ASKED, how="left", validate="many_to_one")
     rows["text_a"] = rows["sentence"] + " " + rows["question"]
     number = pd.Series(pd.factorize(rows["text_a"])[0])
-    table = rows.assign(example_id=[f"test:{row}" for row in range(len(rows))], text_b=rows["answer"], label=pd.NA,
-                        group_id="test:" + number.astype(str))
-    write_items(given.output, table, ANSWERS, provenance, rows[[*COLUMNS, "category", "origin"]].assign(label=""))
+    table = rows.assign(
+        example_id=[f"test:{row}" for row in range(len(rows))],
+        text_b=rows["answer"],
+        label=pd.NA,
+        group_id="test:" + number.astype(str),
+    )
+    write_items(
+        given.output,
+        table,
+        ANSWERS,
+        provenance,
+        rows[[*COLUMNS, "category", "origin"]].assign(label=""),
+    )
     log.info("%s: %d answers to %d questions to label", given.output, len(rows), number.nunique())
 
 

@@ -61,23 +61,46 @@ def instances(masks: pd.DataFrame, turns: pd.DataFrame, proposed: pd.DataFrame) 
     """The instances of one split (schema cloze): what stood there, then what is proposed, whose label is missing."""
     begins = (masks["initial"] & ~masks["text"].str[:1].str.islower()).to_numpy()[proposed["mask"]]
     option = np.where(begins, capital(proposed["option"].to_numpy(object)), proposed["option"].to_numpy(object))
-    originals = pd.DataFrame({"mask": np.arange(len(masks)), "option": masks["text"], "rule": "", "label": 1})
-    rows = pd.concat([originals, proposed.assign(option=option, label=pd.NA)]).sort_values("mask", kind="stable", ignore_index=True)
+    originals = pd.DataFrame(
+        {"mask": np.arange(len(masks)), "option": masks["text"], "rule": "", "label": 1}
+    )
+    rows = pd.concat([originals, proposed.assign(option=option, label=pd.NA)]).sort_values(
+        "mask", kind="stable", ignore_index=True
+    )
     turn, place = masks["turn"].to_numpy(np.int64), masks["row"].to_numpy()
     masked = turns["speaker"].to_numpy()[place] + ": " + masks["before"] + MASK + masks["after"]
     lines = (turns["speaker"] + ": " + turns["text"]).to_numpy(object)
-    context = contexts(lines, place - turn, masks["length"].to_numpy(), turn, masked, "full").to_pandas()
-    of_mask = masks.drop(columns="turn").rename(columns={"length": "turns"}).assign(context=context, context_scope="full", leak="")
-    table = of_mask.iloc[rows["mask"]].reset_index(drop=True).assign(
-        candidate=rows["option"], rule=rows["rule"], label=rows["label"].astype("Int8"), is_original=rows["label"].notna())
+    context = contexts(
+        lines, place - turn, masks["length"].to_numpy(), turn, masked, "full"
+    ).to_pandas()
+    of_mask = (
+        masks.drop(columns="turn")
+        .rename(columns={"length": "turns"})
+        .assign(context=context, context_scope="full", leak="")
+    )
+    table = (
+        of_mask.iloc[rows["mask"]]
+        .reset_index(drop=True)
+        .assign(
+            candidate=rows["option"],
+            rule=rows["rule"],
+            label=rows["label"].astype("Int8"),
+            is_original=rows["label"].notna(),
+        )
+    )
     number = rows.groupby("mask").cumcount().astype(str)
     return table.assign(example_id=table["instance_id"] + ":" + number)[CLOZE.names]
 
 
 def sheet_of(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows for people to label (COLUMNS); what stood there is right until somebody says otherwise."""
-    rows, original = table.rename(columns={"context": "dialog", "candidate": "option"}), table["is_original"]
-    return rows.assign(rule=rows["rule"].mask(original, ORIGINAL), label=np.where(original, "right", ""))[COLUMNS]
+    """The rows to label (COLUMNS); what stood there is right until somebody says otherwise."""
+    rows, original = (
+        table.rename(columns={"context": "dialog", "candidate": "option"}),
+        table["is_original"],
+    )
+    return rows.assign(
+        rule=rows["rule"].mask(original, ORIGINAL), label=np.where(original, "right", "")
+    )[COLUMNS]
 
 
 def main(given: argparse.Namespace) -> None:
@@ -100,7 +123,10 @@ def main(given: argparse.Namespace) -> None:
             tables.append(instances(masks, turns, distractors(masks, spans, turns, terms, rules, given.per_rule, given.seed)))
     table = pd.concat(tables, ignore_index=True)
     sheet = sheet_of(table)
-    provenance = provenance_of(given.cleaned / f"{given.splits[0]}.parquet") | {"per_rule": given.per_rule, "seed": given.seed}
+    provenance = provenance_of(given.cleaned / f"{given.splits[0]}.parquet") | {
+        "per_rule": given.per_rule,
+        "seed": given.seed,
+    }
     write_items(given.output, table, CLOZE, provenance, sheet)
     counts = sheet["rule"].value_counts()
     log.info("%s: %d instances to label, with %s", given.output, counts[ORIGINAL],

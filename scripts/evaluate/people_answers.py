@@ -1,4 +1,4 @@
-"""The answers of people, as pages of scripts/publish/labelling/page.py write them, joined with the examples.
+"""The answers of people, of pages (scripts/publish/labelling/page.py), joined with the examples.
 
 Not a program. scripts/common/label_sheets.py reads and checks them.
 """
@@ -18,7 +18,9 @@ def answers_given(given: argparse.Namespace, study: str, datasets: dict, labels:
     if not given.people:
         return None
     sources = read_sources(given.sources, {source for source, _ in datasets})
-    known: dict[tuple[str, str], list[str] | None] = {tuple(name.split("/", 1)): None for name in given.others}
+    known: dict[tuple[str, str], list[str] | None] = {
+        tuple(name.split("/", 1)): None for name in given.others
+    }
     for (source, dataset), systems in datasets.items():
         splits = sources[sources[source].get("measured_on", source)]["evaluate"]
         limit = limit_of(next(iter(systems.values()))[0].facts)
@@ -60,11 +62,26 @@ def on_split(answers: pd.DataFrame | None, facts: dict, split: str, examples: pd
     part = answers[on_dataset(answers, facts) & (answers["split"] == split)]
     part = part.assign(at=places_of(part, examples["example_id"]))
     if limit_of(facts) is not None:
-        log.info("%s %s: %d of %d human answers are on items within the limit", facts["source"], facts["dataset"], (part["at"] >= 0).sum(), len(part))
+        log.info(
+            "%s %s: %d of %d human answers are on items within the limit",
+            facts["source"],
+            facts["dataset"],
+            (part["at"] >= 0).sum(),
+            len(part),
+        )
         part = part[part["at"] >= 0].drop_duplicates(["item", "person"])
-    refuse(part, part["at"] < 0, "item {item} is not in split {split} of {source} {dataset}", "make the page from the dataset that is measured")
+    refuse(
+        part,
+        part["at"] < 0,
+        "item {item} is not in split {split} of {source} {dataset}",
+        "make the page from the dataset that is measured",
+    )
     part = part.assign(unit=examples["unit"].to_numpy()[part["at"]])
     wanted = part["unit"].map(examples["unit"].value_counts())
-    refuse(part, part.groupby(["person", "unit"])["item"].transform("size") < wanted,
-           "{person} has answered a part of what belongs to item {item}", "answer the rest on the page, or take those rows out")
+    refuse(
+        part,
+        part.groupby(["person", "unit"])["item"].transform("size") < wanted,
+        "{person} has answered a part of what belongs to item {item}",
+        "answer the rest on the page, or take those rows out",
+    )
     return part if len(part) else None

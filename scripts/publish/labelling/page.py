@@ -43,9 +43,10 @@ OPTIONS = ["right", "wrong"]  # what the answer to a candidate is that was chose
 
 
 def sample_of(folder: Path, split: str, study: str, asked: dict, units: int, seed: int) -> pd.DataFrame:
-    """The examples of so many units of a dataset's split, units in the order of the draw: unit, item, label, the columns shown.
+    """The examples of so many units of a dataset's split: unit, item, label, the columns shown.
 
-    Raises UserError where the split has fewer, and for options of which none is right.
+    Units stand in the order of the draw. Raises UserError where the split has fewer, and for options
+    of which none is right.
     """
     name = asked["unit"] if asked["unit"] == "pair_id" else "example_id"
     of_candidates = [CANDIDATE] if asked["choices"] == CANDIDATE else []
@@ -54,7 +55,9 @@ def sample_of(folder: Path, split: str, study: str, asked: dict, units: int, see
     if study == "strided_sop" and not tells_of_pairs(provenance_of(file).get("options", {})):
         raise UserError(f"{folder}: is no dataset of pairs to be put in order, which people are asked; name one without predict and order_by")
     # What people are to label has no labels yet (docs/label.md): of options only what stood there counts as right.
-    table = read_complete(file, pa.schema([SCHEMAS[study].field(column) for column in columns]), ["label"]).to_pandas()
+    table = read_complete(
+        file, pa.schema([SCHEMAS[study].field(column) for column in columns]), ["label"]
+    ).to_pandas()
     unit = table[asked["unit"]]
     if of_candidates and (table.groupby(unit)["label"].sum() == 0).any():
         raise UserError(f"{folder}: {split} has an instance without a right option; make it again")
@@ -64,19 +67,34 @@ def sample_of(folder: Path, split: str, study: str, asked: dict, units: int, see
     drawn = drawn.iloc[np.argsort(keyed_hash(drawn, seed), kind="stable")[:units]]
     place = pd.Index(drawn).get_indexer(unit)
     rows = table[place >= 0].assign(unit=place[place >= 0])
-    texts = {column: rows[column].str.replace("<MASK>", GAP, regex=False) for column in asked["texts"]}
-    return rows.assign(item=items_of(rows[name]), **texts).sort_values(["unit", "item"], ignore_index=True)
+    texts = {
+        column: rows[column].str.replace("<MASK>", GAP, regex=False) for column in asked["texts"]
+    }
+    return rows.assign(item=items_of(rows[name]), **texts).sort_values(
+        ["unit", "item"], ignore_index=True
+    )
 
 
 def screens_of(sample: pd.DataFrame, titles: dict[str, str], dataset: int) -> list[dict]:
-    """What is asked one after the other; titles: of the texts, by column; dataset: its number on the page. Of candidates a screen is a unit, else an example."""
+    """What is asked one after the other: of candidates a screen is a unit, else an example.
+
+    titles: of the texts, by column; dataset: its number on the page.
+    """
     screens = []
     for _, rows in sample.groupby("unit" if CANDIDATE in sample else sample.index):
         first = rows.iloc[0]
-        screen = {"dataset": dataset, "unit": int(first["unit"]), "texts": [[title, first[column]] for column, title in titles.items()],
-                  "items": rows["item"].map("{:016x}".format).tolist(), "pick": 1}
+        screen = {
+            "dataset": dataset,
+            "unit": int(first["unit"]),
+            "texts": [[title, first[column]] for column, title in titles.items()],
+            "items": rows["item"].map("{:016x}".format).tolist(),
+            "pick": 1,
+        }
         if CANDIDATE in sample:
-            screen |= {"candidates": rows[CANDIDATE].str.strip().tolist(), "pick": int(rows["label"].sum())}
+            screen |= {
+                "candidates": rows[CANDIDATE].str.strip().tolist(),
+                "pick": int(rows["label"].sum()),
+            }
         screens.append(screen)
     return screens
 
@@ -88,8 +106,14 @@ def page_of(content: dict) -> str:
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined)
     texts = {name: (HERE / f"page.{name}").read_text(encoding="utf-8") for name in ("css", "js")}
     hashes = {f"{name}_hash": policy_hash(text) for name, text in texts.items()}
-    data = re.sub("[<>&\u2028\u2029]", lambda sign: f"\\u{ord(sign[0]):04x}", json.dumps(content, ensure_ascii=False))
-    return environment.get_template("page.html.j2").render(content=content, data=data, **texts, **hashes)
+    data = re.sub(
+        "[<>&\u2028\u2029]",
+        lambda sign: f"\\u{ord(sign[0]):04x}",
+        json.dumps(content, ensure_ascii=False),
+    )
+    return environment.get_template("page.html.j2").render(
+        content=content, data=data, **texts, **hashes
+    )
 
 
 def content_of(given: argparse.Namespace) -> dict:
@@ -109,10 +133,19 @@ def content_of(given: argparse.Namespace) -> dict:
     for number, folder in enumerate(folders):
         sample = sample_of(folder, given.split, study, asked, given.items or asked["items"], given.seed)
         screens += screens_of(sample, asked["texts"], number)
-    return {"study": study, "question": asked["question"],
-            "datasets": [{"source": folder.parent.name, "dataset": folder.name, "split": given.split} for folder in folders],
-            "choices": None if asked["choices"] == CANDIDATE else list(asked["choices"].items()), "options": OPTIONS,
-            "types": [{"key": key} | entry for key, entry in asked["types"].items()], "columns": ANSWER_COLUMNS, "screens": screens}
+    return {
+        "study": study,
+        "question": asked["question"],
+        "datasets": [
+            {"source": folder.parent.name, "dataset": folder.name, "split": given.split}
+            for folder in folders
+        ],
+        "choices": None if asked["choices"] == CANDIDATE else list(asked["choices"].items()),
+        "options": OPTIONS,
+        "types": [{"key": key} | entry for key, entry in asked["types"].items()],
+        "columns": ANSWER_COLUMNS,
+        "screens": screens,
+    }
 
 
 def main(given: argparse.Namespace) -> None:
