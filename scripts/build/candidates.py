@@ -25,7 +25,6 @@ alone, not on the order of questions; the same input gives the same bytes.
 """
 
 import argparse
-import importlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,10 +35,10 @@ from tqdm import tqdm
 
 from scripts.build.candidates_perturbation import perturbed
 from scripts.build.candidates_retrieval import most_similar
-from scripts.build.candidates_rules import Terms, is_event, load_terms, mentions
+from scripts.build.candidates_rules import Terms, drawing, is_event, load_terms, mentions
 from scripts.common.files import sha256_of
-from scripts.common.program import SEED, UserError, cut, execute, log, parser, whole_number
-from scripts.common.tables import read_table, schema_of, write_table
+from scripts.common.program import UserError, execute, log, shown, whole_number
+from scripts.common.tables import read_table, write_table
 from scripts.common.texts import json_of, lines_in, text_of
 
 COLUMNS = ["sentence", "question", "answer"]
@@ -47,87 +46,84 @@ CANDIDATES = pa.schema([
     ("sentence", pa.string()), ("question", pa.string()), ("answer", pa.string()), ("origin", pa.string()),
     ("seed_answer", pa.string()), ("rank", pa.int32()),
 ])
-TERMS = Path(__file__).parents[2] / "resources" / "temporal_terms.yaml"
-REMEDIES = ("save it again", "name one that is there")  # of a file that is no text, and of none
 Infill = Callable[[pd.DataFrame], pd.DataFrame]
 TOP = 3         # infills of a word
 ATTEMPTS = 4    # perturbations of a seed for each candidate wanted: enough to meet nearly every one of few
 QUESTIONS = 500  # at a time
 
 
+def read_lines(file: Path) -> dict[int, str]:
+    """The lines of a text file by their numbers from 1."""
+    return dict(
+        enumerate(
+            lines_in(
+                text_of(file, "save it again", "name one that is there"), str(file), "save it again"
+            ),
+            1,
+        )
+    )
+
+
+def read_rows(file: Path, columns: list[str]) -> dict[str, object]:
+    """The rows of a file (.tsv with a header line, .jsonl or .parquet) by place (`line 3`)."""
+    if file.suffix == ".parquet":
+        return {
+            f"row {number}": row
+            for number, row in enumerate(read_table(file, columns).to_pylist(), 1)
+        }
+    if file.suffix not in (".tsv", ".jsonl"):
+        raise UserError(
+            f"{file}: its name does not end in .tsv, .jsonl or .parquet; rename or convert it"
+        )
+    lines = {f"line {number}": line for number, line in read_lines(file).items()}
+    if file.suffix == ".jsonl":
+        return {
+            place: json_of(line, f"{file}: {place}", "mend it")
+            for place, line in lines.items()
+            if line.strip()
+        }
+    header = lines.pop("line 1", "").split("\t")
+    if wrong := [name for name in columns if header.count(name) != 1]:
+        raise UserError(
+            f"{file}: no column {wrong[0]}, or several; its header line must name "
+            f"{', '.join(columns)}, with tabs between them"
+        )
+    rows = {}
+    for place, line in lines.items():
+        cells = line.split("\t")
+        if len(cells) != len(header):
+            raise UserError(
+                f"{file}: {place} has {len(cells)} columns, not {len(header)} as the header; "
+                "mend it"
+            )
+        rows[place] = dict(zip(header, cells))
+    return rows
+
+
 def read_questions(file: Path, columns: list[str] = COLUMNS) -> pd.DataFrame:
     """These columns, all text. Raises UserError that names the row of what is wrong."""
-    readers = {".tsv": read_tsv, ".jsonl": read_jsonl, ".parquet": read_parquet}
-    if file.suffix not in readers:
-        raise UserError(f"{file}: its name does not end in {', '.join(readers)}; rename or convert it")
-    table, where = readers[file.suffix](file, columns)
-    if table.empty:
+    rows = read_rows(file, columns)
+    if not rows:
         raise UserError(f"{file}: has no rows; give at least one question with an answer")
-    for name in columns:
-        text = table[name].map(lambda value: isinstance(value, str))
-        for wrong, said in [(table[name].isna(), f"has no {name}"), (~text, f"has something else than text as {name}")]:
-            if wrong.any():
-                raise UserError(f"{file}: {where(int(np.argmax(wrong)))} {said}; give it as text")
-        if (empty := table[name].str.strip() == "").any():
-            row = int(np.argmax(empty))
-            asked = f" (question: {cut(str(table['question'].iloc[row]))})" if name == "answer" else ""
-            raise UserError(f"{file}: {where(row)} has no {name}{asked}; give one, or take the row out")
-    return table[columns]
-
-
-def read_tsv(file: Path, columns: list[str]):
-    """A table with a header line, tab-separated without quoting, and how to name its rows."""
-    cells = [line.split("\t") for line in lines_in(text_of(file, *REMEDIES), str(file), REMEDIES[0])]
-    if cells in ([], [[""]]):
-        raise UserError(f"{file}: is empty; give a header line with the columns {', '.join(columns)}, and questions")
-    header = cells[0]
-    check_columns(file, header, columns)
-    # A line that only lacks the answer, the last column, is told of below.
-    for number, fields in enumerate(cells[1:], 2):
-        if len(fields) != len(header):
-            raise UserError(f"{file}: line {number} has {len(fields)} columns, not {len(header)} as the header; mend it"
-                            + (" (a question needs an answer)" if len(fields) < len(header) else ""))
-    return pd.DataFrame(cells[1:], columns=header, dtype=object), lambda row: f"line {row + 2}"
-
-
-def read_jsonl(file: Path, columns: list[str]):
-    """A table of one object a line, and how to name its rows; blank lines are passed over."""
-    rows, numbers = [], []
-    for number, line in enumerate(lines_in(text_of(file, *REMEDIES), str(file), REMEDIES[0]), 1):
-        if not line.strip():
-            continue
-        value = json_of(line, f"{file}: line {number}", "mend it")
-        if not isinstance(value, dict):
-            raise UserError(f"{file}: line {number} is not a JSON object; write one with "
-                            f"{', '.join(columns)}")
-        rows.append({name: value.get(name) for name in columns})
-        numbers.append(number)
-        if missing := [name for name in columns if name not in value]:
-            raise UserError(f"{file}: line {number} has no {missing[0]}; give one")
-    return pd.DataFrame(rows, columns=columns, dtype=object), lambda row: f"line {numbers[row]}"
-
-
-def read_parquet(file: Path, columns: list[str]):
-    """A Parquet table and how to name its rows."""
-    if not file.is_file():
-        raise UserError(f"{file}: no such file; name one that is there")
-    check_columns(file, schema_of(file).names, columns)
-    return read_table(file, columns).to_pandas().astype(object), lambda row: f"row {row + 1}"
-
-
-def check_columns(file: Path, names: list[str], columns: list[str]) -> None:
-    """Refuse a file without one of the columns."""
-    if missing := [name for name in columns if name not in names]:
-        raise UserError(f"{file}: no column {missing[0]}; its columns must be named {', '.join(columns)}, and they are "
-                        f"{cut(', '.join(names), 200)}")
-    if len(set(names)) < len(names):
-        raise UserError(f"{file}: two columns have the same name; rename one")
+    for place, row in rows.items():
+        if not isinstance(row, dict):
+            raise UserError(
+                f"{file}: {place} is not a JSON object; write one with {', '.join(columns)}"
+            )
+        for name in columns:
+            value = row.get(name)
+            if not isinstance(value, str) or not value.strip():
+                raise UserError(
+                    f"{file}: {place}: {name} is {'missing' if value is None else shown(value)}; "
+                    "give a text, or take the row out"
+                )
+    return pd.DataFrame(rows.values(), columns=columns, dtype=object)
 
 
 def read_events(file: Path) -> pd.Series:
     """The phrases of a file, one a line."""
-    lines = pd.Series(lines_in(text_of(file, *REMEDIES), str(file), REMEDIES[0]), dtype=object).str.strip()
-    if not (lines != "").any():
+    lines = pd.Series(read_lines(file), dtype=object).str.strip()
+    if not lines.str.contains(r"\w").any():
         raise UserError(f"{file}: has no event phrase; write one a line, or leave --events out")
     return lines[lines != ""]
 
@@ -139,19 +135,17 @@ def folded(texts: pd.Series) -> pd.Series:
 
 def pool_of(phrases: pd.Series) -> pd.Series:
     """Distinct phrases in alphabetical order, so that their order in a file decides nothing."""
-    phrases = phrases.str.split().str.join(" ").drop_duplicates().sort_values(ignore_index=True)
+    phrases = phrases.str.split().str.join(" ").sort_values(ignore_index=True)
     return phrases[~folded(phrases).duplicated()].reset_index(drop=True)
 
 
 def distinct(rows: pd.DataFrame, limit: int) -> pd.DataFrame:
     """The first `limit` answers of each question that are not the same, in their order."""
-    rows = rows[~pd.DataFrame({"number": rows["number"], "folded": folded(rows["answer"])}).duplicated()]
-    return rows[rows.groupby("number").cumcount() < limit]
-
-
-def admitted(held: pd.DataFrame, offered: pd.DataFrame, limit: int) -> pd.DataFrame:
-    """`held` and, in their order, the offered answers that are new to their question, up to `limit` for each."""
-    return distinct(pd.concat([held, offered]), limit)
+    return (
+        rows[~rows.assign(answer=folded(rows["answer"])).duplicated(["number", "answer"])]
+        .groupby("number")
+        .head(limit)
+    )
 
 
 def unfilled(seeds: pd.DataFrame, held: pd.DataFrame, limit: int) -> pd.DataFrame:
@@ -162,10 +156,14 @@ def unfilled(seeds: pd.DataFrame, held: pd.DataFrame, limit: int) -> pd.DataFram
 
 def offer(seeds: pd.DataFrame, produced: pd.DataFrame, origin: str, order: list[str]) -> pd.DataFrame:
     """What was made of seeds (`row` points into them) as rows like theirs, sorted by `order` within each question."""
-    rows = produced["row"].to_numpy(int)
-    table = produced.assign(number=seeds["number"].to_numpy()[rows], turn=seeds["turn"].to_numpy()[rows],
-                            seed_answer=seeds["answer"].to_numpy(dtype=object)[rows], origin=origin)
-    return table.sort_values(["number", *order], kind="stable")[["number", "answer", "origin", "seed_answer"]]
+    of_seed = (
+        seeds.drop(columns=["answer", "origin"])
+        .iloc[produced["row"].to_numpy(int)]
+        .reset_index(drop=True)
+    )
+    return (
+        of_seed.join(produced).assign(origin=origin).sort_values(["number", *order], kind="stable")
+    )
 
 
 def by_rules(seeds: pd.DataFrame, terms: Terms, limit: int, seed: int) -> pd.DataFrame:
@@ -177,8 +175,7 @@ def by_rules(seeds: pd.DataFrame, terms: Terms, limit: int, seed: int) -> pd.Dat
 def masked_model(folder: Path) -> Infill:
     """What fills in answers (columns context, answer) with a masked language model."""
     try:
-        # Loaded by name, and only when asked for: everything else runs without torch.
-        infill = importlib.import_module("scripts.build.candidates_infill")
+        from scripts.build import candidates_infill as infill  # late: all else runs without torch
     except ModuleNotFoundError as error:
         raise UserError(f"--model needs {error.name}, which is not installed; use the environment of envs/train.yaml, "
                         "or leave --model out") from None
@@ -205,39 +202,45 @@ def expanded(questions: pd.DataFrame, terms: Terms, limit: int, seed: int, infil
              events: pd.Series | None = None) -> pd.DataFrame:
     """The candidates of all questions (columns of CANDIDATES), questions and seeds in the order of the table."""
     asked = questions["sentence"] + "\0" + questions["question"]
-    seeds = questions.assign(number=pd.factorize(asked)[0], origin="seed", seed_answer=questions["answer"],
-                             key=asked + "\0" + questions["answer"],
-                             context=questions["sentence"] + " " + questions["question"])
-    texts = pd.DataFrame({"answer": seeds["answer"].unique()})
-    texts["mentions"] = [mentions(terms, text) for text in texts["answer"]]
-    texts["event"] = [is_event(terms, text, found) for text, found in zip(texts["answer"], texts["mentions"])]
-    seeds = seeds.merge(texts, on="answer", how="left").sort_values("number", kind="stable")
-    seeds, all_seeds = distinct(seeds, limit), distinct(seeds, len(seeds))
-    if cut := len(all_seeds) - len(seeds):
-        log.info("%d seed answers are left out: their questions have more than %d", cut, limit)
+    found = {text: mentions(terms, text) for text in questions["answer"].unique()}
+    seeds = (
+        questions[COLUMNS]
+        .assign(
+            number=pd.factorize(asked)[0],
+            origin="seed",
+            seed_answer=questions["answer"],
+            key=asked + "\0" + questions["answer"],
+            context=questions["sentence"] + " " + questions["question"],
+            mentions=questions["answer"].map(found.get),
+            event=[is_event(terms, text, found[text]) for text in questions["answer"]],
+        )
+        .sort_values("number", kind="stable")
+    )
+    all_seeds = distinct(seeds, len(seeds))
+    seeds = held = distinct(seeds, limit)
+    if left_out := len(all_seeds) - len(seeds):
+        log.info("%d seed answers are left out: their questions have more than %d", left_out, limit)
     pool = pool_of(seeds.loc[seeds["event"], "answer"] if events is None else events)
-    held = seeds[["number", "answer", "origin", "seed_answer"]]
 
     others = unfilled(seeds[~seeds["event"]], held, limit)
-    offered = [by_rules(others[others["number"].between(first, first + QUESTIONS - 1)], terms, limit, seed) for first in
-               tqdm(range(0, seeds["number"].max() + 1, QUESTIONS), desc="rules", unit="chunk", disable=None)]
-    held = admitted(held, pd.concat(offered), limit)
+    chunks = tqdm(
+        others.groupby(others["number"] // QUESTIONS), desc="rules", unit="chunk", disable=None
+    )
+    held = distinct(
+        pd.concat([held, *(by_rules(part, terms, limit, seed) for _, part in chunks)]), limit
+    )
     others = unfilled(seeds[~seeds["event"]], held, limit)
     if infill is None:
         log.info("no infill: --model is not given")
     elif len(others):
-        held = admitted(held, by_infill(others, infill), limit)
+        held = distinct(pd.concat([held, by_infill(others, infill)]), limit)
     others = unfilled(seeds, held, limit)
     if pool.empty:
         log.info("no retrieval: no answer is an event phrase, and --events is not given")
     elif len(others):
-        held = admitted(held, by_retrieval(others, pool, limit), limit)
-
+        held = distinct(pd.concat([held, by_retrieval(others, pool, limit)]), limit)
     held = held.sort_values("number", kind="stable", ignore_index=True)
-    first = seeds.drop_duplicates("number").set_index("number")[["sentence", "question"]].loc[held["number"]]
-    held = held.assign(sentence=first["sentence"].to_numpy(dtype=object),
-                       question=first["question"].to_numpy(dtype=object), rank=held.groupby("number").cumcount() + 1)
-    return held[CANDIDATES.names]
+    return held.assign(rank=held.groupby("number").cumcount() + 1)[CANDIDATES.names]
 
 
 def grown(given: argparse.Namespace, questions: pd.DataFrame) -> tuple[pd.DataFrame, dict]:
@@ -245,14 +248,19 @@ def grown(given: argparse.Namespace, questions: pd.DataFrame) -> tuple[pd.DataFr
     events = read_events(given.events) if given.events else None
     infill = masked_model(given.model) if given.model else None
     table = expanded(questions, load_terms(given.terms), given.candidates, given.seed, infill, events)
-    read = {"questions": [given.questions], "terms": [given.terms], "events": [given.events] if given.events else [],
+    read = {"questions": [given.questions], "terms": [given.terms], "events": [given.events],
             "model": sorted(given.model.glob("*.safetensors")) if given.model else []}
     sizes = table.groupby(["sentence", "question"], sort=False).size()
     log.info("%s: %d candidates of %d questions, %d questions have %d; %s", given.output, len(table), len(sizes),
              (sizes == given.candidates).sum(), given.candidates,
              ", ".join(f"{origin} {count}" for origin, count in table["origin"].value_counts().items()))
-    return table, {"sha256": {name: [sha256_of(file) for file in files] for name, files in read.items()},
-                   "candidates": given.candidates, "seed": given.seed}
+    return table, {
+        "sha256": {
+            name: [sha256_of(file) for file in files if file] for name, files in read.items()
+        },
+        "candidates": given.candidates,
+        "seed": given.seed,
+    }
 
 
 def main(given: argparse.Namespace) -> None:
@@ -262,15 +270,12 @@ def main(given: argparse.Namespace) -> None:
 
 def growing(doc: str, columns: list[str] = COLUMNS) -> argparse.ArgumentParser:
     """The arguments that say what grows to candidates, and how; not where they go."""
-    options = parser(doc)
+    options = drawing(doc)
     options.add_argument("--questions", type=Path, required=True, metavar="FILE", help=f"{', '.join(columns)}: .tsv, .jsonl or .parquet")
     options.add_argument("--model", type=Path, metavar="FOLDER", help="a masked language model (default: no infill)")
     options.add_argument("--events", type=Path, metavar="FILE", help="one event phrase a line (default: the events given)")
-    options.add_argument("--terms", type=Path, metavar="FILE", default=TERMS,
-                         help="the sets of variations (default: resources/temporal_terms.yaml)")
     options.add_argument("--candidates", type=whole_number(1, 1000), default=20, metavar="N",
                          help="at most, a question (default: 20)")
-    options.add_argument("--seed", type=SEED, default=0, metavar="N", help="of the random perturbations (default: 0)")
     return options
 
 

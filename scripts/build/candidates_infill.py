@@ -12,10 +12,11 @@ import numpy as np
 import pandas as pd
 import torch
 from tqdm import tqdm
-from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
+from transformers import AutoModelForMaskedLM, AutoTokenizer
 from transformers.utils import logging
 
 from scripts.common.program import UserError, log
+from scripts.train.paradigm import loading, mask_token
 
 TOKENS = 2048      # of a batch, padding included
 LONGEST = 256      # tokens of sentence, question and answer
@@ -29,64 +30,68 @@ class MaskedModel:
     def __init__(self, folder: Path):
         logging.set_verbosity_error()
         logging.disable_progress_bar()
-        if not (folder / "config.json").is_file():
+        if not (
+            folder / "config.json"
+        ).is_file():  # transformers would look for a model of that name
             raise UserError(f"{folder}: has no config.json; name the folder of a masked language model")
-        if not any(folder.glob("*.safetensors")):
-            raise UserError(f"{folder}: has no weights in safetensors (pickled weights are not read); convert them "
-                            "where you trust them: from_pretrained(…).save_pretrained(FOLDER)")
-        try:
-            config = AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
-            self.tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
+        options = {"trust_remote_code": False, "local_files_only": True}
+        with loading(
+            folder, "a masked language model (config.json, a tokenizer, weights in safetensors)"
+        ):
+            self.tokenizer = AutoTokenizer.from_pretrained(folder, **options)
             network, report = AutoModelForMaskedLM.from_pretrained(
-                folder, config=config, use_safetensors=True, trust_remote_code=False, local_files_only=True,
-                output_loading_info=True, dtype=torch.float32)
-        except (ValueError, OSError, KeyError) as error:
-            said = " ".join(str(error).split())[:200]
-            raise UserError(f"{folder}: cannot be read as a masked language model ({said}); name another") from error
-        if lost := sorted([*report["missing_keys"], *(mismatch[0] for mismatch in report["mismatched_keys"])]):
+                folder,
+                use_safetensors=True,
+                output_loading_info=True,
+                dtype=torch.float32,
+                **options,
+            )
+        if lost := sorted(report["missing_keys"]):
             raise UserError(f"{folder}: {len(lost)} weights of the masked LM are missing, {lost[0]} first, so it "
                             "cannot fill in words; name a model saved with its masked-LM head, or leave --model out")
-        if self.tokenizer.mask_token_id is None:
-            raise UserError(f"{folder}: the tokenizer has no mask token; name a masked language model, "
-                            "or leave --model out")
+        self.mask = mask_token(self.tokenizer, folder)
         self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
         self.network = network.to(self.device).eval()
         # The positions of RoBERTa start behind the padding token: two fewer fit.
-        room = getattr(config, "max_position_embeddings", None) or LONGEST + 2
+        room = getattr(network.config, "max_position_embeddings", None) or LONGEST + 2
         self.longest = min(LONGEST, self.tokenizer.model_max_length, room - 2)
-        self.words = self.vocabulary(config.vocab_size)
+        self.words = self.vocabulary(network.config.vocab_size)
 
     def vocabulary(self, size: int) -> np.ndarray:
         """The word that each token writes; empty where a token is none."""
-        pieces = self.tokenizer.convert_ids_to_tokens(list(range(min(size, len(self.tokenizer)))))
-        special = set(self.tokenizer.all_special_tokens)
+        numbers = list(range(min(size, len(self.tokenizer))))
+        pieces = pd.Series(self.tokenizer.convert_ids_to_tokens(numbers), dtype=object).fillna("")
         # Where tokens mark the beginning of a word (byte-pair and unigram vocabularies), only those begin one.
-        marked = {mark: sum(piece.startswith(mark) for piece in pieces if piece) for mark in "Ġ▁"}
-        mark = next((mark for mark, count in marked.items() if count > len(pieces) / 10), "")
-        words = [piece.removeprefix(mark) if piece and piece.startswith(mark) and piece not in special else ""
-                 for piece in pieces]
-        words = [word if re.fullmatch(r"[^\W_]+", word) else "" for word in words]
-        return np.array(words + [""] * (size - len(words)), dtype=object)
+        mark = next((mark for mark in "Ġ▁" if pieces.str.startswith(mark).mean() > 0.1), "")
+        begins = pieces.str.startswith(mark) & ~pieces.isin(self.tokenizer.all_special_tokens)
+        words = pieces.str.removeprefix(mark)
+        return (
+            words.where(begins & words.str.fullmatch(r"[^\W_]+"), "")
+            .reindex(range(size), fill_value="")
+            .to_numpy(object)
+        )
 
 
 def masked(answers: pd.DataFrame, mask: str) -> pd.DataFrame:
-    """A row for each word of each answer: row, word (its number), said, and the text around it."""
+    """A row for each word of each answer: row, word (from 0), said, before, after, text, context."""
     found = [(row, number, match[0], text[: match.start()], text[match.end() :])
              for row, text in enumerate(answers["answer"]) for number, match in enumerate(WORD.finditer(text))]
     table = pd.DataFrame(found, columns=["row", "word", "said", "before", "after"])
-    table["text"] = table["before"] + mask + table["after"]
-    table["context"] = answers["context"].to_numpy(dtype=object)[table["row"].to_numpy(int)]
-    return table
+    return table.assign(
+        text=table["before"] + mask + table["after"],
+        context=answers["context"].to_numpy(dtype=object)[table["row"].to_numpy(int)],
+    )
 
 
 def batches(lengths: np.ndarray) -> list[slice]:
     """Slices of rows in ascending order of length, each of at most TOKENS tokens with its padding."""
-    cut, first = [], 0
-    for last in range(len(lengths)):
-        if (last + 1 - first) * lengths[last] > TOKENS and last > first:
-            cut.append(slice(first, last))
-            first = last
-    return [*cut, slice(first, len(lengths))] if len(lengths) else []
+    starts = [0]
+    for row, length in enumerate(lengths):
+        if (row + 1 - starts[-1]) * length > TOKENS and row > starts[-1]:
+            starts.append(row)
+    return [
+        slice(start, end) for start, end in zip(starts, [*starts[1:], len(lengths)]) if start < end
+    ]
 
 
 @torch.inference_mode()
@@ -95,37 +100,44 @@ def infilled(model: MaskedModel, answers: pd.DataFrame, top: int = 3) -> pd.Data
 
     `answers` has the columns context and answer. Batches depend on the texts alone, not on their order.
     """
-    table = masked(answers, model.tokenizer.mask_token)
+    table, tokenizer = masked(answers, model.tokenizer.mask_token), model.tokenizer
     columns = ["row", "word", "place", "answer", "confidence"]
     if table.empty:
         return pd.DataFrame({name: [] for name in columns})
-    encoded = model.tokenizer(table["context"].tolist(), table["text"].tolist(), truncation="longest_first",
-                              max_length=model.longest)
-    ids = encoded["input_ids"]
+    encoded = tokenizer(
+        table["context"].tolist(),
+        table["text"].tolist(),
+        truncation="longest_first",
+        max_length=model.longest,
+    )
+    table["length"] = [len(ids) for ids in encoded["input_ids"]]
     # A text longer than the model takes may lose its mask, and one that has the mask's own letters has two.
-    table["length"] = [len(row_ids) for row_ids in ids]
-    fit = np.array([row_ids.count(model.tokenizer.mask_token_id) == 1 for row_ids in ids])
+    fit = np.array([ids.count(model.mask) == 1 for ids in encoded["input_ids"]])
     if not fit.all():
         log.info("infill: %d of %d masked words are left out: the text is too long for the model, or holds its mask",
                  (~fit).sum(), len(fit))
-    order = table[fit].sort_values(["length", "context", "text"], kind="stable").index.to_numpy()
+    order = table[fit].sort_values(["length", "context", "text"], kind="stable")["length"]
     allowed = torch.from_numpy(model.words != "").to(model.device)
-    keep = min(top + 1, int(allowed.sum()))  # one more, should the word itself be among them
-    best, sure = np.zeros((len(table), keep), int), np.zeros((len(table), keep))
-    with tqdm(total=len(order), desc="infill", unit="word", disable=None) as bar:
-        for part in batches(table["length"].to_numpy()[order]):
-            rows = order[part]
-            batch = model.tokenizer.pad({name: [values[row] for row in rows] for name, values in encoded.items()},
-                                        return_tensors="pt").to(model.device)
-            place = (batch["input_ids"] == model.tokenizer.mask_token_id).nonzero()
-            logits = model.network(**batch).logits[place[:, 0], place[:, 1]]
-            confidence = logits.float().softmax(-1)[:, : len(allowed)].masked_fill(~allowed, -1)
-            values, tokens = confidence.topk(keep)
-            best[rows], sure[rows] = tokens.cpu().numpy(), values.cpu().numpy()
-            bar.update(len(rows))
-    wide = table.index[fit].repeat(keep)
-    filled = table.loc[wide].assign(filled=model.words[best[fit].ravel()], confidence=sure[fit].ravel().round(DECIMALS))
-    filled = filled[filled["filled"].str.casefold() != filled["said"].str.casefold()]
-    filled["place"] = filled.groupby(["row", "word"]).cumcount()
-    filled["answer"] = filled["before"] + filled["filled"] + filled["after"]
-    return filled.loc[filled["place"] < top, columns].reset_index(drop=True)
+    most = min(top + 1, int(allowed.sum()))  # one more, should the word itself be among them
+    best, sure = np.zeros((len(table), most), int), np.zeros((len(table), most))
+    for part in tqdm(batches(order.to_numpy()), desc="infill", unit="batch", disable=None):
+        rows = order.index[part]
+        batch = tokenizer.pad(
+            {name: [values[row] for row in rows] for name, values in encoded.items()},
+            return_tensors="pt",
+        ).to(model.device)
+        logits = model.network(**batch).logits[batch["input_ids"] == model.mask]
+        values, tokens = (
+            logits.float().softmax(-1)[:, : len(allowed)].masked_fill(~allowed, -1).topk(most)
+        )
+        best[rows], sure[rows] = tokens.cpu().numpy(), values.cpu().numpy()
+    wide = table[fit].loc[table.index[fit].repeat(most)]
+    wide = wide.assign(
+        filled=model.words[best[fit].ravel()], confidence=sure[fit].ravel().round(DECIMALS)
+    )
+    wide = wide[wide["filled"].str.casefold() != wide["said"].str.casefold()]
+    wide = wide.assign(
+        place=wide.groupby(["row", "word"]).cumcount(),
+        answer=wide["before"] + wide["filled"] + wide["after"],
+    )
+    return wide.loc[wide["place"] < top, columns].reset_index(drop=True)

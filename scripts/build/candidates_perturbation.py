@@ -5,28 +5,25 @@ certain, to another of its variations. A unit right after a number agrees with i
 number, and "a" becomes "an" where the next word asks for it.
 """
 
+import re
+from itertools import zip_longest
+
 import numpy as np
 import pandas as pd
 
 from scripts.build.candidates_rules import Mention, Terms
 from scripts.common.keyed import keyed_uniform
 
+ONE = re.compile(r"0*1(?:\.0+)?|one|an?", re.I)  # a number that wants a unit in the singular
 
-def laid_out(rows: np.ndarray, texts: list[str], found: list[list[Mention]]) -> tuple[np.ndarray, np.ndarray]:
-    """By row and place from the left: which mention of the rows stands there (-1: none), and the text in front of it.
 
-    The text behind the last mention stands in the place after it.
-    """
-    most = max(len(found[row]) for row in rows)
-    at, gaps = np.full((len(rows), most), -1), np.full((len(rows), most + 1), "", dtype=object)
-    number = 0
-    for place, row in enumerate(rows):
-        end = 0
-        for order, mention in enumerate(found[row]):
-            at[place, order], number = number, number + 1
-            gaps[place, order], end = texts[row][end : mention.start], mention.end
-        gaps[place, len(found[row])] = texts[row][end:]
-    return at, gaps
+def gaps_of(text: str, found: list[Mention]) -> list[str]:
+    """The text in front of each mention, and behind the last one."""
+    ends, starts = (
+        [0, *(mention.end for mention in found)],
+        [*(mention.start for mention in found), len(text)],
+    )
+    return [text[end:start] for end, start in zip(ends, starts)]
 
 
 def perturbed(terms: Terms, keys: pd.Series, texts: list[str], found: list[list[Mention]], attempts: int, seed: int
@@ -35,21 +32,33 @@ def perturbed(terms: Terms, keys: pd.Series, texts: list[str], found: list[list[
 
     A draw follows from the key of the row, the attempt, the place of the mention and the seed alone.
     """
-    changing = [any(len(mention.singular) > 1 for mention in in_text) for in_text in found]
-    rows = np.flatnonzero(changing)
+    rows = np.flatnonzero(
+        [any(len(mention.options) > 1 for mention in in_text) for in_text in found]
+    )
     if not len(rows):
         return pd.DataFrame({"row": rows, "attempt": rows, "answer": pd.Series([], dtype=object)})
     # One list of all variations, and where those of each mention start.
     listed = [mention for row in rows for mention in found[row]]
-    size = np.array([len(mention.singular) for mention in listed])
-    start = np.concatenate([[0], np.cumsum(size)[:-1]])
-    singular, plural = (np.array([form for mention in listed for form in getattr(mention, name)], dtype=object)
-                        for name in ("singular", "plural"))
-    one = np.concatenate([mention.one for mention in listed])
-    is_plural = np.array([mention.is_plural for mention in listed])
-    governed = np.array([mention.governed for mention in listed])
-    at, gaps = laid_out(rows, texts, found)
+    size = np.array([len(mention.options) for mention in listed])
+    start = np.cumsum(size) - size
+    singular = np.array([form for mention in listed for form in mention.options], dtype=object)
+    plural = np.array(
+        [form for mention in listed for form in mention.plural or mention.options], dtype=object
+    )
+    one = np.array([bool(ONE.fullmatch(form)) for form in singular])
+    is_plural, governed = (
+        np.array([getattr(mention, name) for mention in listed])
+        for name in ("is_plural", "governed")
+    )
     now = np.array([texts[row][mention.start : mention.end] for row in rows for mention in found[row]], dtype=object)
+    # By row and place from the left: the mention there (-1: none), and the text in front of it.
+    count = np.array([len(found[row]) for row in rows])
+    order = np.arange(count.max())
+    at = np.where(order < count[:, None], (np.cumsum(count) - count)[:, None] + order, -1)
+    gaps = np.array(
+        list(zip_longest(*(gaps_of(texts[row], found[row]) for row in rows), fillvalue="")),
+        dtype=object,
+    ).T
 
     # A row for each text and attempt.
     again, attempt = np.repeat(np.arange(len(rows)), attempts), np.tile(np.arange(attempts), len(rows))
@@ -58,17 +67,18 @@ def perturbed(terms: Terms, keys: pd.Series, texts: list[str], found: list[list[
     nth = np.cumsum(free, axis=1) - 1
     certain = (keyed_uniform(key, attempt, 0, seed) * free.sum(axis=1)[again]).astype(int)
     text, told_one, changed_before = gaps[again, 0], np.zeros(len(again), bool), np.zeros(len(again), bool)
-    for order in range(at.shape[1]):
-        mention = at[again, order]
-        there = mention >= 0
-        change = there & free[again, order] & (
-            (nth[again, order] == certain) | (keyed_uniform(key, attempt, 2 * order + 1, seed) < 0.5))
-        drawn = (keyed_uniform(key, attempt, 2 * order + 2, seed) * (size[mention] - 1)).astype(int)
+    for place in order:
+        mention = at[again, place]
+        change = free[again, place] & (
+            (nth[again, place] == certain)
+            | (keyed_uniform(key, attempt, 2 * place + 1, seed) < 0.5)
+        )
+        drawn = (keyed_uniform(key, attempt, 2 * place + 2, seed) * (size[mention] - 1)).astype(int)
         chosen = start[mention] + np.where(change, drawn, size[mention] - 1)
         many = np.where(governed[mention], ~told_one, is_plural[mention])
         stays = ~change & ~(governed[mention] & changed_before)
         said = np.where(stays, now[mention], np.where(many, plural[chosen], singular[chosen]))
-        text = text + np.where(there, said, "") + gaps[again, order + 1]
+        text = text + np.where(mention >= 0, said, "") + gaps[again, place + 1]
         told_one, changed_before = one[chosen], change
     vowel, consonant = terms.articles()
     answer = pd.Series(text, dtype=object).str.replace(rf"(?i)\b(a)(?=\s+(?:{vowel})\b)", r"\1n", regex=True)

@@ -5,35 +5,40 @@ Not a program. resources/temporal_terms.yaml holds the sets of variations.
 An answer is cut into mentions ("2", "hours", "a.m.", "once") and the text between them. candidates_perturbation.py changes them.
 """
 
+import argparse
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
+from scripts.common.program import SEED, UserError, parser
+from scripts.common.schemas import check, schema
+from scripts.common.yaml_files import read_yaml
 
-from scripts.common.program import UserError
-
+TERMS = Path(__file__).parents[2] / "resources" / "temporal_terms.yaml"
 NOUNS = ["units", "parts_of_day", "days", "seasons"]
 TEMPORAL = [*NOUNS, "months", "points", "counts", "adjectives", "adverbs"]
 OTHER = ["orders", "ordinals", "quantities"]
-SECTIONS = {*TEMPORAL, *OTHER, "plurals", "numbers", "ambiguous", "events"}
 
 LATEST_YEAR = 2100
 MOST_DIGITS = 15  # of a number; a longer one is no quantity of anything
 # A number of four digits before one of these, or at the end, is a year; before another word it counts something.
-AFTER_A_YEAR = {"ad", "after", "and", "at", "bc", "bce", "before", "but", "ce", "during", "in", "on", "or", "the",
-                "through", "to", "until", "when", "while"}
-BEFORE_A_YEAR = {"after", "around", "before", "by", "early", "in", "late", "mid", "of", "since", "until", "year"}
+AFTER_A_YEAR = set(
+    "ad after and at bc bce before but ce during in on or the through to until when while".split()
+)
+BEFORE_A_YEAR = set("after around before by early in late mid of since until year".split())
 ERAS = {"ad", "bc", "bce", "ce"}
 # "once" counts before these and at the end; elsewhere it means "as soon as".
-AFTER_ONCE = {"a", "about", "again", "an", "annually", "at", "daily", "each", "every", "in", "monthly", "or", "per",
-              "this", "weekly", "yearly"}
+AFTER_ONCE = set(
+    "a about again an annually at daily each every in monthly or per this weekly yearly".split()
+)
+# Before "a" or "one" these make a rate of it: "once a week".
+BEFORE_A_RATE = {"once", "twice", "thrice", "time", "times", "half"}
 MAGNITUDES = {"dozen", "hundred", "thousand", "million", "billion"}
-HALF = r"[ap]\.?\s?m(?:\.|\b)"
-FORMS = (rf"(?P<clock>\d{{1,2}})(?P<minutes>(?:\s?:\s?\d{{2}})?\s?:?\s?)(?P<half>{HALF})"
+FORMS = (r"(?P<clock>\d{1,2})(?:\s?:\s?\d{2})?\s?:?\s?(?P<half>[ap]\.?\s?m(?:\.|\b))"
          r"|(?P<hour>\d{1,2})(?=:\d{2}(?!\d)|\s?o['’]?clock)"
          r"|(?P<decade>\d{1,3}0)(?='?s\b)"
-         r"|(?P<ordinal>\d+)(?P<suffix>st|nd|rd|th)\b"
+         r"|(?P<ordinal>\d+)(?:st|nd|rd|th)\b"
          r"|(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)(?![\w/%:])")
 
 
@@ -62,45 +67,44 @@ class Mention:
     start: int
     end: int
     kind: str
-    # What may stand here, for one and for many; the last is what stands here now.
-    singular: list[str]
-    plural: list[str]
-    one: list[bool]  # whether the number that it tells is one: what a unit behind it agrees with
+    options: list[str]  # what may stand here; the last is what stands here now
+    plural: list[str] | None = None  # the options for many, where they differ
     is_plural: bool = False
     governed: bool = False  # by the mention before it
 
 
 def load_terms(file: Path) -> Terms:
     """The lists of a file like resources/temporal_terms.yaml; refuses one without a section, or a term in two sets."""
-    try:
-        lists = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"{file}: no such file; name the lists of temporal terms with --terms") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UserError(f"{file}: not YAML in UTF-8 ({' '.join(str(error).split())}); mend it") from None
-    if missing := sorted(SECTIONS - set(lists if isinstance(lists, dict) else {})):
-        raise UserError(f"{file}: section {missing[0]} is missing; take it from resources/temporal_terms.yaml")
-    for name in lists["events"]:
-        if odd := [word for word in lists["events"][name] if not isinstance(word, str)]:
-            raise UserError(f"{file}: events, {name} has {odd[0]!r}, which is no text; put it in quotes")
+    lists = check(read_yaml(file), schema("temporal_terms"), str(file))
     variations, plural = {}, {}
     for section in TEMPORAL + OTHER:
         for variants in lists[section]:
             for term in variants:
-                if not isinstance(term, str):
-                    raise UserError(f"{file}: {section} has {term!r}, which is no text; put it in quotes")
-                # "second" is a unit and an ordinal: told apart by what follows.
+                # "second" is a unit and an ordinal: what follows it decides.
                 if term in variations and (section, term) != ("ordinals", "second"):
-                    raise UserError(f"{file}: {term} stands in {variations[term][0]} and in {section}; "
-                                    "keep one of them")
+                    raise UserError(
+                        f"{file}: {term} stands in {variations[term][0]} and in {section}; "
+                        "keep one of them"
+                    )
                 variations.setdefault(term, (section, variants))
                 if section in NOUNS:
                     plural[term] = lists["plurals"].get(term, f"{term}s")
-    singular = {many: one for one, many in plural.items()}
-    found = sorted({*variations, *singular, *lists["numbers"]["words"]}, key=lambda term: (-len(term), term))
-    term = "|".join(map(re.escape, found))
+    singular, words = {many: one for one, many in plural.items()}, lists["numbers"]["words"]
+    longest_first = sorted({*variations, *singular, *words}, key=lambda term: (-len(term), term))
+    term = "|".join(map(re.escape, longest_first))
     pattern = rf"(?<![\w.,:/$])(?:{FORMS})|(?<!\w)(?P<term>{term}|an?)(?!\w)"
-    return Terms(re.compile(pattern, re.I), variations, singular, plural, lists["numbers"]["words"], lists)
+    return Terms(re.compile(pattern, re.I), variations, singular, plural, words, lists)
+
+
+def drawing(doc: str) -> argparse.ArgumentParser:
+    """The arguments of every program that changes terms at random."""
+    options = parser(doc)
+    options.add_argument("--terms", type=Path, metavar="FILE", default=TERMS,
+                         help="the sets of variations (default: resources/temporal_terms.yaml)")
+    options.add_argument(
+        "--seed", type=SEED, default=0, metavar="N", help="of all draws (default: %(default)s)"
+    )
+    return options
 
 
 def cased(like: str, terms: list[str]) -> list[str]:
@@ -110,14 +114,14 @@ def cased(like: str, terms: list[str]) -> list[str]:
     return [term[:1].upper() + term[1:] for term in terms] if like[:1].isupper() else terms
 
 
-def invariant(start: int, end: int, kind: str, options: list[str]) -> Mention:
-    """The mention of what has no plural and counts nothing."""
-    return Mention(start, end, kind, options, options, [False] * len(options))
-
-
 def ordinal(number: int) -> str:
     """1st, 2nd, 11th."""
     return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10 if number % 100 not in (11, 12, 13) else 0, 'th') }"
+
+
+def shifted(number: int, offsets: list[int], most: int) -> list[int]:
+    """The number plus each offset, from 1 to `most`."""
+    return [number + offset for offset in offsets if 0 < number + offset <= most]
 
 
 def numbers_near(value: float, whole: bool, numbers: dict) -> list[float]:
@@ -132,133 +136,164 @@ def numbers_near(value: float, whole: bool, numbers: dict) -> list[float]:
 
 
 def word_before(text: str, place: int) -> str:
+    """The word in front of a place, in lower case; empty where none is."""
     found = re.search(r"([\w'’]+)[\s,]*$", text[:place])
     return found[1].lower() if found else ""
 
 
 def word_after(text: str, place: int) -> str:
+    """The word behind a place, in lower case; empty where none is."""
     found = re.match(r"[\s-]*([\w'’]+)", text[place:])
     return found[1].lower() if found else ""
 
 
 def counts_units(terms: Terms, text: str, place: int) -> bool:
     """Whether a unit, `times` or a magnitude follows."""
-    word = word_after(text, place)
-    return word in terms.plural or word in terms.singular or word in MAGNITUDES or word in ("time", "times")
+    return word_after(text, place) in {*terms.plural, *terms.singular, *MAGNITUDES, "time", "times"}
 
 
 def of_number(terms: Terms, text: str, start: int, end: int) -> Mention | None:
-    """The mention of digits: a year, or a number."""
+    """The mention of digits: a year, a day of a month, or a number."""
     said, numbers = text[start:end], terms.lists["numbers"]
     before, after = word_before(text, start), word_after(text, end)
     dated = re.search(r"\d(?:st|nd|rd|th)?\b,?\s+$", text[:start])  # "may 5, 1990", "may 5th 670"
-    if text[end : end + 1] == "'" or (text[end : end + 1] == "." and text[end + 1 : end + 2].isdigit()):
+    if re.match(r"'|\.\d", text[end:]):
         return None
-    year = said.isdigit() and not counts_units(terms, text, end) and int(said) <= LATEST_YEAR and (
-        (len(said) == 4 and said[0] != "0" and (not after or after in AFTER_A_YEAR or before in BEFORE_A_YEAR))
-        or after in ERAS or (dated and len(said) > 2))
-    if year:
-        years = [int(said) + offset for offset in numbers["year_offsets"]]
-        return invariant(start, end, "year", [*(str(number) for number in years if 0 < number <= LATEST_YEAR), said])
     value = float(said.replace(",", ""))
+    is_year = (
+        len(said) == 4
+        and said[0] != "0"
+        and (not after or after in AFTER_A_YEAR or before in BEFORE_A_YEAR)
+    ) or (after in ERAS or (dated and len(said) > 2))
+    if is_year and said.isdigit() and value <= LATEST_YEAR and not counts_units(terms, text, end):
+        return Mention(
+            start,
+            end,
+            "year",
+            [*map(str, shifted(int(said), numbers["year_offsets"], LATEST_YEAR)), said],
+        )
     if terms.variations.get(before, ("",))[0] == "months" and 0 < value <= 31:
-        days = [int(value) + offset for offset in numbers["ordinal_offsets"]]
-        return invariant(start, end, "day", [*(str(day) for day in days if 0 < day <= 28), said])
-    near = numbers_near(value, "." not in said, numbers)
+        return Mention(
+            start,
+            end,
+            "day",
+            [*map(str, shifted(int(value), numbers["ordinal_offsets"], 28)), said],
+        )
     separator = "," if "," in said else ""
-    options = [*(f"{number:{separator}}" if isinstance(number, int) else f"{number:g}" for number in near), said]
-    return Mention(start, end, "number", options, options, [number == 1 for number in [*near, value]])
+    near = numbers_near(value, "." not in said, numbers)
+    options = [
+        f"{number:{separator}}" if isinstance(number, int) else f"{number:g}" for number in near
+    ]
+    return Mention(start, end, "number", [*options, said])
+
+
+def of_number_word(terms: Terms, text: str, start: int, end: int) -> Mention | None:
+    """The mention of a number word or an article, or None where the word counts nothing."""
+    said, before, after = text[start:end], word_before(text, start), word_after(text, end)
+    term = said.lower()
+    if term in ("a", "an", "one"):
+        unit = counts_units(terms, text, end) and after not in MAGNITUDES | {"time"}
+        rate = before in BEFORE_A_RATE or before.isdigit()
+        choice = re.match(r"\s+\w+\s+or\b", text[end:])  # "a day or two"
+        if rate or choice or not (unit or text.strip().lower() == term == "one"):
+            return None
+    near = numbers_near(terms.words.get(term, 1), True, terms.lists["numbers"])
+    names = {number: word for word, number in terms.words.items()} if term in terms.words else {}
+    return Mention(
+        start,
+        end,
+        "number",
+        [*cased(said, [names.get(number, str(number)) for number in near]), said],
+    )
 
 
 def of_term(terms: Terms, text: str, start: int, end: int) -> Mention | None:
-    """The mention of a listed term, a number word or an article, or None where the word means something else."""
-    said = text[start:end]
-    term, before, after = said.lower(), word_before(text, start), word_after(text, end)
-    articles = term in ("a", "an")
-    if articles or term in terms.words:
-        if articles or term == "one":
-            unit = counts_units(terms, text, end) and after not in MAGNITUDES | {"time"}
-            rate = before in ("once", "twice", "thrice", "time", "times", "half") or before.isdigit()  # "once a week"
-            choice = re.match(r"\s+\w+\s+or\b", text[end:])                                            # "a day or two"
-            if rate or choice or not (unit or (term == "one" and text.strip().lower() == "one")):
-                return None
-        value = 1 if articles else terms.words[term]
-        near = numbers_near(value, True, terms.lists["numbers"])
-        names = {} if articles else {number: word for word, number in terms.words.items()}
-        options = [*cased(said, [names.get(number, str(number)) for number in near]), said]
-        return Mention(start, end, "number", options, options, [number == 1 for number in [*near, value]])
-    is_plural = term in terms.singular
-    lemma = terms.singular.get(term, term)
-    if lemma == "second" and not is_plural and (after in terms.plural or after in ("half", "part", "time", "year's")):
+    """The mention of a listed term, or None where the word means something else."""
+    said, before, after = text[start:end], word_before(text, start), word_after(text, end)
+    term, doubtful = said.lower(), terms.lists["ambiguous"]
+    is_plural, lemma = term in terms.singular, terms.singular.get(term, term)
+    section, variants = terms.variations[lemma]
+    if term == "second" and (after in terms.plural or after in ("half", "part", "time", "year's")):
         section, variants = "ordinals", next(same for same in terms.lists["ordinals"] if "second" in same)
-    else:
-        section, variants = terms.variations[lemma]
-    doubtful = terms.lists["ambiguous"]
-    beside_number = after.rstrip("stndrh").isdigit() or before.isdigit()
-    if lemma in doubtful["terms"] and not is_plural and not beside_number and before not in doubtful["needs"]:
-        if text.strip().lower() != lemma:
-            return None
+    clear = (
+        is_plural
+        or before.isdigit()
+        or before in doubtful["needs"]
+        or after.rstrip("stndrh").isdigit()
+    )
+    if lemma in doubtful["terms"] and not clear and text.strip().lower() != lemma:
+        return None
     if lemma in doubtful["verbs"] and before in doubtful["verb_after"]:
         return None
     if term == "once" and after and after not in AFTER_ONCE and after not in terms.plural:
         return None
-    if section == "quantities" and term == "some" and not counts_units(terms, text, end):
+    if term == "some" and not counts_units(terms, text, end):
         return None
     options = [other for other in variants if other != lemma] + [lemma]
-    many = [terms.plural.get(other, other) for other in options] if section in NOUNS else options
-    return Mention(start, end, section, cased(said, options), cased(said, many), [False] * len(options), is_plural)
+    many = cased(said, [terms.plural[option] for option in options]) if section in NOUNS else None
+    return Mention(start, end, section, cased(said, options), many, is_plural)
+
+
+def others(numbers: Iterable[int], said: str, width: int = 1) -> list[str]:
+    """The other numbers as they are written, and at last what stands there."""
+    return [*(str(number).zfill(width) for number in numbers if number != int(said)), said]
+
+
+def in_form(terms: Terms, text: str, match: re.Match) -> list[Mention | None]:
+    """The mentions of what the pattern found: two of a clock time with a half, else one."""
+    kind = match.lastgroup
+    said, (start, end) = match[kind], match.span(kind)
+    if kind == "half":
+        half = said[0].translate(str.maketrans("apAP", "paPA")) + said[1:]
+        return [
+            Mention(*match.span("clock"), "clock", others(range(1, 13), match["clock"])),
+            Mention(start, end, "clock", [half, said]),
+        ]
+    if kind == "hour":
+        padded = said[0] == "0"
+        hours = range(24) if padded or int(said) > 12 else range(1, 13)
+        return [Mention(start, end, "clock", others(hours, said, len(said) if padded else 1))]
+    if kind == "decade":
+        decades = range(int(said) - 50, int(said) + 51, 10)
+        if len(said) == 2:  # "the 90s" and "the 00s" are neighbours
+            decades = {number % 100 for number in decades}
+        options = others(
+            (number for number in decades if 0 <= number <= LATEST_YEAR), said, len(said)
+        )
+        return [Mention(start, end, "year", [*sorted(options[:-1]), said])]
+    if kind == "ordinal":
+        most = 28 if word_before(text, start) in terms.variations else LATEST_YEAR
+        near = shifted(int(said), terms.lists["numbers"]["ordinal_offsets"], most)
+        return [Mention(*match.span(), "ordinals", [*map(ordinal, near), match[0]])]
+    if kind == "number":
+        return [of_number(terms, text, start, end)]
+    is_number = said.lower() in {*terms.words, "a", "an"}
+    return [(of_number_word if is_number else of_term)(terms, text, start, end)]
 
 
 def mentions(terms: Terms, text: str) -> list[Mention]:
-    """The parts of an answer that may change, from left to right."""
-    found: list[Mention] = []
-    for match in terms.pattern.finditer(text):
-        if len(match["number"] or match["ordinal"] or "") > MOST_DIGITS:
-            continue
-        if said := match["clock"]:
-            hours = [str(hour) for hour in range(1, 13) if hour != int(said)]
-            found.append(invariant(*match.span("clock"), "clock", [*hours, said]))
-            half = match["half"]
-            other = {"a": "p", "p": "a", "A": "P", "P": "A"}[half[0]] + half[1:]
-            found.append(invariant(*match.span("half"), "clock", [other, half]))
-        elif said := match["hour"]:
-            wide = len(said) if said[0] == "0" else 1
-            hours = range(24) if int(said) > 12 or said[0] == "0" else range(1, 13)
-            hours = [str(hour).zfill(wide) for hour in hours if hour != int(said)]
-            found.append(invariant(*match.span("hour"), "clock", [*hours, said]))
-        elif said := match["decade"]:
-            decades = [int(said) + 10 * step for step in range(-5, 6) if step]
-            if len(said) == 2:  # "the 90s" and "the 00s" are neighbours
-                decades = [number % 100 for number in decades]
-            decades = sorted({str(number).zfill(len(said)) for number in decades if 0 <= number <= LATEST_YEAR} - {said})
-            found.append(invariant(*match.span("decade"), "year", [*decades, said]))
-        elif said := match["ordinal"]:
-            most = 28 if word_before(text, match.start()) in terms.variations else LATEST_YEAR
-            near = [int(said) + offset for offset in terms.lists["numbers"]["ordinal_offsets"]]
-            options = [*(ordinal(number) for number in near if 0 < number <= most), match[0]]
-            found.append(invariant(*match.span(), "ordinals", options))
-        elif match["number"]:
-            found.append(of_number(terms, text, *match.span("number")))
-        else:
-            found.append(of_term(terms, text, *match.span("term")))
-        if found[-1] is None:
-            found.pop()
-    return agreeing(terms, text, found)
+    """The parts of an answer that may change, from left to right.
 
-
-def agreeing(terms: Terms, text: str, found: list[Mention]) -> list[Mention]:
-    """Units right behind a number follow it; so does the word `times`, which never changes otherwise."""
+    Units right behind a number follow it; so does the word `times`, which never changes otherwise.
+    """
+    found = [
+        mention
+        for match in terms.pattern.finditer(text)
+        if len(match["number"] or match["ordinal"] or "") <= MOST_DIGITS
+        for mention in in_form(terms, text, match)
+        if mention
+    ]
     whole: list[Mention] = []
     for mention, after in zip(found, [*found[1:], None]):
         if whole and mention.kind in NOUNS and whole[-1].kind in ("number", "quantities"):
-            gap = text[whole[-1].end : mention.start]
-            mention.governed = bool(gap) and gap.isspace()
+            mention.governed = text[whole[-1].end : mention.start].isspace()
         whole.append(mention)
-        times = re.match(r"\s+(times?)\b", text[mention.end :], re.I)
-        if mention.kind == "number" and times and (after is None or after.start >= mention.end + times.end()):
-            start, end = mention.end + times.start(1), mention.end + times.end(1)
-            said = cased(text[start:end], ["time", "times"])
-            whole.append(Mention(start, end, "times", said[:1], said[1:], [False], times[1].lower() == "times", True))
+        times = re.compile(r"\s+(times?)\b", re.I).match(text, mention.end)
+        if mention.kind == "number" and times and (after is None or after.start >= times.end()):
+            one, many = cased(times[1], ["time", "times"])
+            whole.append(
+                Mention(*times.span(1), "times", [one], [many], times[1].lower() == "times", True)
+            )
     return whole
 
 
@@ -271,21 +306,18 @@ def is_event(terms: Terms, text: str, found: list[Mention]) -> bool:
     """
     if any(mention.kind in (*TEMPORAL, "clock", "year", "day", "times") for mention in found):
         return False
-    lists = terms.lists["events"]
     if re.search(r"n['’]t\b", text, re.I):
         return True
     words = re.findall(r"[a-z]+", text.lower())
-    openers, objects, subjects = (set(lists[name]) for name in ("openers", "objects", "subjects"))
+    verbs, others, openers, objects, subjects = (
+        set(terms.lists["events"][name])
+        for name in ("verbs", "not_verbs", "openers", "objects", "subjects")
+    )
     numbers = {*terms.words, *terms.variations}
-    pronouns = {"him", "them", "me", "us"}
-    for place, word in enumerate(words):
-        before, after = words[place - 1] if place else "", words[place + 1] if place + 1 < len(words) else ""
-        ending = (len(word) > 4 and word.endswith("ing")) or (len(word) > 3 and word.endswith("ed"))
-        of_its_own = word not in openers | objects | subjects | numbers
-        if word in lists["verbs"] or (ending and word not in lists["not_verbs"] and word not in numbers):
-            return True
-        if before in subjects and of_its_own:
-            return True
-        if of_its_own and (after in pronouns or (place == 0 and after in objects)):
+    for place, (before, word, after) in enumerate(zip(["", *words], words, [*words[1:], ""])):
+        ending = re.fullmatch(r".{2,}ing|.{2,}ed", word) and word not in others | numbers
+        plain = word not in openers | objects | subjects | numbers
+        of_object = after in {"him", "them", "me", "us"} or (place == 0 and after in objects)
+        if word in verbs or ending or (plain and (before in subjects or of_object)):
             return True
     return False

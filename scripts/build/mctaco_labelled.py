@@ -15,42 +15,66 @@ import argparse
 
 import pandas as pd
 
-from scripts.build.candidates import COLUMNS
-from scripts.build.mctaco_to_label import ASKED, KNOWN
+from scripts.build.mctaco_to_label import ASKED, CATEGORY
 from scripts.clean.mctaco import CATEGORIES
 from scripts.clean.mctaco import COLUMNS as RELEASED
 from scripts.common.files import whole
-from scripts.common.label_sheets import decided, labelling_arguments, labels_given, refuse
+from scripts.common.label_sheets import Form, labelling_arguments, labels_given, refuse
 from scripts.common.program import execute, log
 
 LABELS = {"likely": "yes", "unlikely": "no"}
 NAMES = {name: released for released, name in CATEGORIES.items()}
 
 
-def texts_of(sheet: pd.DataFrame) -> pd.DataFrame:
-    """What test.parquet has of the rows of a sheet (scripts/build/mctaco_to_label.py)."""
-    return pd.DataFrame({"text_a": sheet["sentence"] + " " + sheet["question"], "text_b": sheet["answer"]})
+def of_item(sheet: pd.DataFrame) -> dict[str, pd.Series]:
+    """The texts of a dataset of MC-TACO."""
+    return {"text_a": sheet["sentence"] + " " + sheet["question"], "text_b": sheet["answer"]}
 
 
-def answers_of(given: argparse.Namespace) -> pd.DataFrame:
-    """The answers that people decided on, a question's together: columns of the release. Raises UserError for rows that are no answers."""
-    rows = labels_given(given, [*COLUMNS, "category", "label"], [*LABELS], texts_of)
-    for name in COLUMNS:
+def checked(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with one-line texts, the category, and `folded`, the answer without case.
+
+    Raises UserError for rows that are no answers.
+    """
+    for name in (*ASKED, "answer"):
         rows[name] = rows[name].str.split().str.join(" ")
         refuse(rows, rows[name] == "", f"has no {name}", "fill it in, or remove the row")
-    refuse(rows, ~rows["category"].isin(KNOWN), f"category is {{category}}, not one of {', '.join(NAMES)}", "correct it")
-    rows["category"] = rows["category"].map(KNOWN)
-    first = rows.groupby(ASKED, sort=False)["category"].transform("first")
-    refuse(rows, rows["category"] != first, "the category of the question {question} is another one than above", "give all its answers one")
-    rows["folded"] = rows["answer"].str.casefold()
-    answers = decided(rows, [*ASKED, "folded"], [*LABELS], "answers")
-    place = pd.factorize(answers["sentence"] + "\0" + answers["question"])[0]
-    answers = answers.assign(label=answers["label"].map(LABELS), category=answers["category"].map(NAMES), place=place)
-    return answers.sort_values("place", kind="stable", ignore_index=True)[RELEASED]
+    category = rows["category"].map(CATEGORY)
+    refuse(
+        rows,
+        category.isna(),
+        f"category is {{category}}, not one of {', '.join(NAMES)}",
+        "correct it",
+    )
+    rows = rows.assign(category=category, folded=rows["answer"].str.casefold())
+    refuse(
+        rows,
+        category != rows.groupby(ASKED)["category"].transform("first"),
+        "the category of the question {question} is another one than above",
+        "give all its answers one",
+    )
+    return rows
+
+
+FORM = Form(
+    "mctaco",
+    [*ASKED, "answer", "category", "label"],
+    [*LABELS],
+    [*ASKED, "folded"],
+    "answers",
+    of_item,
+    checked,
+)
 
 
 def main(given: argparse.Namespace) -> None:
-    answers = answers_of(given)
+    answers = labels_given(given, FORM)
+    answers = answers.assign(
+        label=answers["label"].map(LABELS),
+        category=answers["category"].map(NAMES),
+        place=answers.groupby(ASKED, sort=False).ngroup(),
+    )
+    answers = answers.sort_values("place", kind="stable")[RELEASED]
     with whole(given.output) as place:
         place.write_text("".join("\t".join(row) + "\n" for row in answers.itertuples(index=False, name=None)), encoding="utf-8")
     log.info("%s: %d answers to %d questions, %.1f %% likely", given.output, len(answers), len(answers.drop_duplicates(ASKED)),

@@ -18,49 +18,56 @@ import argparse
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
 
 from scripts.build.candidates import COLUMNS, grown, growing, read_questions
 from scripts.clean.mctaco import CATEGORIES
-from scripts.common.csv_files import write_csv
-from scripts.common.files import whole_set
+from scripts.common.label_sheets import write_items
 from scripts.common.program import UserError, cut, execute, log
-from scripts.common.tables import ANSWERS, write_table
+from scripts.common.tables import ANSWERS
 
 ASKED = ["sentence", "question"]
-SHEET = [*COLUMNS, "category", "origin", "label"]
-KNOWN = CATEGORIES | {name: name for name in CATEGORIES.values()}
+CATEGORY = CATEGORIES | {
+    name: name for name in CATEGORIES.values()
+}  # by the name that people write
 
 
 def categories_of(questions: pd.DataFrame, file: Path) -> pd.DataFrame:
     """The category of each question: sentence, question, category. Raises UserError for one that is none, and for a question of two."""
-    unknown = ~questions["category"].isin(KNOWN)
-    if unknown.any():
-        raise UserError(f"{file}: category {cut(questions.loc[unknown, 'category'].iloc[0])} is not one of {', '.join(CATEGORIES.values())}; "
-                        "correct it")
-    table = questions.assign(category=questions["category"].map(KNOWN))[[*ASKED, "category"]].drop_duplicates()
+    table = questions.assign(category=questions["category"].map(CATEGORY))[
+        [*ASKED, "category"]
+    ].drop_duplicates()
+    if (unknown := table["category"].isna()).any():
+        wrong = questions.loc[unknown[unknown].index[0], "category"]
+        raise UserError(
+            f"{file}: category {cut(wrong)} is not one of {', '.join(CATEGORIES.values())}; "
+            "correct it"
+        )
     if (twice := table.duplicated(ASKED)).any():
         raise UserError(f"{file}: the question {cut(table.loc[twice, 'question'].iloc[0])} has two categories; give all its answers one")
     return table
-
-
-def to_label(candidates: pd.DataFrame, categories: pd.DataFrame) -> pd.DataFrame:
-    """The candidates with category, as rows of the schema answers; label is missing. Columns of the sheet besides."""
-    rows = candidates.merge(categories, on=ASKED, how="left", validate="many_to_one")
-    rows["text_a"] = rows["sentence"] + " " + rows["question"]
-    return rows.assign(example_id=[f"test:{row}" for row in range(len(rows))], text_b=rows["answer"], label=pd.array([pd.NA] * len(rows), "Int8"),
-                       group_id="test:" + pd.Series(pd.factorize(rows["text_a"])[0]).astype(str))
 
 
 def main(given: argparse.Namespace) -> None:
     questions = read_questions(given.questions, [*COLUMNS, "category"]).apply(lambda column: column.str.split().str.join(" "))
     categories = categories_of(questions, given.questions)
     candidates, provenance = grown(given, questions[COLUMNS])
-    rows = to_label(candidates, categories)
-    with whole_set(given.output) as folder:
-        write_table(pa.Table.from_pandas(rows[ANSWERS.names], schema=ANSWERS, preserve_index=False), folder / "test.parquet", ANSWERS, provenance)
-        write_csv(rows[SHEET].assign(label=""), folder / "labels.csv")
-    log.info("%s: %d answers to %d questions to label", given.output, len(rows), rows["group_id"].nunique())
+    rows = candidates.merge(categories, on=ASKED, how="left", validate="many_to_one")
+    rows["text_a"] = rows["sentence"] + " " + rows["question"]
+    number = pd.Series(pd.factorize(rows["text_a"])[0])
+    table = rows.assign(
+        example_id=[f"test:{row}" for row in range(len(rows))],
+        text_b=rows["answer"],
+        label=pd.NA,
+        group_id="test:" + number.astype(str),
+    )
+    write_items(
+        given.output,
+        table,
+        ANSWERS,
+        provenance,
+        rows[[*COLUMNS, "category", "origin"]].assign(label=""),
+    )
+    log.info("%s: %d answers to %d questions to label", given.output, len(rows), number.nunique())
 
 
 def arguments() -> argparse.ArgumentParser:

@@ -20,65 +20,112 @@ import pandas as pd
 
 from scripts.build.dialog_leakage import MASK
 from scripts.build.distractors import IN_ORDER, OPEN_ENDED
-from scripts.build.timedial_to_label import ORIGINAL, SHEET
-from scripts.clean.timedial import NONE, RULES
+from scripts.build.timedial_to_label import COLUMNS, ORIGINAL
+from scripts.clean.timedial import NONE, OPTIONS, RULES
 from scripts.common.files import whole
-from scripts.common.label_sheets import decided, labelling_arguments, labels_given, refuse
+from scripts.common.label_sheets import Form, labelling_arguments, labels_given, refuse
 from scripts.common.program import UserError, execute, log
 
-LABELS = ["right", "wrong"]
-WRONG = 2  # options of an instance
 RELEASED = {rule: name for name, rule in RULES.items()}
+WRONG = [
+    name for name, label in OPTIONS.items() if label == 0
+]  # what an instance needs, beside its original
 
 
-def texts_of(sheet: pd.DataFrame) -> pd.DataFrame:
-    """What test.parquet has of the rows of a sheet (scripts/build/timedial_to_label.py)."""
-    return pd.DataFrame({"instance_id": sheet["instance_id"], "candidate": sheet["option"]})
+def of_item(sheet: pd.DataFrame) -> dict[str, pd.Series]:
+    """The texts of a dataset of TimeDial."""
+    return {"instance_id": sheet["instance_id"], "candidate": sheet["option"]}
 
 
-def options_of(given: argparse.Namespace) -> pd.DataFrame:
-    """The options that people decided on: instance_id, dialog, option, rule, label. Raises UserError for rows that are no options."""
-    rows = labels_given(given, SHEET, LABELS, texts_of)
+def checked(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows with their dialog, a rule and `folded`, the option without case.
+
+    Raises UserError for rows that are no options.
+    """
     rows["rule"] = rows["rule"].str.lower().replace("", OPEN_ENDED)
     refuse(rows, ~rows["rule"].isin([ORIGINAL, *IN_ORDER]), f"rule is {{rule}}, not {ORIGINAL}, {' or '.join(IN_ORDER)}", "correct it")
     refuse(rows, rows["instance_id"] == "", "has no instance_id", "copy that of the dialog")
     refuse(rows, rows["option"] == "", "has no option", "write one, or remove the row")
     # A row that a person added need not repeat the dialog.
-    dialogs = rows[rows["dialog"] != ""].drop_duplicates("instance_id").set_index("instance_id")["dialog"]
-    refuse(rows, ~rows["instance_id"].isin(dialogs.index), "no row of instance {instance_id} has its dialog", "take it from the sheet")
-    known = rows["instance_id"].map(dialogs)
-    refuse(rows, (rows["dialog"] != "") & (rows["dialog"] != known), "the dialog of instance {instance_id} is another one than above", "restore it")
-    refuse(rows, known.str.count(MASK) != 1, f"its dialog has not one {MASK}", "restore it")
-    rows = rows.assign(dialog=known, folded=rows["option"].str.lower())
-    return decided(rows, ["instance_id", "folded"], LABELS, "options")
+    told = rows["dialog"].where(rows["dialog"] != "")
+    dialog = told.groupby(rows["instance_id"]).transform("first")
+    refuse(
+        rows,
+        dialog.isna(),
+        "no row of instance {instance_id} has its dialog",
+        "take it from the sheet",
+    )
+    refuse(
+        rows,
+        told.notna() & (told != dialog),
+        "the dialog of instance {instance_id} is another one than above",
+        "restore it",
+    )
+    refuse(rows, dialog.str.count(MASK) != 1, f"its dialog has not one {MASK}", "restore it")
+    return rows.assign(dialog=dialog, folded=rows["option"].str.lower())
+
+
+FORM = Form(
+    "timedial", COLUMNS, ["right", "wrong"], ["instance_id", "folded"], "options", of_item, checked
+)
 
 
 def chosen(options: pd.DataFrame) -> pd.DataFrame:
-    """The instances that are whole: instance_id, dialog, correct1, correct2, incorrect1, incorrect1_rule, incorrect2, incorrect2_rule."""
-    right, original = options["label"] == LABELS[0], options["rule"] == ORIGINAL
-    first = options[right & original].drop_duplicates("instance_id").set_index("instance_id")
-    second = options[right & ~original].drop_duplicates("instance_id").set_index("instance_id")["option"]
-    wrong = options[~right & ~original].assign(place=options["rule"].map({rule: place for place, rule in enumerate(IN_ORDER)}))
-    wrong = wrong.sort_values("place", kind="stable")
-    number = wrong.groupby("instance_id").cumcount()
-    table = first[["dialog"]].assign(correct1=first["option"], correct2=second.reindex(first.index).fillna(NONE))
-    for place in range(WRONG):
-        of_place = wrong[number == place].set_index("instance_id")
-        table[f"incorrect{place + 1}"] = of_place["option"].reindex(table.index)
-        table[f"incorrect{place + 1}_rule"] = of_place["rule"].map(RELEASED).reindex(table.index)
-    log.info("%d instances; dropped: %d whose original was not found right, %d with fewer than %d wrong options",
-             options["instance_id"].nunique(), options["instance_id"].nunique() - len(table),
-             table[f"incorrect{WRONG}"].isna().sum(), WRONG)
-    return table.dropna(subset=f"incorrect{WRONG}").reset_index()
+    """The instances that are whole, as the release has them.
+
+    Columns: id, correct1, correct2, incorrect1, incorrect1_rule, incorrect2, incorrect2_rule,
+    conversation.
+    """
+    right, original = options["label"] == "right", options["rule"] == ORIGINAL
+    first, second = (
+        options[right & where].drop_duplicates("instance_id").set_index("instance_id")
+        for where in (original, ~original)
+    )
+    wrong = (
+        options[~right & ~original]
+        .sort_values("rule", kind="stable", key=lambda rule: rule.map(IN_ORDER.index))
+        .set_index("instance_id")
+    )
+    table = pd.DataFrame(
+        {
+            "correct1": first["option"],
+            "correct2": second["option"].reindex(first.index).fillna(NONE),
+        }
+    )
+    for place, name in enumerate(WRONG):
+        of_place = wrong[wrong.groupby(level=0).cumcount() == place].reindex(first.index)
+        table = table.assign(
+            **{name: of_place["option"], f"{name}_rule": of_place["rule"].map(RELEASED)}
+        )
+    count, few = options["instance_id"].nunique(), table[WRONG[-1]].isna()
+    log.info(
+        "%d instances; dropped: %d whose original was not found right, "
+        "%d with fewer than %d wrong options",
+        count,
+        count - len(table),
+        few.sum(),
+        len(WRONG),
+    )
+    return (
+        table.assign(conversation=first["dialog"].str.split("\n"))[~few]
+        .rename_axis("id")
+        .reset_index()
+    )
 
 
 def main(given: argparse.Namespace) -> None:
-    table = chosen(options_of(given))
+    table = chosen(labels_given(given, FORM))
     if table.empty:
-        raise UserError(f"{', '.join(map(str, [*given.sheets, *given.answers]))}: no instance has its original found right and {WRONG} options found wrong; label more")
-    values = table.rename(columns={"instance_id": "id"}).assign(conversation=table["dialog"].str.split("\n")).drop(columns="dialog")
+        raise UserError(
+            f"{', '.join(map(str, [*given.sheets, *given.answers]))}: no instance has its original "
+            f"found right and {len(WRONG)} "
+            "options found wrong; label more"
+        )
     with whole(given.output) as place:
-        place.write_text(json.dumps(values.to_dict("records"), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        place.write_text(
+            json.dumps(table.to_dict("records"), ensure_ascii=False, indent=1) + "\n",
+            encoding="utf-8",
+        )
     log.info("%s: %d instances, %d of them with two right options", given.output, len(table), (table["correct2"] != NONE).sum())
 
 

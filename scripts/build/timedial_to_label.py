@@ -24,22 +24,20 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scripts.build.candidates import TERMS
-from scripts.build.candidates_rules import load_terms
+from scripts.build.candidates_rules import drawing, load_terms
 from scripts.build.dialog_leakage import MASK
 from scripts.build.distractors import distractors
 from scripts.build.temporal_words import rules_of
 from scripts.build.timedial import SENTENCE_START
-from scripts.build.timedial_instances import capital, contexts, ordered, placed, with_columns
-from scripts.common.csv_files import write_csv
-from scripts.common.files import whole_set
+from scripts.build.timedial_instances import capital, contexts, ordered, placed
 from scripts.common.keyed import keyed_hash
-from scripts.common.program import SEED, UserError, execute, log, parser, whole_number
-from scripts.common.tables import CLOZE, DIALOGS, SPANS, provenance_of, read_complete, write_table
+from scripts.common.label_sheets import write_items
+from scripts.common.program import UserError, execute, log, whole_number
+from scripts.common.tables import CLOZE, DIALOGS, SPANS, provenance_of, read_complete
 
 MORE_THAN = 3  # temporal expressions in a dialog
 ORIGINAL = "original"
-SHEET = ["instance_id", "dialog", "option", "rule", "label"]
+COLUMNS = ["instance_id", "dialog", "option", "rule", "label"]  # of the sheet
 
 
 def read_split(given: argparse.Namespace, split: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -54,83 +52,95 @@ def read_split(given: argparse.Namespace, split: str) -> tuple[pd.DataFrame, pd.
 
 def masks_of(spans: pd.DataFrame) -> pd.DataFrame:
     """The spans to mask, with instance_id: those with a numeral, in dialogs with enough spans."""
-    many = spans["dialog"].map(spans["dialog"].value_counts()) > MORE_THAN
+    many = spans.groupby("dialog")["dialog"].transform("size") > MORE_THAN
     masks = spans[many & spans["has_numeral"]].reset_index(drop=True)
     return masks.assign(instance_id=masks["dialog_id"] + ":" + masks["turn"].astype(str) + ":" + masks["start"].astype(str))
 
 
-def drawn(ids: pd.Series, wanted: int | None, seed: int) -> pd.Series:
-    """The `wanted` instances whose ids hash lowest; all where there are no more."""
-    return ids.iloc[np.argsort(keyed_hash(ids, seed), kind="stable")[:wanted]]
-
-
-def instances(masks: pd.DataFrame, turns: pd.DataFrame, proposed: pd.DataFrame) -> pa.Table:
+def instances(masks: pd.DataFrame, turns: pd.DataFrame, proposed: pd.DataFrame) -> pd.DataFrame:
     """The instances of one split (schema cloze): what stood there, then what is proposed, whose label is missing."""
-    originals = pd.DataFrame({"mask": np.arange(len(masks)), "option": masks["text"], "rule": "", "is_original": True})
     begins = (masks["initial"] & ~masks["text"].str[:1].str.islower()).to_numpy()[proposed["mask"]]
     option = np.where(begins, capital(proposed["option"].to_numpy(object)), proposed["option"].to_numpy(object))
-    rows = pd.concat([originals, proposed.assign(option=option, is_original=False)])
-    rows = rows.sort_values("mask", kind="stable", ignore_index=True)
+    originals = pd.DataFrame(
+        {"mask": np.arange(len(masks)), "option": masks["text"], "rule": "", "label": 1}
+    )
+    rows = pd.concat([originals, proposed.assign(option=option, label=pd.NA)]).sort_values(
+        "mask", kind="stable", ignore_index=True
+    )
+    turn, place = masks["turn"].to_numpy(np.int64), masks["row"].to_numpy()
+    masked = turns["speaker"].to_numpy()[place] + ": " + masks["before"] + MASK + masks["after"]
     lines = (turns["speaker"] + ": " + turns["text"]).to_numpy(object)
-    turn = masks["turn"].to_numpy(np.int64)
-    masked = turns["speaker"].to_numpy()[masks["row"]] + ": " + masks["before"] + MASK + masks["after"]
-    context = contexts(lines, masks["row"].to_numpy() - turn, masks["length"].to_numpy(), turn, masked, "full")
-    at = rows["mask"].to_numpy()
-    of_mask = pa.Table.from_pandas(masks[["instance_id", "dialog_id", "kind", "has_numeral"]], preserve_index=False).append_column(
-        "context", context).append_column("turns", pa.array(masks["length"], pa.int32())).take(pa.array(at))
-    return with_columns(of_mask, rows.groupby("mask").cumcount().to_numpy(), "full", candidate=pa.array(rows["option"], pa.string()),
-                        label=pa.array(np.ones(len(rows), np.int8), mask=~rows["is_original"].to_numpy(bool)),
-                        rule=pa.array(rows["rule"], pa.string()), is_original=pa.array(rows["is_original"].astype(bool)),
-                        leak=pa.array([""] * len(rows), pa.string()))
+    context = contexts(
+        lines, place - turn, masks["length"].to_numpy(), turn, masked, "full"
+    ).to_pandas()
+    of_mask = (
+        masks.drop(columns="turn")
+        .rename(columns={"length": "turns"})
+        .assign(context=context, context_scope="full", leak="")
+    )
+    table = (
+        of_mask.iloc[rows["mask"]]
+        .reset_index(drop=True)
+        .assign(
+            candidate=rows["option"],
+            rule=rows["rule"],
+            label=rows["label"].astype("Int8"),
+            is_original=rows["label"].notna(),
+        )
+    )
+    number = rows.groupby("mask").cumcount().astype(str)
+    return table.assign(example_id=table["instance_id"] + ":" + number)[CLOZE.names]
 
 
-def sheet_of(table: pa.Table) -> pd.DataFrame:
-    """The rows for people to label (columns SHEET); what stood there is right until somebody says otherwise."""
-    rows = table.to_pandas()
-    return pd.DataFrame({"instance_id": rows["instance_id"], "dialog": rows["context"], "option": rows["candidate"],
-                         "rule": rows["rule"].mask(rows["is_original"], ORIGINAL),
-                         "label": np.where(rows["is_original"], "right", "")})[SHEET]
+def sheet_of(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows to label (COLUMNS); what stood there is right until somebody says otherwise."""
+    rows, original = (
+        table.rename(columns={"context": "dialog", "candidate": "option"}),
+        table["is_original"],
+    )
+    return rows.assign(
+        rule=rows["rule"].mask(original, ORIGINAL), label=np.where(original, "right", "")
+    )[COLUMNS]
 
 
 def main(given: argparse.Namespace) -> None:
     terms, rules, parts = load_terms(given.terms), rules_of(), []
     for split in given.splits:
         turns, spans = read_split(given, split)
-        masks = masks_of(spans)
+        parts.append((masks := masks_of(spans), spans, turns))
         log.info("%s %s: %d dialogs, %d of them with more than %d temporal expressions, %d expressions with a numeral in those", given.cleaned,
                  split, turns["dialog"].nunique(), (spans["dialog"].value_counts() > MORE_THAN).sum(), MORE_THAN, len(masks))
-        parts.append((masks, turns, spans))
     ids = pd.concat([masks["instance_id"] for masks, _, _ in parts], ignore_index=True)
     if ids.empty:
         raise UserError(f"{given.cleaned}: no dialog has more than {MORE_THAN} temporal expressions and a numeral in one; give other dialogs")
     if (twice := ids.duplicated()).any():
         raise UserError(f"{given.cleaned}: the expression {ids[twice].iloc[0]} stands in two of the splits; name one of them")
-    taken, tables = drawn(ids, given.instances, given.seed), []
-    for masks, turns, spans in parts:
+    taken = ids.iloc[np.argsort(keyed_hash(ids, given.seed), kind="stable")[:given.instances]]
+    tables = []
+    for masks, spans, turns in parts:
         masks = masks[masks["instance_id"].isin(taken)].reset_index(drop=True)
         if len(masks):
             tables.append(instances(masks, turns, distractors(masks, spans, turns, terms, rules, given.per_rule, given.seed)))
-    table = pa.concat_tables(tables)
-    with whole_set(given.output) as folder:
-        provenance = provenance_of(given.cleaned / f"{given.splits[0]}.parquet")
-        write_table(table, folder / "test.parquet", CLOZE, provenance | {"per_rule": given.per_rule, "seed": given.seed})
-        write_csv(sheet_of(table), folder / "labels.csv")
-    counts = table["rule"].to_pandas().replace("", ORIGINAL).value_counts()
+    table = pd.concat(tables, ignore_index=True)
+    sheet = sheet_of(table)
+    provenance = provenance_of(given.cleaned / f"{given.splits[0]}.parquet") | {
+        "per_rule": given.per_rule,
+        "seed": given.seed,
+    }
+    write_items(given.output, table, CLOZE, provenance, sheet)
+    counts = sheet["rule"].value_counts()
     log.info("%s: %d instances to label, with %s", given.output, counts[ORIGINAL],
              ", ".join(f"{number:,} by {rule}" for rule, number in counts.drop(ORIGINAL).items()))
 
 
 def arguments() -> argparse.ArgumentParser:
-    options = parser(__doc__)
+    options = drawing(__doc__)
     options.add_argument("--cleaned", type=Path, required=True, help="the folder of a cleaned source of dialogs")
     options.add_argument("--spans", type=Path, required=True, help="the folder of its temporal spans (scripts/build/temporal_spans.py)")
     options.add_argument("--splits", nargs="+", required=True, help="the splits whose dialogs are taken")
     options.add_argument("--instances", type=whole_number(1, 1_000_000), metavar="N", help="at most, drawn by hash (default: all)")
     options.add_argument("--per-rule", type=whole_number(1, 100), default=2, metavar="N",
                          help="options that each rule proposes for an instance, at most (default: %(default)s)")
-    options.add_argument("--terms", type=Path, metavar="FILE", default=TERMS,
-                         help="the sets of variations (default: resources/temporal_terms.yaml)")
-    options.add_argument("--seed", type=SEED, default=0, metavar="N", help="of all draws (default: %(default)s)")
     options.add_argument("--output", type=Path, required=True, metavar="FOLDER", help="the folder to write to")
     return options
 

@@ -5,7 +5,6 @@ from collections import Counter
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 import pytest
 import torch
 from hypothesis import given, settings
@@ -13,17 +12,16 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertForMaskedLM, BertModel, PreTrainedTokenizerFast
 
-from scripts.build.candidates import COLUMNS, TERMS, arguments, expanded, folded, main, masked_model, pool_of
-from scripts.build.candidates_infill import MaskedModel, batches, infilled
+from scripts.build.candidates import COLUMNS, arguments, expanded, folded, main, masked_model
+from scripts.build.candidates_infill import MaskedModel, infilled
 from scripts.build.candidates_perturbation import perturbed
 from scripts.build.candidates_retrieval import most_similar
-from scripts.build.candidates_rules import is_event, load_terms, mentions
+from scripts.build.candidates_rules import TERMS, is_event, load_terms, mentions
 from scripts.common.program import UserError
+from scripts.common.tables import read_table
 from tests.rows import each_row
 
 LISTS = load_terms(TERMS)
-MODULE = "scripts.build.candidates"
-AT = "raw.githubusercontent.com/CogComp/MCTACO/master/dataset/dev_3783.tsv"
 
 
 def variations(text: str, attempts: int = 3000) -> set[str]:
@@ -35,39 +33,29 @@ def variations(text: str, attempts: int = 3000) -> set[str]:
     ("2 a.m.", ["3 p.m.", "2 p.m.", "12 a.m."]),                   # the paper's three examples
     ("1 day", ["10 days", "1 century", "2 hours"]),
     ("once a week", ["twice a month", "three times a week", "once an hour"]),
-    ("10 days", ["1 day", "1 week", "100 centuries"]),
-    ("three times a day", ["once a day", "twice an hour"]),
     ("5 times a week", ["1 time a week", "10 times a week", "5 times a century"]),
     ("an hour", ["a week", "10 hours", "2 days"]),
     ("half an hour", ["half a century"]),
     ("a few minutes", ["several minutes", "a couple of centuries", "a few hours"]),
-    ("for weeks", ["for centuries", "for hours"]),
     ("twenty seconds", ["ten seconds", "two minutes"]),
     ("0.5 years", ["5 years", "0.1 years", "0.5 months"]),
     ("1 years", ["2 years", "1 hour"]),                            # crowd grammar is mended where it changes
     ("1,500 years", ["15,000 years", "1,499 years", "1,500 days"]),
     ("a two-hour meeting", ["a two-minute meeting", "a four-hour meeting"]),
     ("in 1990", ["in 1995", "in 1890"]),
-    ("1990", ["1980", "1991"]),
     ("1990 times", ["995 times", "1991 times"]),
     ("in the 1880s", ["in the 1840s"]),
     ("400 ad", ["350 ad", "500 ad"]),
     ("may 5, 1983", ["june 5, 1983", "may 7, 1983", "may 5, 1984"]),
     ("april 5th 670", ["april 6th 670", "april 5th 680"]),
     ("the 19th century", ["the 21st century", "the 22nd century"]),
-    ("2:30", ["11:30"]),
     ("14:00", ["23:00"]),
     ("8:00 PM", ["8:00 AM", "11:00 PM"]),
     ("he starts work at 4 : am", ["he starts work at 5 : pm"]),
     ("around 5 o'clock", ["around 12 o'clock"]),
     ("in the afternoon", ["in the morning"]),
-    ("on Monday", ["on Friday"]),
-    ("every monday", ["every sunday"]),
     ("MONDAYS", ["TUESDAYS"]),
-    ("in May", ["in December"]),
-    ("early morning", ["late morning", "early night"]),
     ("it never works", ["it always works"]),
-    ("yesterday", ["tomorrow"]),
     ("the second friday of each month", ["the third friday of each month", "the second monday of each week"]),
     ("a second", ["an hour", "10 seconds"]),
     ("after school", ["before school"]),
@@ -108,10 +96,8 @@ def test_any_text_can_be_perturbed(text):
     found = mentions(LISTS, text)
     ends = [0, *(place for mention in found for place in (mention.start, mention.end))]
     assert ends == sorted(ends), "mentions lie apart, in order"
-    assert all(len(mention.singular) == len(mention.plural) == len(mention.one) for mention in found)
-    free = sum(len(mention.singular) > 1 for mention in found)
     answers = perturbed(LISTS, pd.Series([text], dtype=object), [text], [found], 5, 1)
-    assert len(answers) == (5 if free else 0)
+    assert len(answers) == 5 * any(len(mention.options) > 1 for mention in found)
     assert is_event(LISTS, text, found) in (True, False)
 
 
@@ -160,16 +146,6 @@ def test_retrieval_equals_a_dense_reference(pool, answers, wanted, cells):
     slow = slow_similar(answers, pool, wanted)
     assert list(zip(found["row"], found["phrase"])) == [(row, phrase) for row, phrase, _ in slow]
     np.testing.assert_allclose(found["similarity"], [score for *_, score in slow], atol=2e-9)
-
-
-def test_a_large_pool_is_searched_in_little_memory():
-    chance = np.random.default_rng(0)
-    words = np.array([f"w{number}" for number in range(5000)])
-    drawn = words[(5000 * chance.random((60_000, 6)) ** 3).astype(int)]
-    pool = pd.Series([" ".join(drawn_words) for drawn_words in drawn], dtype=object)
-    found = most_similar(pool.iloc[:150], pool, 3)
-    first = found[found["place"] == 0]
-    assert len(first) == 150 and (first["similarity"] > 1 - 1e-6).all(), "every phrase finds itself"
 
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"he she they left met the house dog river how long when "
@@ -222,43 +198,20 @@ def test_infill_equals_one_word_at_a_time(masked_lm, monkeypatch):
     assert sorted(again["answer"]) == sorted(found["answer"])
 
 
-def test_texts_too_long_for_the_model_are_told(masked_lm, caplog):
-    caplog.set_level("INFO")
-    answers = pd.DataFrame({"context": ["the dog " * 60], "answer": ["a [MASK] day"]})
-    infilled(MaskedModel(masked_lm), answers)
-    assert "left out" in caplog.text
-
-
-@given(st.lists(st.integers(1, 3000), max_size=60))
-@settings(deadline=None)
-def test_batches_hold_every_row_once(lengths):
-    lengths = np.sort(np.array(lengths, int))
-    cut = batches(lengths)
-    assert [row for part in cut for row in range(part.start, part.stop)] == list(range(len(lengths)))
-    assert all((part.stop - part.start) * lengths[part.stop - 1] <= 2048 or part.stop - part.start == 1 for part in cut)
-
-
 def test_models_that_cannot_fill_in_are_refused(masked_lm, tmp_path):
     with pytest.raises(UserError, match="no config.json"):
         MaskedModel(tmp_path)
     for file in masked_lm.glob("*.json"):
         (tmp_path / file.name).write_bytes(file.read_bytes())
-    with pytest.raises(UserError, match="safetensors"):
-        MaskedModel(tmp_path)
     (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
-    with pytest.raises(UserError, match="safetensors"):
+    with pytest.raises(UserError, match="cannot be loaded .*safetensors"):
+        MaskedModel(tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"12345678{}")
+    with pytest.raises(UserError, match="cannot be loaded"):
         MaskedModel(tmp_path)
     BertModel(BertConfig.from_pretrained(masked_lm)).save_pretrained(tmp_path)
     with pytest.raises(UserError, match="weights of the masked LM are missing"):
         MaskedModel(tmp_path)
-
-
-def test_a_sentence_encoder_is_refused(mirror):
-    folder = mirror / "huggingface.co/sentence-transformers/all-MiniLM-L6-v2/resolve/main"
-    if not (folder / "model.safetensors").is_file():
-        pytest.skip("the mirror has no all-MiniLM-L6-v2")
-    with pytest.raises(UserError, match="masked-LM head"):
-        MaskedModel(folder)
 
 
 ANSWERS = ["2 hours", "2  HOURS", "an hour", "once a week", "monday", "yes", "he left the house", "they met", "at 5 pm",
@@ -280,7 +233,6 @@ def test_what_always_holds(questions, limit, seed):
     given_seeds = questions[~pd.concat([questions[key], folded(questions["answer"])], axis=1).duplicated()]
     expected = given_seeds[given_seeds.groupby(key).cumcount() < limit]
     assert sorted(seeds[COLUMNS].itertuples(index=False)) == sorted(expected.itertuples(index=False))
-    assert (seeds["rank"] <= candidates.groupby(key)["rank"].transform("max")[seeds.index]).all()
     order = candidates["origin"].map({"seed": 0, "rule": 1, "infill": 2, "retrieval": 3})
     turns = order.groupby([candidates["sentence"], candidates["question"]]).diff().fillna(0)
     assert (turns >= 0).all(), "techniques in the paper's order"
@@ -293,12 +245,6 @@ def test_what_always_holds(questions, limit, seed):
     other = expanded(questions.iloc[np.argsort(-number, kind="stable")], LISTS, limit, seed)
     pd.testing.assert_frame_equal(candidates.sort_values([*key, "rank"], ignore_index=True),
                                   other.sort_values([*key, "rank"], ignore_index=True))
-
-
-def test_another_seed_draws_others():
-    questions = pd.DataFrame([("s", "How long?", "2 hours")], columns=COLUMNS, dtype=object)
-    one, two = (set(expanded(questions, LISTS, 10, seed)["answer"]) for seed in (0, 1))
-    assert one != two and "2 hours" in one & two
 
 
 def test_the_three_techniques_in_turn(masked_lm):
@@ -315,11 +261,6 @@ def test_the_three_techniques_in_turn(masked_lm):
     assert list(then["answer"][1:]) == ["they left the house", "they met on monday"]
     fewer = expanded(questions, LISTS, 7, 0, infill, events)
     assert list(fewer.loc[fewer["question"] == "when did he?", "origin"]) == ["seed"] + ["rule"] * 6, "full: no infill"
-
-
-def test_the_pool_is_sorted_and_distinct():
-    phrases = pd.Series(["they  met", "He left", "they met", "he left"], dtype=object)
-    assert list(pool_of(phrases)) == ["He left", "they met"]
 
 
 ROWS = [("He sat.", "How long?", "2 hours"), ("He sat.", "How long?", "a day"),
@@ -351,19 +292,14 @@ def test_the_program(program, tmp_path, masked_lm):
     for name in ["a.tsv", "a.jsonl", "a.parquet"]:
         output = tmp_path / f"{name}.parquet"
         here("--questions", write(tmp_path / name), "--output", output, *more)
-        tables.append(pq.read_table(output))
+        tables.append(read_table(output))
     assert tables[0].equals(tables[1]) and tables[0].equals(tables[2])
     assert tables[0].column_names == ["sentence", "question", "answer", "origin", "seed_answer", "rank"]
-    done = program(MODULE, "--questions", tmp_path / "a.tsv", "--output", tmp_path / "again.parquet", *more)
-    assert done.returncode == 0 and "no infill" not in done.stderr, done.stderr
+    done = program("scripts.build.candidates", "--questions", tmp_path / "a.tsv", "--output", tmp_path / "again.parquet", *more)
+    assert done.returncode == 0, done.stderr
     assert (tmp_path / "again.parquet").read_bytes() == (tmp_path / "a.tsv.parquet").read_bytes()
-
-
-def test_without_a_model(program, tmp_path):
-    output = tmp_path / "made.parquet"
-    done = program(MODULE, "--questions", write(tmp_path / "a.tsv"), "--output", output, "--candidates", 5)
-    assert done.stderr.count("no infill: --model is not given") == 1, done.stderr
-    assert pq.read_table(output).to_pandas().groupby("question").size().to_dict() == {"How long?": 5, "What then?": 2}
+    here("--questions", tmp_path / "a.tsv", "--output", tmp_path / "few.parquet", "--candidates", 5)
+    assert read_table(tmp_path / "few.parquet").to_pandas().groupby("question").size().to_dict() == {"How long?": 5, "What then?": 2}
 
 
 def refused(questions, folder, said, *more):
@@ -374,24 +310,20 @@ def refused(questions, folder, said, *more):
     assert not (folder / "out").exists()
 
 
-@pytest.mark.parametrize(("name", "text", "said"), [
+GIVEN = "sentence\tquestion\tanswer\n"
+
+
+@each_row("name, text, said", [
     ("a.tsv", "sentence\tquestion\nHe sat.\tHow long?\n", "no column answer"),
-    ("a.tsv", "", "is empty"),
-    ("a.tsv", "sentence\tquestion\tanswer\n", "has no rows"),
-    ("a.tsv", "sentence\tquestion\tanswer\nHe sat.\tHow long?\t2 hours\nHe sat.\tHow often?\t\n",
-     "line 3 has no answer (question: How often?)"),
-    ("a.tsv", "sentence\tquestion\tanswer\nHe sat.\tHow long?\n", "line 2 has 2 columns, not 3"),
-    ("a.tsv", "sentence\tquestion\tanswer\n \tHow long?\t2 hours\n", "line 2 has no sentence"),
+    ("a.tsv", GIVEN, "has no rows"),
+    ("a.tsv", f"{GIVEN}He sat.\tHow long?\t2 hours\nHe sat.\tHow often?\t\n", "line 3: answer is ''"),
+    ("a.tsv", f"{GIVEN}He sat.\tHow long?\n", "line 2 has 2 columns, not 3"),
     ("a.jsonl", '{"sentence": "a", "question": "b", "answer": "c"}\n\n{"sentence": \n', "line 3: broken JSON"),
-    ("a.jsonl", '{"sentence": "a", "question": "b"}\n', "line 1 has no answer"),
-    ("a.jsonl", '{"sentence": "a", "question": "b", "answer": null}\n', "line 1 has no answer"),
-    ("a.jsonl", '{"sentence": "a", "question": "b", "answer": 2}\n', "line 1 has something else than text as answer"),
+    ("a.jsonl", '{"sentence": "a", "question": "b", "answer": 2}\n', "line 1: answer is 2"),
     ("a.jsonl", '["a"]\n', "line 1 is not a JSON object"),
-    ("a.jsonl", "", "has no rows"),
     ("a.csv", "x", "does not end in"),
     ("a.parquet", "x", "not a Parquet file"),
     ("none.tsv", None, "no such file"),
-    ("none.parquet", None, "no such file"),
 ])
 def test_wrong_questions(tmp_path, name, text, said):
     if text is not None:
@@ -399,52 +331,15 @@ def test_wrong_questions(tmp_path, name, text, said):
     refused(tmp_path / name, tmp_path, said)
 
 
-def test_other_wrong_input(program, tmp_path):
+def test_other_wrong_input(tmp_path):
     questions = write(tmp_path / "a.tsv")
-    (tmp_path / "blank.txt").write_text("\n \n")
-    (tmp_path / "terms.yaml").write_text("units: []\n")
+    (tmp_path / "blank.txt").write_text("\n ?!\n")
+    lists = TERMS.read_text()
+    for name, text in [("few", "units: []\n"), ("twice", lists.replace("[quickly, slowly]", "[quickly, early]")), ("yes", lists.replace('"yes"]', "yes]"))]:
+        (tmp_path / f"{name}.yaml").write_text(text)
     for more, said in [(["--events", tmp_path / "none.txt"], "none.txt: no such file"),
                        (["--events", tmp_path / "blank.txt"], "has no event phrase"),
-                       (["--terms", tmp_path / "terms.yaml"], "is missing"),
-                       (["--model", tmp_path / "none"], "has no config.json")]:
+                       (["--terms", tmp_path / "few.yaml"], "is missing"),
+                       (["--terms", tmp_path / "twice.yaml"], "early stands in adjectives and in adverbs"),
+                       (["--terms", tmp_path / "yes.yaml"], "True is not of type 'string'")]:
         refused(questions, tmp_path, said, *more)
-    output = tmp_path / "made.parquet"
-    for candidates in ("0", "1001", "2.5", "x" * 5000):
-        done = program(MODULE, "--questions", questions, "--output", output, "--candidates", candidates)
-        assert done.returncode == 2 and "is not a whole number from 1 to 1000" in done.stderr
-        assert len(done.stderr.splitlines()) == 1 and len(done.stderr) < 300
-    done = program(MODULE, "--questions", questions, "--output", output, "--events", tmp_path / "blank.txt")
-    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1, done.stderr
-    done = program(MODULE, "--questions", questions, "--output", output, "--candidates", 0)
-    assert done.returncode == 2 and "not a whole number from 1" in done.stderr
-    assert not list(tmp_path.glob("*made.parquet"))
-
-
-def test_a_term_in_two_sets_is_refused(tmp_path):
-    (tmp_path / "terms.yaml").write_text(TERMS.read_text().replace("[quickly, slowly]", "[quickly, early]"))
-    with pytest.raises(UserError, match="early stands in adjectives and in adverbs"):
-        load_terms(tmp_path / "terms.yaml")
-    (tmp_path / "terms.yaml").write_text(TERMS.read_text().replace('"yes"]', "yes]"))
-    with pytest.raises(UserError, match="True, which is no text"):
-        load_terms(tmp_path / "terms.yaml")
-
-
-def test_real_questions(mirror):
-    """200 real questions, three seeds each, by rules and retrieval alone."""
-    if not (mirror / AT).is_file():
-        pytest.skip("the mirror has no MC-TACO")
-    rows = [line.split("\t") for line in (mirror / AT).read_text(encoding="utf-8").splitlines()]
-    table = pd.DataFrame(rows, columns=[*COLUMNS, "label", "category"], dtype=object)
-    asked = table["sentence"] + table["question"]
-    table = table[(asked.groupby(asked, sort=False).ngroup() < 200) & (table.groupby(asked).cumcount() < 3)]
-    candidates = expanded(table[COLUMNS], LISTS, 20, 0)
-    assert candidates.groupby(["sentence", "question"]).ngroups == 200
-    # Questions none of whose seeds is an event, and which have a temporal term or number somewhere.
-    table["event"] = [is_event(LISTS, text, mentions(LISTS, text)) for text in table["answer"]]
-    table["changes"] = [any(len(mention.singular) > 1 for mention in mentions(LISTS, text)) for text in table["answer"]]
-    kinds = table.groupby(["sentence", "question"])[["event", "changes"]].any()
-    ruled = candidates[candidates["origin"].isin(["seed", "rule"])].groupby(["sentence", "question"]).size().reindex(kinds.index)
-    full = (ruled == 20)
-    assert full[~kinds["event"]].mean() > 0.7
-    assert full[kinds["changes"]].mean() > 0.8
-    assert (candidates.groupby(["sentence", "question"]).size() == 20).mean() > 0.85

@@ -15,6 +15,7 @@ Writes the page
 import argparse
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import jinja2
@@ -41,48 +42,59 @@ CANDIDATE = "candidate"
 OPTIONS = ["right", "wrong"]  # what the answer to a candidate is that was chosen, and that was not
 
 
-def example_id_of(asked: dict) -> str:
-    """The column of a study's examples that names them."""
-    return asked["unit"] if asked["unit"] == "pair_id" else "example_id"
-
-
 def sample_of(folder: Path, split: str, study: str, asked: dict, units: int, seed: int) -> pd.DataFrame:
-    """The examples of so many units of a dataset's split, units in the order of the draw: unit, item, label, and the columns shown.
+    """The examples of so many units of a dataset's split: unit, item, label, the columns shown.
 
-    Raises UserError where the split has fewer, and for options of which none is right.
+    Units stand in the order of the draw. Raises UserError where the split has fewer, and for options
+    of which none is right.
     """
-    name, candidate = example_id_of(asked), [CANDIDATE] if asked["choices"] == CANDIDATE else []
-    columns = list(dict.fromkeys([name, asked["unit"], "label", *asked["texts"], *candidate]))
-    schema = pa.schema([SCHEMAS[study].field(column) for column in columns])
-    options = provenance_of(folder / f"{split}.parquet").get("options", {})
-    if study == "strided_sop" and not tells_of_pairs(options):
+    name = asked["unit"] if asked["unit"] == "pair_id" else "example_id"
+    of_candidates = [CANDIDATE] if asked["choices"] == CANDIDATE else []
+    columns = dict.fromkeys([name, asked["unit"], "label", *asked["texts"], *of_candidates])
+    file = folder / f"{split}.parquet"
+    if study == "strided_sop" and not tells_of_pairs(provenance_of(file).get("options", {})):
         raise UserError(f"{folder}: is no dataset of pairs to be put in order, which people are asked; name one without predict and order_by")
     # What people are to label has no labels yet (docs/label.md): of options only what stood there counts as right.
-    table = read_complete(folder / f"{split}.parquet", schema, ["label"]).to_pandas()
-    if candidate and (table.groupby(asked["unit"])["label"].sum() == 0).any():
+    table = read_complete(
+        file, pa.schema([SCHEMAS[study].field(column) for column in columns]), ["label"]
+    ).to_pandas()
+    unit = table[asked["unit"]]
+    if of_candidates and (table.groupby(unit)["label"].sum() == 0).any():
         raise UserError(f"{folder}: {split} has an instance without a right option; make it again")
-    drawn = pd.Series(table[asked["unit"]].unique())
+    drawn = pd.Series(unit.unique())
     if units > len(drawn):
         raise UserError(f"{folder}: --items {units} were asked for, but {split} has {len(drawn)}; ask for fewer")
     drawn = drawn.iloc[np.argsort(keyed_hash(drawn, seed), kind="stable")[:units]]
-    place = pd.Index(drawn).get_indexer(table[asked["unit"]])
+    place = pd.Index(drawn).get_indexer(unit)
     rows = table[place >= 0].assign(unit=place[place >= 0])
-    return rows.assign(item=items_of(rows[name])).sort_values(["unit", "item"], ignore_index=True)
+    texts = {
+        column: rows[column].str.replace("<MASK>", GAP, regex=False) for column in asked["texts"]
+    }
+    return rows.assign(item=items_of(rows[name]), **texts).sort_values(
+        ["unit", "item"], ignore_index=True
+    )
 
 
-def screens_of(sample: pd.DataFrame, asked: dict, dataset: int) -> list[dict]:
-    """What is asked one after the other; dataset: its number on the page. Of candidates a screen is a unit, else an example."""
-    shown = [(title, sample[column].str.replace("<MASK>", GAP, regex=False)) for column, title in asked["texts"].items()]
-    screens: list[dict] = []
-    for place, (unit, item) in enumerate(zip(sample["unit"], sample["item"].map("{:016x}".format))):
-        if asked["choices"] == CANDIDATE and screens and screens[-1]["unit"] == unit:
-            screens[-1]["items"].append(item)
-            screens[-1]["candidates"].append(sample[CANDIDATE].iloc[place].strip())
-            continue
-        texts = [[title, column.iloc[place]] for title, column in shown]
-        screen = {"dataset": dataset, "unit": int(unit), "texts": texts, "items": [item], "pick": 1}
-        if asked["choices"] == CANDIDATE:
-            screen |= {"candidates": [sample[CANDIDATE].iloc[place].strip()], "pick": int(sample.loc[sample["unit"] == unit, "label"].sum())}
+def screens_of(sample: pd.DataFrame, titles: dict[str, str], dataset: int) -> list[dict]:
+    """What is asked one after the other: of candidates a screen is a unit, else an example.
+
+    titles: of the texts, by column; dataset: its number on the page.
+    """
+    screens = []
+    for _, rows in sample.groupby("unit" if CANDIDATE in sample else sample.index):
+        first = rows.iloc[0]
+        screen = {
+            "dataset": dataset,
+            "unit": int(first["unit"]),
+            "texts": [[title, first[column]] for column, title in titles.items()],
+            "items": rows["item"].map("{:016x}".format).tolist(),
+            "pick": 1,
+        }
+        if CANDIDATE in sample:
+            screen |= {
+                "candidates": rows[CANDIDATE].str.strip().tolist(),
+                "pick": int(rows["label"].sum()),
+            }
         screens.append(screen)
     return screens
 
@@ -93,11 +105,15 @@ def page_of(content: dict) -> str:
     content = content | {"digest": hashlib.sha256(told.encode()).hexdigest()[:16]}
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined)
     texts = {name: (HERE / f"page.{name}").read_text(encoding="utf-8") for name in ("css", "js")}
-    safe = json.dumps(content, ensure_ascii=False)
-    for sign in "<>&\u2028\u2029":
-        safe = safe.replace(sign, f"\\u{ord(sign):04x}")
+    hashes = {f"{name}_hash": policy_hash(text) for name, text in texts.items()}
+    data = re.sub(
+        "[<>&\u2028\u2029]",
+        lambda sign: f"\\u{ord(sign[0]):04x}",
+        json.dumps(content, ensure_ascii=False),
+    )
     return environment.get_template("page.html.j2").render(
-        content=content, data=safe, **texts, **{f"{name}_hash": policy_hash(text) for name, text in texts.items()})
+        content=content, data=data, **texts, **hashes
+    )
 
 
 def content_of(given: argparse.Namespace) -> dict:
@@ -113,15 +129,23 @@ def content_of(given: argparse.Namespace) -> dict:
         raise UserError(f"--dataset: {', '.join(sorted(studies))}: name datasets of one study, results/build/<study>/<source>/<dataset>, of "
                         f"{', '.join(entries)}")
     study = studies.pop()
-    asked, screens, datasets = entries[study], [], []
+    asked, screens = entries[study], []
     for number, folder in enumerate(folders):
         sample = sample_of(folder, given.split, study, asked, given.items or asked["items"], given.seed)
-        screens += screens_of(sample, asked, number)
-        datasets.append({"source": folder.parent.name, "dataset": folder.name, "split": given.split})
-    choices = None if asked["choices"] == CANDIDATE else list(asked["choices"].items())
-    types = [{"key": key} | told for key, told in asked["types"].items()]
-    return {"study": study, "question": asked["question"], "datasets": datasets, "choices": choices, "options": OPTIONS, "types": types,
-            "columns": ANSWER_COLUMNS, "screens": screens}
+        screens += screens_of(sample, asked["texts"], number)
+    return {
+        "study": study,
+        "question": asked["question"],
+        "datasets": [
+            {"source": folder.parent.name, "dataset": folder.name, "split": given.split}
+            for folder in folders
+        ],
+        "choices": None if asked["choices"] == CANDIDATE else list(asked["choices"].items()),
+        "options": OPTIONS,
+        "types": [{"key": key} | entry for key, entry in asked["types"].items()],
+        "columns": ANSWER_COLUMNS,
+        "screens": screens,
+    }
 
 
 def main(given: argparse.Namespace) -> None:

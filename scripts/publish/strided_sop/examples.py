@@ -19,10 +19,11 @@ import numpy as np
 import pandas as pd
 
 from scripts.common.items import ANSWER_COLUMNS, items_of
+from scripts.common.label_sheets import answers_in
 from scripts.common.program import execute
 from scripts.common.tables import read_table
 from scripts.evaluate.experiment import Run, read_scores
-from scripts.evaluate.people_answers import answers_in, limit_of, whole_of
+from scripts.evaluate.people_answers import limit_of, whole_of
 from scripts.evaluate.strided_slices import READ, parts_of, slices_of
 from scripts.evaluate.strided_sop import options_told
 from scripts.publish.arguments import publisher_arguments
