@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import json
 import tempfile
 import zipfile
 from pathlib import Path
@@ -13,6 +12,7 @@ from scripts.common.tables import STRIDED_PAIRS
 from scripts.fetch.model import word_pieces
 from tests.fuzz import Target
 from tests.fuzz_targets_made import as_json, table
+from tests.training import arguments
 from tests.tiny_weights import bert_weights
 
 SPECIAL = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
@@ -53,11 +53,6 @@ DOWNLOADS = [{"urls": ["file://{in}/a.zip"], "members": {"x/a.txt": FACTS}}, {"u
 PAIRS = [{"pair_id": f"{video}:{place}", "video_id": f"v{video}", "stride": 0, "first_position": place, "second_position": place + 1,
           "text_a": ["open man", "eat man"][label], "text_b": ["eat man", "open man"][label], "label": label}
          for video in range(8) for place, label in enumerate((0, 1))]
-METHOD = {"columns": {"example_id": "pair_id", "group_id": "video_id"}, "labels": ["swapped", "in_order"], "merged_labels": None,
-          "held_out": None, "peak": True, "paradigm": "classify", "learns": True, "makes_model": False, "inputs": ["text_a", "text_b"]}
-SETTINGS = {"study": "strided_sop", "source": "s", "dataset": "d", "data": {"stride": 0}, "model": "m", "method": "train", "seed": 1,
-            "training": {"epochs": 1, "learning_rate": 1e-3, "batch_size": 8, "weight_decay": 0.01, "warmup_ratio": 0.1, "gradient_clip": 1.0,
-                         "early_stopping_patience": 3, "held_out_fraction": 0.3, "max_length": 16, "dropout": None, "precision": "fp32"}}
 
 MODELS = {
     "fetch source": Target(
@@ -71,6 +66,8 @@ MODELS = {
     "train": Target(
         "scripts.train.run", {f"m/{name}": content for name, content in SCRATCH.items()}
         | {f"data/{split}.parquet": table(STRIDED_PAIRS, *PAIRS) for split in ("train", "val")},
-        ["--run", "r", "--settings", json.dumps(SETTINGS), "--method", json.dumps(METHOD), "--splits", "train", "val", "--data", "{in}/data",
-         "--model", "{in}/m", "--device", "cpu", "--output", "{out}"], ("predictions.parquet", "history.parquet", "run.json"), keeps="work"),
+        arguments("{out}", "{in}/data", "{in}/m",
+                  training={"epochs": 1, "batch_size": 8, "held_out_fraction": 0.3,
+                            "max_length": 16}), ("predictions.parquet", "history.parquet",
+                                                 "run.json"), keeps="work"),
 }

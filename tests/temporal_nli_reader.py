@@ -2,8 +2,8 @@
 
 The reader shares nothing with the generator: it knows neither templates nor labels, only English times and the rules
 of the paper. `read` reads one pair. `check` reads a table with the columns text_a, text_b, label (a word) and
-challenge_set and returns its faults, one row a fault: row (of the table's index), fault, detail. Both accept the
-released files as well.
+challenge_set and returns its faults, one row a fault: row (of the table's index), fault. Both accept the released files
+as well.
 
     faults = check(table); print(faults["fault"].value_counts())
     python tests/temporal_nli_reader.py results/clean/temporal_nli_release/train.parquet   # the faults of each set, with an example
@@ -92,17 +92,13 @@ class Reading:
 
     label: str | None = None
     events: tuple[str, ...] = ()  # of premise and hypothesis: without times and prepositions, first letter small
-    kind: str | None = None  # of time; set III: the units, as hour_day
     prepositions: tuple[str | None, ...] = ()  # of premise and hypothesis; set II: before start and end
     forms: tuple[str, ...] = ()  # of premise and hypothesis, forward or fronted; set II: one_clause or two_clauses
     times: tuple[str, ...] = ()  # as written, of premise and hypothesis; set II: start, end, duration
     same_time: bool | None = None  # of premise and hypothesis; set II: start and end
     hypothesis_type: str | None = None
     next_cycle: bool | None = None
-    gold: int | None = None  # set II: the length that the premise gives, in the unit of its times (dates: months)
-    t1: int | None = None
-    t2: int | None = None
-    faults: tuple[tuple[str, str], ...] = ()
+    faults: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=1 << 16)
@@ -113,9 +109,9 @@ def point_in_time(text: str) -> tuple[str, int, list]:
     faults = []
     suffix = "th" if 11 <= day <= 13 else {1: "st", 2: "nd", 3: "rd"}.get(day % 10, "th")
     if part.get("suffix", suffix) != suffix:
-        faults.append(("wrong_ordinal", f"{text}: {day}{suffix}"))
+        faults.append("wrong_ordinal")
     if not 1 <= day <= 28 or not 1900 <= year <= 2000:
-        faults.append(("out_of_range", f"{text}: days go from 1st to 28th, years from 1900 to 2000"))
+        faults.append("out_of_range")
     if kind == "hours":
         half = 12 * (part["half"] == "PM")
         return kind, int(part["hour_24"]) if part["hour_24"] else int(part["hour_12"]) % 12 + half, faults
@@ -131,11 +127,11 @@ def amount_of_time(text: str) -> tuple[list, list]:
     """Numbers and units, and faults, of "5 hours" or "4 years 1 month"."""
     parts, faults = [(int(number), unit) for number, unit, _ in PARTS.findall(text)], []
     for number, _, plural in PARTS.findall(text):
-        faults += [(code, text) for code, wrong in [
+        faults += [code for code, wrong in [
             ("doubled_plural", len(plural) > 1), ("zero_part", number == "0"),
             ("singular", number == "1" and plural), ("plural", number != "1" and not plural)] if wrong]
     if len(parts) == 2 and parts[1][0] >= 12:
-        faults.append(("large_part", text))
+        faults.append("large_part")
     return parts, faults
 
 
@@ -143,24 +139,24 @@ def sentence(text: str, forms: dict) -> tuple[str | None, dict, list]:
     """The form of a sentence, its parts and its faults; no form where it fits none, or more than one."""
     fitting = [(form, match.groupdict()) for form, pattern in forms.items() if (match := pattern.fullmatch(text))]
     if len(fitting) != 1 or text != " ".join(text.split()):
-        return None, {}, [("unreadable", text)]
+        return None, {}, ["unreadable"]
     form, part = fitting[0]
-    faults = [] if text[0] == text[0].upper() else [("lower_case", text)]
+    faults = [] if text[0] == text[0].upper() else ["lower_case"]
     part["preposition"] = part["preposition"].lower()
     clauses = [(part["event"], part["preposition"] if form != "fronted" else None)]
     if form == "fronted" and part["event"].split()[0] in NOT_NAMES:
-        faults.append(("upper_case", text))
+        faults.append("upper_case")
     if form == "two_clauses":
         clauses.append((part["ending"], part["second"]))
         part["event"] += " " + part["ending"]
     for clause, preposition in clauses:
         last = clause.split()[-1]
         if last == preposition:
-            faults.append(("doubled_preposition", text))
+            faults.append("doubled_preposition")
         elif last in ("on", "in") and preposition in ("from", "for"):
             continue
         elif last in ENDS_NO_EVENT and not (last == "until" and clause == part.get("ending")):
-            faults.append(("stray_preposition", text))
+            faults.append("stray_preposition")
     part["event"] = part["event"][0].lower() + part["event"][1:]
     return form, part, faults
 
@@ -195,7 +191,7 @@ def span_sentence(text: str) -> tuple[str | None, dict, list]:
         until = part["ending"].split()[-1] == "until"
         wanted = PREPOSITION[part["start_kind"]], None if until else PREPOSITION[part["end_kind"]]
         if (part["preposition"], part["second"]) != wanted:
-            faults.append(("wrong_preposition", text))
+            faults.append("wrong_preposition")
     return form, part, faults
 
 
@@ -228,11 +224,11 @@ def two_sentences(premise: str, hypothesis: str, sentence_of) -> tuple[dict | No
     told = {f"{key}s": (first[key], second[key]) for key in ("event", "preposition", "time")}
     told["forms"] = form, other_form
     if first["event"] != second["event"]:
-        faults.append(("different_events", f"{premise} / {hypothesis}"))
+        faults.append("different_events")
     if second["preposition"] in ("before", "after"):
         told["label"] = relation(first["preposition"], first["position"], second["preposition"], second["position"])
     else:
-        faults.append(("wrong_preposition", hypothesis))
+        faults.append("wrong_preposition")
     return first, second, told, faults
 
 
@@ -241,13 +237,13 @@ def temp_order(premise: str, hypothesis: str) -> Reading:
     if not first:
         return Reading(faults=tuple(faults))
     if first["preposition"] not in ("before", "after", PREPOSITION[first["kind"]]):
-        faults.append(("wrong_preposition", premise))
+        faults.append("wrong_preposition")
     if told["forms"][0] != told["forms"][1]:
-        faults.append(("different_positions", f"{premise} / {hypothesis}"))
+        faults.append("different_positions")
     if first["kind"] != second["kind"]:
-        faults.append(("different_kinds", f"{first['time']} / {second['time']}"))
+        faults.append("different_kinds")
         return Reading(**told | {"label": None, "faults": tuple(faults)})
-    return Reading(**told, kind=first["kind"], same_time=first["position"] == second["position"], faults=tuple(faults))
+    return Reading(**told, same_time=first["position"] == second["position"], faults=tuple(faults))
 
 
 def cross_unit(premise: str, hypothesis: str) -> Reading:
@@ -256,11 +252,10 @@ def cross_unit(premise: str, hypothesis: str) -> Reading:
         return Reading(faults=tuple(faults))
     adjacent = UNITS.index(first["unit"]) == UNITS.index(second["unit"]) + 1
     same = adjacent and first["number"] * CALENDAR.get(second["unit"], 0) == second["number"]
-    faults += [(code, f"{premise} / {hypothesis}") for code, wrong in [
+    faults += [code for code, wrong in [
         ("wrong_preposition", first["preposition"] not in ("before", "after", "in")), ("wrong_unit", not adjacent),
         ("out_of_range", not 1 <= first["number"] <= 10), ("equal_times", same)] if wrong]
-    return Reading(**told, kind=f"{second['unit']}_{first['unit']}", same_time=same,
-                   t1=first["number"], t2=second["number"], faults=tuple(faults))
+    return Reading(**told, same_time=same, faults=tuple(faults))
 
 
 def temp_duration(premise: str, hypothesis: str) -> Reading:
@@ -272,30 +267,30 @@ def temp_duration(premise: str, hypothesis: str) -> Reading:
     told = {"events": (span["event"], duration["event"]), "times": (span["start"], span["end"], duration["time"]),
             "forms": (form,), "prepositions": (span["preposition"], span.get("second", "to"))}
 
-    def no_label(code: str, detail: str) -> Reading:
-        return Reading(**told, faults=(*faults, (code, detail)))
+    def no_label(code: str) -> Reading:
+        return Reading(**told, faults=(*faults, code))
 
     if form == "one_clause" and span["event"] != duration["event"]:
-        faults.append(("different_events", f"{premise} / {hypothesis}"))
+        faults.append("different_events")
     if kind != span["end_kind"] or kind not in UNIT:
-        return no_label("different_kinds", f"from {span['start']} to {span['end']}")
-    told |= {"kind": kind, "same_time": start == end}
+        return no_label("different_kinds")
+    told["same_time"] = start == end
 
     # An end that is not after the start lies in the next day, week or year; dates and years have no next cycle.
     next_cycle = end <= start
     if next_cycle and kind not in CYCLE:
-        return no_label("backwards", f"from {span['start']} to {span['end']}")
+        return no_label("backwards")
     gold = end - start + (CYCLE[kind] if next_cycle else 0)
-    told |= {"next_cycle": next_cycle, "gold": gold}
+    told["next_cycle"] = next_cycle
 
     units = [unit for _, unit in duration["parts"]]
     if units not in ([[UNIT[kind]]] + [["year"], ["year", "month"]] * (kind == "date_my")):
-        return no_label("wrong_unit", f"from {span['start']} to {span['end']}: {duration['time']}")
+        return no_label("wrong_unit")
     claimed = sum(number * (12 if unit != UNIT[kind] else 1) for number, unit in duration["parts"])
     less = duration["less"] is not None
     claim = {gold: "gold", gold + 1: "gold_plus_1", gold * 10: "gold_times_10"}.get(claimed)
     if not claim:
-        faults.append(("wrong_duration", f"{duration['time']}: the premise gives {gold} {UNIT[kind]}(s)"))
+        faults.append("wrong_duration")
     return Reading(**told, label="entailment" if (gold < claimed if less else gold == claimed) else "contradiction",
                    hypothesis_type=claim and ("less_than_" if less else "equal_") + claim, faults=tuple(faults))
 
@@ -306,10 +301,10 @@ SETS = {"temp_order": temp_order, "temp_duration": temp_duration, "cross_unit": 
 def read(premise: str, hypothesis: str, challenge_set: str) -> Reading:
     """Read a pair; whatever is wrong with it, a reading comes back."""
     if challenge_set not in SETS or not isinstance(premise, str) or not isinstance(hypothesis, str):
-        return Reading(faults=(("unreadable", f"set {challenge_set}: {premise} / {hypothesis}"),))
+        return Reading(faults=("unreadable",))
     reading = SETS[challenge_set](premise, hypothesis)
     if premise == hypothesis:
-        return replace(reading, faults=(*reading.faults, ("same_sentence", premise)))
+        return replace(reading, faults=(*reading.faults, "same_sentence"))
     return reading
 
 
@@ -320,19 +315,18 @@ def check(rows: pd.DataFrame) -> pd.DataFrame:
     for row, *pair, label, challenge_set in zip(rows.index.tolist(), *columns):
         reading = read(*pair, challenge_set)
         faults = list(reading.faults)
-        said = " / ".join(map(str, pair))
         if label not in LABELS or (reading.label and label != reading.label):
-            faults.append(("wrong_label", f"{label}, not {reading.label}: {said}"))
+            faults.append("wrong_label")
         if (*pair, challenge_set) in seen:
-            faults.append(("duplicate_pair", said))
+            faults.append("duplicate_pair")
         seen.add((*pair, challenge_set))
         # Two clauses name the event in other words than the hypothesis does, but in the same words everywhere.
         if reading.forms == ("two_clauses",):
             clauses, event = reading.events
             if durations.setdefault(clauses, event) != event:
-                faults.append(("different_events", f"{said}; elsewhere: {durations[clauses]}"))
-        found += [(row, code, detail) for code, detail in dict(reversed(faults)).items()]
-    return pd.DataFrame(found, columns=["row", "fault", "detail"])
+                faults.append("different_events")
+        found += [(row, fault) for fault in dict.fromkeys(faults)]
+    return pd.DataFrame(found, columns=["row", "fault"])
 
 
 if __name__ == "__main__":

@@ -84,13 +84,6 @@ def on_shade(share: float) -> str:
     return max(contrast, key=lambda role: contrast[role])
 
 
-def panel_title(axes: Axes, lines: list[str], detail: str) -> None:
-    """The title of a panel: what it shows in bold lines, and a lighter line of detail under them."""
-    axes.annotate("\n".join(lines), (0, 1), (0, 16), xycoords="axes fraction", textcoords="offset points",
-                  fontweight="bold", va="bottom", linespacing=1.15)
-    axes.annotate(detail, (0, 1), (0, 5), xycoords="axes fraction", textcoords="offset points", color=GREY, va="bottom")
-
-
 def mark(axes: Axes, text: str, size: float = 17) -> None:
     """Say on the face of a panel what marks its numbers: of face_of() (scripts/publish/marks.py), nothing where that is empty."""
     if text:

@@ -12,15 +12,15 @@ from transformers import BertConfig, BertForSequenceClassification
 
 from scripts.common.program import UserError
 from scripts.common.tables import STRIDED_PAIRS, write_table
-from scripts.train import adapter, classify, clm
+from scripts.train import adapter, classify
 from scripts.train.batches import Examples, collate
 from scripts.train.hardware import Hardware
-from scripts.train.memory import ran_out, remedies
 from scripts.train.scoring import Scorer
-from scripts.train.step import Learner, parameter_groups, tokens_that_fit
+from scripts.train.step import Learner, parameter_groups
 from scripts.train.stop import Stop
+from tests.training import arguments
 from tests.unit.decoders import write_decoder
-from tests.unit.test_classify_decoders import CLOZE, PAIRS, job
+from tests.unit.test_classify_decoders import PAIRS, job
 
 pytestmark = pytest.mark.models
 LORA = {"adapter": "lora", "rank": 4, "alpha": 8.0, "target": "all-linear"}
@@ -119,17 +119,6 @@ def test_checkpointing_changes_no_gradient(decoders, kind):
         torch.testing.assert_close(gradient, gradients[1][name], atol=1e-6, rtol=1e-4)
 
 
-def test_what_fits_counts_frozen_weights_and_checkpointed_layers(decoders):
-    gpu = Hardware("a GPU", 1, 1, "bf16", True, True, memory=100_000_000)
-    network = paradigm_of(decoders["llama"], gpu, **LORA).network
-    learnt, frozen = (sum(weight.numel() for weight in network.parameters() if weight.requires_grad == grad) for grad in (True, False))
-    a_layer = 34 * 32 + 5 * 2 * 40
-    room = 0.7 * (100_000_000 - 18 * learnt - 2 * frozen)
-    assert tokens_that_fit(network, gpu, 40) == int(room / (2 * a_layer))
-    network.activation_checkpointing_enable({"use_reentrant": False})
-    assert tokens_that_fit(network, gpu, 40) == int(room / (2 * 2 * 32 + a_layer))
-
-
 def test_an_encoder_keeps_its_fresh_pooler(tmp_path, decoders):
     config = BertConfig(vocab_size=50, hidden_size=16, num_hidden_layers=2, num_attention_heads=2, intermediate_size=32)
     network = BertForSequenceClassification(config)
@@ -138,13 +127,6 @@ def test_an_encoder_keeps_its_fresh_pooler(tmp_path, decoders):
     whole = {name for name in adapter.trained_state(network) if "lora_" not in name and name.rpartition(".")[2] in ("weight", "bias")}
     assert whole == set(network.lacked)
     assert len([name for name in adapter.trained_state(network) if "lora_A" in name]) == 2 * 6
-
-
-def test_a_stage_with_an_adapter_learns_no_head(decoders):
-    paradigm = clm.Paradigm(decoders["gpt2"], job(("context", "candidate")), {})
-    adapter.prepare(paradigm.network, TRAINING | LORA, CPU)
-    assert all("lora_" in name for name in adapter.trained_state(paradigm.network))
-    assert len(paradigm.encode(CLOZE)) == 1
 
 
 def test_what_cannot_have_an_adapter_is_told(tmp_path, decoders):
@@ -170,22 +152,11 @@ def test_too_little_memory_names_the_settings(program, decoders, tmp_path):
              "label": row % 2} for row in range(20)]
     for split in ("train", "val"):
         write_table(pa.Table.from_pylist(rows, schema=STRIDED_PAIRS), tmp_path / f"data/{split}.parquet", STRIDED_PAIRS, {})
-    training = TRAINING | {"epochs": 1, "batch_size": 4, "early_stopping_patience": 1, "held_out_fraction": 0.3, "dropout": None}
-    settings = {"study": "strided_sop", "source": "s", "dataset": "d", "data": {}, "model": "m", "method": "train", "seed": 1, "training": training}
-    method = {"columns": {"example_id": "pair_id", "group_id": "video_id"}, "labels": ["swapped", "in_order"], "merged_labels": None,
-              "held_out": None, "peak": False, "paradigm": "classify", "learns": True, "makes_model": False, "inputs": ["text_a", "text_b"]}
-    done = program("scripts.train.run", "--run", "r", "--settings", json.dumps(settings), "--method", json.dumps(method), "--splits", "train",
-                   "val", "--data", tmp_path / "data", "--model", tmp_path / "model", "--device", "cpu", "--output", tmp_path / "out")
+    done = program("scripts.train.run", *arguments(
+        tmp_path / "out", tmp_path / "data", tmp_path / "model",
+        training={"epochs": 1, "batch_size": 4, "held_out_fraction": 0.3}))
     assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
-    assert re.search(r"error: r: the memory is too small .* set precision: bf16, adapter: lora, gradient_checkpointing: true, lower batch_size, "
+    assert re.search(r"error: run-1: the memory is too small .* set precision: bf16, adapter: lora, gradient_checkpointing: true, lower batch_size, "
                      r"micro_batch_tokens or max_length, or take a smaller model", done.stderr.splitlines()[-1])
     assert not (tmp_path / "out/work/failed.json").exists(), "an attempt with more memory may succeed"
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["work"]
-
-
-def test_the_remedies_leave_out_what_is_set():
-    assert remedies({"precision": "bf16", **LORA, "gradient_checkpointing": True}).startswith("lower batch_size, micro_batch_tokens or max_length, or")
-    assert "adapter" not in remedies(LORA) and remedies(LORA).startswith("set precision: bf16, gradient_checkpointing: true, lower")
-    assert remedies({}, learns=False).startswith("lower max_length, or take a smaller model")
-    assert ran_out(RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 9 bytes"))
-    assert ran_out(MemoryError()) and ran_out(torch.OutOfMemoryError("x")) and not ran_out(RuntimeError("no space left"))

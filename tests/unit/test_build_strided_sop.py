@@ -14,6 +14,7 @@ from scripts.common.bag_of_words import difference_features, fitted, fold_of, fo
 from scripts.common.tables import CAPTIONS, provenance_of, read_table, write_table
 
 # PROTOCOLS, study 1: pairs for strides 0–3.
+LENGTHS = [7, 4, 9, 12, 5, 6, 20, 8]  # of the videos of a cleaned source
 PUBLISHED = {"train": [7439, 5382, 3325, 2050], "val_1": [2882, 2044, 1206, 725], "val_2": [1507, 1011, 515, 296]}
 
 
@@ -63,11 +64,10 @@ def test_a_pair_keeps_its_coin_when_the_corpus_grows():
 @pytest.fixture
 def cleaned(tmp_path):
     """A cleaned source, whole and as shards; the same captions in both."""
-    lengths = [7, 4, 9, 12, 5, 6, 20, 8]
     for split in ("train", "val"):
-        table = captions(lengths, split)
+        table = captions(LENGTHS, split)
         write_table(table, tmp_path / f"whole/{split}.parquet", CAPTIONS, {"licence": "MIT"})
-        cut = sum(lengths[:4])
+        cut = sum(LENGTHS[:4])
         folder = tmp_path / "sharded" / split
         for number, part in enumerate([table[:cut], table[cut:]]):
             write_table(part, folder / f"part-{number:05}.parquet", CAPTIONS, {"licence": "MIT"})
@@ -84,13 +84,19 @@ def build(program, cleaned, output, *, ok=True, **changed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("changed", [{}, {"stride": 3}, {"size_matched": 3}, {"max_videos": 3}, {"same_videos": 4}, {"hard": True}, {"limit": 7},
+@pytest.mark.parametrize("changed",
+    [{}, {"stride": 3}, {"size_matched": 3}, {"max_videos": 3}, {"same_videos": 4}, {"hard": True},
                                      {"limit": 3, "hard": True}])
 def test_shards_give_the_same_dataset(program, cleaned, changed):
     build(program, cleaned / "whole", cleaned / "a", **changed)
     build(program, cleaned / "sharded", cleaned / "b", **changed)
-    for split in ("train", "val"):
-        assert read_table(cleaned / f"a/{split}.parquet").equals(read_table(cleaned / f"b/{split}.parquet"))
+    tables = {split: read_table(cleaned / f"a/{split}.parquet") for split in ("train", "val")}
+    assert all(table.equals(read_table(cleaned / f"b/{split}.parquet"))
+               for split, table in tables.items())
+    assert 1 <= len(tables["train"]["video_id"].unique()) <= changed.get("max_videos", 99)
+    assert len(tables["val"]) <= changed.get("limit", 99)
+    stored = provenance_of(cleaned / "a/train.parquet")
+    assert stored["licence"] == "MIT" and changed.items() <= (stored["options"] | changed).items()
 
 
 def test_size_matched_cuts_training_only(program, cleaned):
@@ -120,34 +126,6 @@ def test_a_limit_cuts_what_is_measured_and_nothing_else(program, cleaned):
     assert trained[0].equals(trained[1])
     assert provenance_of(cleaned / "0-5/val.parquet")["limited"] == {"items": "pairs", "kept": 5, "of": len(whole)}
     assert not any("limited" in provenance_of(cleaned / name) for name in ("0-5/train.parquet", "0-None/val.parquet"))
-
-
-def test_a_limit_is_of_the_hard_pairs(program, cleaned):
-    hard, limited = (build(program, cleaned / "whole", cleaned / f"hard-{limit}", hard=True, limit=limit) for limit in (None, 2))
-    whole, two = (set(read_table(cleaned / f"hard-{limit}/val.parquet")["pair_id"].to_pylist()) for limit in (None, 2))
-    assert len(two) == 2 and two < whole and f"cut to 2 of {len(whole)} pairs by the option limit" in limited.stderr
-    assert "option limit" not in hard.stderr
-
-
-def test_provenance_and_max_videos(program, cleaned):
-    build(program, cleaned / "whole", cleaned / "out", max_videos=2)
-    table = read_table(cleaned / "out/train.parquet")
-    assert 1 <= len(table["video_id"].unique()) <= 2
-    stored = provenance_of(cleaned / "out/train.parquet")
-    assert stored["licence"] == "MIT" and stored["options"]["max_videos"] == 2
-
-
-def test_an_empty_split_is_an_error(program, cleaned):
-    done = build(program, cleaned / "whole", cleaned / "out", stride=30, ok=False)
-    assert "no pair is left" in done.stderr and "34 sentences" in done.stderr and "Traceback" not in done.stderr
-    assert not list((cleaned / "out").glob("*"))
-
-
-def test_a_missing_column_is_named(program, cleaned):
-    table = captions([9]).drop_columns(["text"])
-    write_table(table, cleaned / "bad/train.parquet", table.schema, {})
-    done = build(program, cleaned / "bad", cleaned / "out", ok=False)
-    assert "no column text" in done.stderr and "bad/train.parquet" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_pair_counts_of_activitynet(program, mirror, tmp_path):
@@ -189,15 +167,6 @@ def test_how_much_of_the_shorter_clip_lies_in_the_other(first, second, overlap):
     assert pair["overlap"] == pytest.approx(overlap) and pair["same_start"] == (first[0] == second[0])
 
 
-def test_what_is_told_of_a_pair():
-    pairs = pair_table(timed([(1, 2), (3, 4), (5, 6), (7, 8)]), 1, 0).to_pylist()
-    assert [pair["relative_position"] for pair in pairs] == [2 / 5, 3 / 5] and [pair["sentences"] for pair in pairs] == [6, 6]
-    for pair in pairs:
-        words = {pair["first_position"] + 1, pair["second_position"] + 1}
-        assert {pair["words_a"], pair["words_b"]} == words and pair["words_a"] == len(pair["text_a"].split())
-    assert all(pair["category"] is None for pair in pairs)
-
-
 def test_categories_are_those_of_the_cleaner(program, cleaned):
     videos = pa.table({"video_id": ["v000", "v002", "v003", "other"], "category_1": ["Food", None, "Cars", "Pets"]})
     write_table(videos, cleaned / "sharded/videos.parquet", videos.schema, {})
@@ -205,6 +174,12 @@ def test_categories_are_those_of_the_cleaner(program, cleaned):
     pairs = read_table(cleaned / "out/train.parquet").to_pandas()
     known = {video: category for video, category in zip(pairs["video_id"], pairs["category"]) if pd.notna(category)}
     assert known == {"v000": "Food", "v003": "Cars"} and {"v002", "v004", "v006"} <= set(pairs["video_id"])
+    lengths = pd.Series(LENGTHS,
+                        [f"v{video:03}" for video in range(len(LENGTHS))])[pairs["video_id"]].to_numpy()
+    assert (pairs["sentences"] == lengths).all() and (pairs["words_a"]
+        == pairs["text_a"].str.split().str.len()).all()
+    assert pairs["relative_position"].to_numpy() == pytest.approx((pairs["first_position"]
+        + pairs["second_position"]) / 2 / (lengths - 1))
 
 
 # ---- same videos, and hard pairs
@@ -222,22 +197,6 @@ def test_same_videos_keeps_those_that_reach_the_stride_in_every_split(program, c
             assert set(kept["video_id"]) == reaching
             assert list(kept["pair_id"]) == list(all_pairs.loc[all_pairs["video_id"].isin(reaching), "pair_id"])
         assert same[3].equals(plain[3])
-
-
-def test_same_videos_and_size_matched_together(program, cleaned):
-    sizes = []
-    for stride in range(4):
-        build(program, cleaned / "whole", cleaned / f"both-{stride}", stride=stride, same_videos=3, size_matched=3)
-        sizes.append(len(read_table(cleaned / f"both-{stride}/train.parquet")))
-    assert len(set(sizes)) == 1 and sizes[0] > 0
-
-
-def test_same_videos_below_the_stride_is_refused(program, cleaned):
-    done = build(program, cleaned / "whole", cleaned / "out", stride=3, same_videos=2, ok=False)
-    assert "same_videos is 2" in done.stderr and "stride 3" in done.stderr and len(done.stderr.splitlines()) == 1
-    assert not list((cleaned / "out").glob("*"))
-    done = build(program, cleaned / "whole", cleaned / "out", stride=3, same_videos=40, ok=False)
-    assert "no pair is left" in done.stderr and "44 sentences" in done.stderr and "same_videos 40" in done.stderr
 
 
 def told_by_words(split: str, first: int) -> pa.Table:
@@ -269,6 +228,33 @@ def test_hard_pairs_are_those_that_words_get_wrong(program, worded):
     assert len(turned) == 16 and hard.equals(turned)
 
 
+def without_turned(folder) -> None:
+    for split in ("train", "val"):
+        table = read_table(folder / f"worded/{split}.parquet")
+        keep = [int(name[1:]) % 5 > 0 for name in table["video_id"].to_pylist()]
+        write_table(table.filter(pa.array(keep)), folder / f"worded/{split}.parquet", CAPTIONS, {})
+
+
+def without_text(folder) -> None:
+    table = captions([9]).drop_columns(["text"])
+    write_table(table, folder / "worded/train.parquet", table.schema, {})
+
+
+@pytest.mark.parametrize(("change", "options", "said"), [
+    (None, {"stride": 30}, ["no pair is left", "34 sentences"]),
+    (without_text, {}, ["no column text", "worded/train.parquet"]),
+    (None, {"stride": 3, "same_videos": 2}, ["same_videos is 2", "stride 3"]),
+    (None, {"stride": 3, "same_videos": 40}, ["no pair is left", "44 sentences", "same_videos 40"]),
+    (without_turned, {"stride": 2, "hard": True}, ["gets all 64 pairs", "hard: false"]),
+])
+def test_what_has_no_pairs_is_refused(program, worded, change, options, said):
+    if change:
+        change(worded)
+    error = build(program, worded / "worded", worded / "out", ok=False, **options).stderr
+    assert all(text in error.splitlines()[-1] for text in said) and "Traceback" not in error
+    assert not list((worded / "out").glob("*"))
+
+
 @pytest.mark.slow
 def test_what_is_hard_does_not_hang_on_the_coin_or_on_the_size(program, worded):
     sets = []
@@ -276,17 +262,6 @@ def test_what_is_hard_does_not_hang_on_the_coin_or_on_the_size(program, worded):
         build(program, worded / "worded", worded / f"{number}", stride=2, hard=True, **changed)
         sets.append(read_table(worded / f"{number}/val.parquet")["pair_id"].to_pylist())
     assert sets[0] == sets[1] == sets[2]
-
-
-def test_hard_pairs_none_of_which_is_left(program, tmp_path):
-    for split, first in (("train", 0), ("val", 40)):
-        table = told_by_words(split, first)
-        kept = [int(name[1:]) % 5 > 0 for name in table["video_id"].to_pylist()]
-        write_table(table.filter(pa.array(kept)), tmp_path / f"worded/{split}.parquet", CAPTIONS, {})
-    done = build(program, tmp_path / "worded", tmp_path / "out", stride=2, hard=True, ok=False)
-    said = done.stderr.splitlines()[-1]
-    assert "gets all 64 pairs" in said and "hard: false" in said and "Traceback" not in done.stderr
-    assert not list((tmp_path / "out").glob("*"))
 
 
 def test_a_pair_is_judged_by_models_that_saw_nothing_of_its_video():

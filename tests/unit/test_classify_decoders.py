@@ -1,19 +1,16 @@
 """Classification heads on decoders and encoder-decoders: padding, pairs, blanks, and which lost weights matter."""
 
-import subprocess
-import sys
 
 import numpy as np
 import pyarrow as pa
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoConfig, AutoModelForSeq2SeqLM
+from transformers import AutoModelForSeq2SeqLM
 
 from scripts.common.program import UserError
 from scripts.train import classify, symmetric
-from scripts.train.batches import collate
-from tests.conftest import ROOT
+from tests.models import fetched, scores_of
 from tests.unit.decoders import DECODERS, STARTS, write_decoder
 
 pytestmark = pytest.mark.models
@@ -37,18 +34,6 @@ def decoders(tmp_path_factory):
     return {kind: write_decoder(kind, folder / kind) for kind in DECODERS}
 
 
-def scores_of(paradigm, table: pa.Table, at_once: int) -> np.ndarray:
-    """Scores by batches of `at_once` rows, padded."""
-    examples = paradigm.encode(table)
-    paradigm.network.eval()
-    found = []
-    with torch.no_grad():
-        for start in range(0, len(examples), at_once):
-            rows = np.arange(start, min(start + at_once, len(examples)))
-            found.append(paradigm.scores(paradigm.network, collate(examples, rows, paradigm.padding, "cpu")))
-    return torch.cat(found).numpy()
-
-
 def alone(paradigm, ids: list[int]) -> torch.Tensor:
     """The log-probabilities of one text by transformers alone, without padding and without a padding token."""
     config = paradigm.network.config
@@ -66,7 +51,7 @@ def test_a_padded_batch_scores_as_one_text_at_a_time(decoders, kind, inputs):
     paradigm.network.score.weight.data *= 30  # a head as drawn hardly tells one text from another
     tokenizer = paradigm.tokenizer
     start = [tokenizer.bos_token_id] if kind in STARTS else []
-    found = scores_of(paradigm, PAIRS, 4)
+    found = scores_of(paradigm, paradigm.encode(PAIRS))
     for row, texts in enumerate(zip(*(PAIRS[name].to_pylist() for name in inputs))):
         ids = tokenizer("\n".join(texts), add_special_tokens=False)["input_ids"][: 128 - len(start)]
         if row == 3 and len(inputs) == 2:  # too long: the longer text is cut
@@ -74,7 +59,7 @@ def test_a_padded_batch_scores_as_one_text_at_a_time(decoders, kind, inputs):
             ids = [*tokenizer(texts[0], add_special_tokens=False)["input_ids"][: 128 - len(start) - 1 - ends[1]],
                    *tokenizer("\n" + texts[1], add_special_tokens=False)["input_ids"]]
         np.testing.assert_allclose(found[row], alone(paradigm, [*start, *ids]), atol=1e-5)
-    np.testing.assert_allclose(found, scores_of(paradigm, PAIRS, 1), atol=1e-5)
+    np.testing.assert_allclose(found, scores_of(paradigm, paradigm.encode(PAIRS), 1), atol=1e-5)
     assert np.abs(found[0] - found[1]).max() > 1e-3, "the test must see a difference between texts"
 
 
@@ -93,7 +78,7 @@ def test_a_context_without_a_mask_has_a_blank(decoders, kind):
 def test_both_orders_of_a_pair_on_a_decoder(decoders, kind):
     paradigm = symmetric.Paradigm(decoders[kind], job(), {})
     turned = PAIRS.set_column(2, "text_a", PAIRS["text_b"]).set_column(3, "text_b", PAIRS["text_a"])
-    there, back = (scores_of(paradigm, table, 4) for table in (PAIRS, turned))
+    there, back = (scores_of(paradigm, paradigm.encode(table)) for table in (PAIRS, turned))
     np.testing.assert_allclose(there, back[:, ::-1], atol=1e-5)
 
 
@@ -115,13 +100,10 @@ def test_dropout_reaches_decoders(decoders):
 
 
 def test_an_encoder_decoder_has_a_head_of_its_own(tmp_path):
-    subprocess.run([sys.executable, "-m", "scripts.fetch.model", "--model", "tiny_t5", "--output", str(tmp_path)], cwd=ROOT, check=True,
-                   capture_output=True)
-    torch.manual_seed(0)
-    AutoModelForSeq2SeqLM.from_config(AutoConfig.from_pretrained(tmp_path)).save_pretrained(tmp_path)
-    paradigm = classify.Paradigm(tmp_path, job(), {})
-    found = scores_of(paradigm, PAIRS, 4)
-    np.testing.assert_allclose(found, scores_of(paradigm, PAIRS, 1), atol=1e-5)
+    paradigm = classify.Paradigm(fetched("tiny_t5", tmp_path / "t5", AutoModelForSeq2SeqLM), job(),
+                                 {})
+    found = scores_of(paradigm, paradigm.encode(PAIRS))
+    np.testing.assert_allclose(found, scores_of(paradigm, paradigm.encode(PAIRS), 1), atol=1e-5)
     ids = paradigm.tokenizer(*TEXTS[1])["input_ids"]
     with torch.no_grad():
         expected = paradigm.network(input_ids=torch.tensor([ids])).logits[0].log_softmax(-1)

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from scripts.common.tables import CAPTIONS, read_table
+from tests.unit.cleaned_dialogs import call
 from tests.unit.test_clean_activitynet import counts
 
 
@@ -25,11 +26,6 @@ CORPUS = {
 }
 
 
-def call(program, fetched, output):
-    return program("scripts.clean.hirest", "--source", "hirest", "--fetched", fetched, "--output", output,
-                   "--provenance", "{}")
-
-
 def place(folder, corpus):
     folder.mkdir()
     for split, value in corpus.items():
@@ -38,8 +34,7 @@ def place(folder, corpus):
 
 
 def test_what_comes_out_and_what_is_counted(program, tmp_path):
-    done = call(program, place(tmp_path / "in", CORPUS), tmp_path / "out")
-    assert done.returncode == 0, done.stderr
+    call(program, "hirest", place(tmp_path / "in", CORPUS), tmp_path / "out")
     train = read_table(tmp_path / "out/train.parquet")
     assert train.schema.equals(CAPTIONS)
     assert [tuple(row.values())[2:] for row in train.to_pylist()] == [
@@ -57,15 +52,15 @@ def test_what_comes_out_and_what_is_counted(program, tmp_path):
 def test_a_video_is_in_one_split_only(program, tmp_path):
     corpus = copy.deepcopy(CORPUS)
     corpus["val"]["Fry an Egg"]["bbb.mp4"] = entry(("fry", 1, 2))
-    assert call(program, place(tmp_path / "in", corpus), tmp_path / "out").returncode == 0
+    call(program, "hirest", place(tmp_path / "in", corpus), tmp_path / "out")
     assert set(read_table(tmp_path / "out/train.parquet")["video_id"].to_pylist()) == {"aaa"}
     assert set(read_table(tmp_path / "out/val.parquet")["video_id"].to_pylist()) == {"bbb", "ccc"}
     assert counts(tmp_path / "out")["train", "videos", "dropped", "also a video of val"] == 1
 
 
 def test_the_released_files(program, mirror, tmp_path):
-    done = call(program, mirror / "raw.githubusercontent.com/j-min/HiREST/main/data/splits", tmp_path)
-    assert done.returncode == 0, done.stderr
+    call(program, "hirest", mirror / "raw.githubusercontent.com/j-min/HiREST/main/data/splits",
+         tmp_path)
     found = counts(tmp_path)
     for split, numbers in {"train": (546, 1507, 550, 4145), "val": (292, 477, 78, 606)}.items():
         assert numbers == (found[split, "prompts", "read", ""], found[split, "entries", "read", ""],
@@ -82,6 +77,6 @@ def test_the_released_files(program, mirror, tmp_path):
     ('{"P": []}', "Expected `object`, got `array`"),
 ])
 def test_a_broken_file_is_named(program, tmp_path, broken, said):
-    done = call(program, place(tmp_path / "in", CORPUS | {"train": broken}), tmp_path / "out")
-    assert done.returncode == 1 and "all_data_train.json" in done.stderr and said in done.stderr
-    assert "Traceback" not in done.stderr and not list((tmp_path / "out").glob("*"))
+    error = call(program, "hirest", place(tmp_path / "in", CORPUS | {"train": broken}),
+                 tmp_path / "out", ok=False)
+    assert "all_data_train.json" in error and said in error

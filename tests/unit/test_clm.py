@@ -1,7 +1,5 @@
 """The CLM stage: what it reads and how it scores, against one text at a time; and the tokenizer of the tiny decoder."""
 
-import subprocess
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +10,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from scripts.common.program import UserError
 from scripts.train import clm
 from scripts.train.batches import collate
-from tests.conftest import ROOT
+from tests.models import fetched, scores_of
 from tests.unit.decoders import DECODERS, SPECIAL, write_decoder
 
 pytestmark = pytest.mark.models
@@ -28,19 +26,12 @@ def job(max_length: int = 64) -> dict:
     return {"learns": True, "inputs": ["context", "candidate"], "head": None, "settings": {"training": {"max_length": max_length, "dropout": None}}}
 
 
-def scores_of(paradigm, examples, at_once: int) -> np.ndarray:
-    paradigm.network.eval()
-    parts = [np.arange(start, min(start + at_once, len(examples))) for start in range(0, len(examples), at_once)]
-    with torch.no_grad():
-        return torch.cat([paradigm.scores(paradigm.network, collate(examples, rows, paradigm.padding, "cpu")) for rows in parts]).numpy()
-
-
 @pytest.mark.parametrize("kind", DECODERS)
 def test_each_dialog_is_scored_as_alone(kind, tmp_path):
     paradigm = clm.Paradigm(write_decoder(kind, tmp_path), job(), {})
     examples = paradigm.encode(CLOZE)
     assert len(examples) == 3 and examples.truncated == 1
-    found = scores_of(paradigm, examples, 3)
+    found = scores_of(paradigm, examples)
     np.testing.assert_allclose(found, scores_of(paradigm, examples, 1), atol=1e-5)
     network, tokenizer = AutoModelForCausalLM.from_pretrained(tmp_path).eval(), AutoTokenizer.from_pretrained(tmp_path)
     for row, (context, candidates) in enumerate(ROWS):
@@ -55,15 +46,8 @@ def test_each_dialog_is_scored_as_alone(kind, tmp_path):
     assert loss.item() == pytest.approx(-found[:, 0].sum(), abs=1e-3) and right.item() == pytest.approx(found[:, 1].sum(), abs=1e-4)
 
 
-@pytest.fixture(scope="module")
-def tiny_gpt(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tiny_gpt")
-    subprocess.run([sys.executable, "-m", "scripts.fetch.model", "--model", "tiny_gpt", "--output", str(folder)], cwd=ROOT, check=True,
-                   capture_output=True)
-    return folder
-
-
-def test_the_tiny_decoder_starts_texts_keeps_their_lines_and_has_no_frame(tiny_gpt):
+def test_the_tiny_decoder_starts_texts_keeps_their_lines_and_has_no_frame(tmp_path):
+    tiny_gpt = fetched("tiny_gpt", tmp_path / "gpt")
     tokenizer = AutoTokenizer.from_pretrained(tiny_gpt)
     pieces = [tokenizer.convert_ids_to_tokens(number) for number in tokenizer("A: Yes .\nB: No .")["input_ids"]]
     assert pieces == ["[BOS]", "a", ":", "yes", ".", "\n", "b", ":", "no", "."]
@@ -73,7 +57,5 @@ def test_the_tiny_decoder_starts_texts_keeps_their_lines_and_has_no_frame(tiny_g
 
 
 def test_a_model_that_does_not_write_is_refused(tmp_path):
-    subprocess.run([sys.executable, "-m", "scripts.fetch.model", "--model", "tiny_t5", "--output", str(tmp_path)], cwd=ROOT, check=True,
-                   capture_output=True)
     with pytest.raises(UserError, match="a t5 model does not write from left to right; a CLM stage needs a decoder"):
-        clm.Paradigm(tmp_path, job(), {})
+        clm.Paradigm(fetched("tiny_t5", tmp_path / "t5"), job(), {})

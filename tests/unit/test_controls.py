@@ -1,6 +1,7 @@
 """Controls: the same numbers as scikit-learn called directly, no preference for an order, ranks, refusals; the cues of a table."""
 
 import json
+from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from scripts.common.bag_of_words import REGULARIZATION
-from scripts.common.configuration import resolve
 from scripts.common.intervals import difference
 from scripts.common.manifest import listed_files, lost_files
 from scripts.common.program import UserError
@@ -19,6 +19,8 @@ from scripts.common.tables import PREDICTIONS, read_table
 from scripts.evaluate.experiment import above_controls
 from scripts.publish.shortcuts import audit
 from scripts.train.control import at_random, fit
+from tests.rows import each_row
+from tests.unit.test_configuration import STUDIES, default, plan
 
 WORDS = "alpha beta gamma delta then finally cup pan pot stove knife".split()
 SETTINGS = {"study": "s", "source": "c", "dataset": "d", "data": {}, "model": "bag_of_words", "method": "control", "training": {}, "seed": 0}
@@ -83,7 +85,6 @@ def test_a_bag_of_words_is_that_of_scikit_learn(program, tmp_path, exchangeable)
     facts = facts_of(tmp_path / "run/run.json")
     assert facts["timestride"] == project_version(), "version and commit of the tree that made it"
     assert facts["train_examples"] == 400 and facts["method"] == "control" and facts["labels"] == ["swapped", "in_order"]
-    assert facts["data_options"] == facts["training"] == {} and facts["label_columns"] == [], "what every evaluation and the page read"
 
 
 def test_a_further_control_is_measured_alone(program, tmp_path):
@@ -155,46 +156,40 @@ def test_a_control_that_a_study_cannot_have_is_refused_in_one_sentence(program, 
 
 # ---- which experiments have them
 
-STUDY = {"title": "t", "paper": "p", "reads": ["captions"], "columns": {"example_id": "i", "group_id": "g"}, "labels": ["a", "b"],
-         "methods": {"train": {"learns": True, "inputs": ["t"]}, "control": {"learns": True, "paradigm": "control", "inputs": ["t"]}},
-         "controls": ["bag"], "evaluation_reads": [], "data": {}}
-MODELS = {"bag": {"licence": "none", "control": {"features": ["words"]}}, "cues": {"licence": "none", "control": {"features": ["cue_words"]}},
-          "net": {"licence": "MIT", "folder": "x"}, "ranks": {"licence": "none", "control": {"rank_by": ["frequency"]}}}
-SOURCES = {"c": {"kind": "captions", "title": "C", "licence": "x", "citation": "y", "train": "train", "evaluate": ["test"], "local": "x"}}
+
+def plan_of(**changed):
+    """The plan of one experiment of two seeds on the default configuration."""
+    experiment = {"study": "strided_sop", "data": {"source": "sample_activitynet", "stride": 0},
+                  "models": ["tiny_bert"]}
+    return plan(default()
+                | {"run": ["e"], "seeds": [1, 2], "experiments": {"e": experiment | changed}})
 
 
-def plan_of(monkeypatch, **changed):
-    """The plan of one experiment."""
-    monkeypatch.setattr("scripts.common.entries.check_entry", lambda kind, name, entries: entries[name])
-    experiment = {"study": "s", "data": {"source": "c"}, "models": ["net"]} | changed
-    config = {"run": ["e"], "seeds": [1, 2], "training": {"epochs": 3, "held_out_fraction": 0.1}, "experiments": {"e": experiment}}
-    return resolve(config, SOURCES, MODELS, {"s": STUDY})
+OF_STUDY = STUDIES["strided_sop"]["controls"]
 
 
-@pytest.mark.parametrize("changed, wanted", [
-    ({}, {"net": 2, "bag": 1}), ({"controls": True}, {"net": 2, "bag": 1}), ({"controls": False}, {"net": 2}),
-    ({"controls": ["cues"]}, {"net": 2, "cues": 1}), ({"models": ["net", "cues"]}, {"net": 2, "cues": 1, "bag": 1}),
-    ({"models": ["bag"]}, {"bag": 1}),
+@each_row("changed, controls", [
+    ({}, OF_STUDY), ({"controls": False}, []), ({"controls": ["random"]}, ["random"]),
+    ({"models": ["tiny_bert", "random"]}, ["random", *OF_STUDY]),
 ])
-def test_an_experiment_has_its_studys_controls_unless_it_says_otherwise(monkeypatch, changed, wanted):
-    runs = plan_of(monkeypatch, **changed).runs.values()
-    assert {model: sum(run.model == model for run in runs) for model in {run.model for run in runs}} == wanted
-    assert all((run.method == "control") == (run.model != "net") for run in runs)
+def test_an_experiment_has_its_studys_controls_unless_it_says_otherwise(changed, controls):
+    runs = plan_of(**changed).runs.values()
+    found = Counter(run.model for run in runs)
+    assert found == {"tiny_bert": 2, **dict.fromkeys(controls, 1)}
+    assert all((run.method == "control") == (run.model != "tiny_bert") for run in runs)
 
 
-def test_settings_of_training_make_no_other_control(monkeypatch):
-    plans = [plan_of(monkeypatch, training={"epochs": epochs}) for epochs in (3, 5)]
-    bags = [{run.name for run in plan.runs.values() if run.model == "bag"} for plan in plans]
-    assert bags[0] == bags[1]
-
-
-@pytest.mark.parametrize("changed, sentence", [({"controls": ["net"]}, "net is no model of kind control"),
-                                               ({"controls": ["bog"]}, "e.controls: no model bog; did you mean bag"), ({"methods": ["control"]}, "has no method control"),
-                                               ({"controls": ["ranks"]}, "ranks the candidates for one mask, which s does not have"),
-                                               ({"models": ["ranks"]}, "ranks the candidates for one mask, which s does not have")])
-def test_what_is_no_control_is_refused(monkeypatch, changed, sentence):
-    with pytest.raises(UserError, match=sentence):
-        plan_of(monkeypatch, **changed)
+@each_row("changed, said", [
+    ({"controls": ["minilm"]}, "minilm is no model of kind control"),
+    ({"controls": ["bag_of_wrds"]}, "e.controls: no model bag_of_wrds; did you mean bag_of_words"),
+    ({"methods": ["control"]}, "has no method control"),
+    ({"controls": ["in_context"]},
+     "ranks the candidates for one mask, which strided_sop does not have"),
+])
+def test_what_is_no_control_is_refused(changed, said):
+    with pytest.raises(UserError) as error:
+        plan_of(**changed)
+    assert said in str(error.value)
 
 
 # ---- how far a model lies above them

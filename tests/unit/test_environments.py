@@ -32,18 +32,3 @@ def test_the_lock_file_holds_every_pin_and_the_hashes_of_its_files():
     locked = {name: version for name, version, *_ in entries}
     assert {name.lower().replace("_", "-"): version for name, version in PINS.items()}.items() <= locked.items()
     assert "://" not in LOCK and "--index" not in LOCK, "it names no index"
-
-
-def test_the_image_is_built_from_the_lock_file():
-    text = (ROOT / "Dockerfile").read_text()
-    assert "--require-hashes" in text and "envs/requirements.lock" in text and re.search(r"^FROM python:3\.11", text, re.M)
-    assert all((ROOT / source).exists() for source in re.findall(r"^COPY (\S+) ", text, re.M))
-    ignored = (ROOT / ".dockerignore").read_text().split()
-    assert {".git", ".venv", "results"} <= set(ignored)
-
-
-def test_the_catalog_is_told_how_the_workflow_is_used():
-    usage = yaml.safe_load((ROOT / ".snakemake-workflow-catalog.yml").read_text())["usage"]
-    assert usage["report"] is True and usage["software-stack-deployment"]["conda"] is True and not usage["mandatory-flags"]["flags"]
-    rules = "".join(file.read_text() for file in (ROOT / "rules").glob("*.smk"))
-    assert all((ROOT / "envs" / name).exists() for name in re.findall(r'conda: "\.\./envs/(\w+\.yaml)"', rules))

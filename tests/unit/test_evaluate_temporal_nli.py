@@ -4,14 +4,14 @@ import json
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.common.tables import PREDICTIONS, read_table, write_table
+from scripts.common.tables import read_table
 from scripts.evaluate.temporal_nli import LABELS, SLICES, accuracy, confusions, weighted_f1
 from tests.conftest import ROOT
+from tests.runs import write_run
 
 RELEASE = "raw.githubusercontent.com/kunalkukreja21/temporal-expressions-evaluation-lm/main/data"
 
@@ -38,24 +38,18 @@ def test_metrics_equal_a_slow_reference(rows):
     assert weighted_f1(counts.sum(0), counts.sum()) == pytest.approx(slow_weighted_f1(list(gold), list(told)))
 
 
-def write_run(folder, dataset, pairs: pd.DataFrame, predicted: np.ndarray, method: str, seed: int, labels=tuple(LABELS),
-              held_out: str = "template") -> str:
+def write_nli_run(folder, dataset, pairs: pd.DataFrame, predicted: np.ndarray, method: str,
+                  seed: int, labels=tuple(LABELS),
+                  held_out: str = "template") -> str:
     """A run whose predictions are given, as the training loop leaves it."""
-    name = f"{dataset}-{method}-{seed}"
     scores = np.where(np.arange(len(labels)) == predicted[:, None], -0.1, -3.0)
-    rows = pa.table({
-        "run": [name] * len(pairs), "split": ["test"] * len(pairs),
-        "selection": ["direct" if method == "direct" else "held_out"] * len(pairs), "epoch": pa.array([1] * len(pairs), pa.int32()),
-        "example_id": pairs["example_id"], "group_id": pairs["group_id"], "label": pa.array(pairs["label"], pa.int8()),
-        "score": list(scores.astype(np.float32)),
-    })
-    shuffled = rows.take(np.random.default_rng(0).permutation(len(rows)))
-    write_table(shuffled, folder / name / "predictions.parquet", PREDICTIONS, {})
-    (folder / name / "run.json").write_text(json.dumps({
-        "study": "temporal_nli", "source": "temporal_nli_release", "dataset": dataset, "model": "m", "method": method,
-        "seed": seed, "labels": list(labels), "train_examples": 0 if method == "direct" else 9,
-        "data_options": {"test_templates": None, "held_out": held_out}}))
-    return name
+    direct = method == "direct"
+    return write_run(folder, f"{dataset}-{method}-{seed}",
+                     [("test", "direct" if direct else "held_out", pairs, scores)],
+                     study="temporal_nli", source="temporal_nli_release", dataset=dataset,
+                     model="m", method=method, seed=seed,
+                     labels=list(labels), train_examples=0 if direct else 9,
+                     data_options={"test_templates": None, "held_out": held_out})
 
 
 @pytest.fixture(scope="session")
@@ -92,7 +86,7 @@ def evaluate(program, build, folder, runs):
 ])
 def test_majority_baselines_are_the_published_ones(released, program, tmp_path, challenge_set, wanted):
     build, pairs = released[0], released[1][challenge_set]
-    name = write_run(tmp_path, challenge_set, pairs, np.zeros(len(pairs), int), "direct", 0)
+    name = write_nli_run(tmp_path, challenge_set, pairs, np.zeros(len(pairs), int), "direct", 0)
     metrics = evaluate(program, build, tmp_path, [name])
     rows = metrics[(metrics["model"] == "majority") & (metrics["slice"] == "all")].set_index(["scoring", "metric"])["value"] * 100
     for scoring, (accurate, f1) in wanted.items():
@@ -107,8 +101,10 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
     gold = pairs["label"].to_numpy()
     draw = np.random.default_rng(3)
     told = {seed: np.where(draw.random(len(gold)) < 0.9, gold, 1) for seed in (3, 5)}
-    runs = [write_run(tmp_path, "temp_duration", pairs, predicted, "train", seed) for seed, predicted in told.items()]
-    runs.append(write_run(tmp_path, "temp_duration", pairs, np.minimum(gold, 1), "direct", 0, ("entailment", "not_entailment")))
+    runs = [write_nli_run(tmp_path, "temp_duration", pairs, predicted, "train", seed)
+            for seed, predicted in told.items()]
+    runs.append(write_nli_run(tmp_path, "temp_duration", pairs, np.minimum(gold, 1), "direct", 0,
+                              ("entailment", "not_entailment")))
     metrics = evaluate(program, build, tmp_path, runs)
     train = metrics[(metrics["method"] == "train") & (metrics["scoring"] == "ternary")]
     for part, rows in [("all", gold >= 0), ("choice=year", pairs["choice"] == "year"),
@@ -138,7 +134,8 @@ def test_seeds_slices_and_scorings(released, program, tmp_path):
 def test_every_partition_of_the_pairs_adds_up_to_all(released, program, tmp_path, challenge_set):
     build, pairs = released[0], released[1][challenge_set]
     gold = pairs["label"].to_numpy()
-    metrics = evaluate(program, build, tmp_path, [write_run(tmp_path, challenge_set, pairs, gold, "direct", 0)])
+    metrics = evaluate(program, build, tmp_path,
+                       [write_nli_run(tmp_path, challenge_set, pairs, gold, "direct", 0)])
     rows = metrics[(metrics["model"] == "m") & (metrics["scoring"] == "ternary") & (metrics["metric"] == "accuracy")]
     n = rows.set_index("slice")["n"]
     for columns in SLICES[challenge_set]:
@@ -161,7 +158,8 @@ def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
     assert done.returncode == 0, done.stderr
     pairs = read_table(output / "test.parquet").to_pandas()
     gold, unseen = pairs["label"].to_numpy(), (pairs["part"] == "unseen").to_numpy()
-    name = write_run(tmp_path, "temp_order-form", pairs, np.where(unseen, (gold + 1) % 3, gold), "train", 1, held_out="form")
+    name = write_nli_run(tmp_path, "temp_order-form", pairs, np.where(unseen, (gold + 1) % 3, gold),
+                         "train", 1, held_out="form")
     metrics = evaluate(program, tmp_path / "build", tmp_path, [name])
     rows = metrics[(metrics["model"] == "m") & (metrics["scoring"] == "ternary") & metrics["seed"].isna() & (metrics["metric"] == "accuracy")]
     values = rows.set_index("slice")["value"]
@@ -175,7 +173,8 @@ def test_what_is_held_out_is_measured_apart(released, program, tmp_path):
 
 def test_predictions_of_other_pairs_are_refused(released, program, tmp_path):
     build, pairs = released[0], released[1]["temp_order"]
-    name = write_run(tmp_path, "temp_order", pairs.iloc[1:], np.zeros(len(pairs) - 1, int), "train", 1)
+    name = write_nli_run(tmp_path, "temp_order", pairs.iloc[1:], np.zeros(len(pairs) - 1, int),
+                         "train", 1)
     done = program("scripts.evaluate.temporal_nli", "--experiment", "e", "--runs", name, "--trained", tmp_path, "--build", build,
                    "--sources", ROOT / "resources/sources.yaml", "--output", tmp_path / "metrics.parquet")
     assert done.returncode == 1 and "its predictions on test are not of the pairs that were built" in done.stderr

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from scripts.common.files import whole, whole_set
-from scripts.common.program import UserError, cut, number, shown, whole_number
+from scripts.common.program import UserError, number, whole_number
 from scripts.common.tables import read_table, write_table
 from tests.conftest import ROOT
 
@@ -79,16 +79,12 @@ def test_a_set_of_files_appears_together_or_not_at_all(tmp_path):
 
 ENDS = {
     "raise PermissionError(errno.EACCES, 'no', '/x/y')": (1, "/x/y: permission denied"),
-    "raise IsADirectoryError(errno.EISDIR, 'no', '/x/y')": (1, "/x/y: is a folder where a file is meant"),
-    "open('/' + 'x' * 300)": (1, "the name is too long for the file system"),
-    "raise OSError(errno.EROFS, 'no', '/x/y')": (1, "/x/y: the file system is read-only"),
     "raise OSError(errno.EIO, 'Input/output error', '/x/y')": (1, "/x/y: Input/output error; look after the path and its disk"),
     "raise OSError('Error writing: [errno 28] No space left on device')": (1, "no space left on the device"),
     "raise RuntimeError('[enforce fail at inline_container.cc:664] . unexpected pos 64 vs 0')": (1, "most often for want of space"),
     "raise MemoryError": (1, "out of memory"), "raise KeyboardInterrupt": (130, "stopped by Ctrl-C"),
     "raise UserError('f.json: video \\x1b[31m\\n\\ud800' + 'x' * 2_000_000 + '; fetch it again')": (1, "fetch it again"),
     "open('/dev/full', 'w').write('x' * 100_000)": (1, "no space left on the device"),
-    "print('x' * 100_000)": (1, "no space left on the device"),
 }
 
 
@@ -121,15 +117,6 @@ def test_numbers_have_bounds():
             (number(0, 1), text) for text in ("nan", "inf", "-0.1", "1.1", "", "x")]:
         with pytest.raises(Exception, match="is not a (whole )?number from"):
             read(text)
-
-
-def test_values_in_messages_are_short_and_in_one_line():
-    nested: list = []
-    for _ in range(3000):
-        nested = [nested]
-    for value in ("x" * 2_000_000, "a\nb\x1b", 10**5000, nested, {"a": "y" * 999}, float("nan"), "\ud800"):
-        for text in (shown(value), cut(str(value)) if isinstance(value, str) else ""):
-            assert len(text) < 120 and text.isprintable(), text
 
 
 def test_a_flipped_bit_in_a_table_is_told(tmp_path):

@@ -8,8 +8,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from scripts.common.tables import CAPTIONS, CHOICES, PREDICTIONS, read_table, write_table
+from scripts.common.tables import CAPTIONS, CHOICES, read_table, write_table
 from tests.conftest import ROOT
+from tests.runs import write_run
 from tests.unit.figure_faults import faults_in
 
 VIDEOS = {"train": ["t1", "t2"], "val_1": ["v1", "v2"], "val_2": ["v1", "v2"]}
@@ -122,7 +123,6 @@ def test_options_cut_what_is_learnt_from_and_what_is_measured(clean, build):
     ("hellaswag_val_full.txt.bz2", b"no archive", "cannot be opened"),
     ("hellaswag_val.jsonl", release_of(items()).replace('"label": 3', '"label": 7').encode(), "has not 4 endings of which one is right"),
     ("hellaswag_val.jsonl", release_of(items()).replace('"ctx"', '"text"').encode(), "line 1: Object missing required field `ctx`"),
-    ("else.txt", b"", "holds none of hellaswag_train.jsonl"),
 ])
 def test_what_is_no_hellaswag_is_one_sentence(clean, tmp_path, name, content, said):
     message = clean(name, content, refused=True)
@@ -131,17 +131,11 @@ def test_what_is_no_hellaswag_is_one_sentence(clean, tmp_path, name, content, sa
 
 def run_of(folder, name: str, method: str, model: str, tables: dict, score, trained: int) -> str:
     rows = tables["test"]
-    (folder / name).mkdir(parents=True)
-    values = score(rows)
-    table = pa.table({"run": [name] * len(rows), "split": ["test"] * len(rows), "selection": ["last"] * len(rows), "epoch": [1] * len(rows),
-                      "example_id": rows["example_id"], "group_id": rows["group_id"], "label": rows["label"],
-                      "score": [[value] for value in values.astype(float)]}).cast(PREDICTIONS)
-    write_table(table, folder / name / "predictions.parquet", PREDICTIONS, {})
-    (folder / name / "run.json").write_text(json.dumps({
-        "run": name, "study": "hellaswag", "source": "hellaswag", "dataset": "default", "model": model, "method": method, "seed": 1,
-        "labels": ["right"], "data_options": {"domain": "all", "train_items": None, "limit": None}, "training": {}, "train_examples": trained,
-        "held_out_examples": 0}))
-    return name
+    return write_run(folder, name, [("test", "last", rows, score(rows))], study="hellaswag",
+                     source="hellaswag", dataset="default",
+                     model=model, method=method, seed=1, labels=["right"], train_examples=trained,
+                     held_out_examples=0,
+                     data_options={"domain": "all", "train_items": None, "limit": None})
 
 
 @pytest.fixture

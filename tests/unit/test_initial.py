@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from transformers import AutoModelForMaskedLM, BertConfig
 
 from scripts.common.tables import STRIDED_PAIRS, read_table, write_table
-from scripts.train.objectives import Paradigm
 from tests.conftest import ROOT
-from tests.unit.test_keep import METHOD, TRAINING, pairs
+from tests.training import arguments
+from tests.unit.test_keep import TRAINING, pairs
 
 pytestmark = pytest.mark.models
 BOTH = {"objectives": {"sop": 1.0, "mlm": 0.5}}
@@ -34,13 +33,14 @@ def folder(tmp_path_factory, program):
     return folder
 
 
-def command(folder, output, name, *options, model="encoder", data="stride-0", method=(), made_by=None, **training):
-    settings = {"study": "strided_sop", "source": "s", "dataset": data, "data": {"stride": 0}, "model": "m", "method": "train", "seed": 1,
-                "training": TRAINING | training, **({"made_by": made_by} if made_by else {})}
-    how = METHOD | ({"paradigm": "objectives"} if "objectives" in training else {}) | dict(method)
-    return ["--run", name, "--settings", json.dumps(settings), "--method", json.dumps(how), "--splits", "train", "val", "--data", folder / data,
-            "--model", folder / model, "--device", "cpu", "--output", output / name, "--kept", output / "kept", "--checkpoint-seconds", "0.01",
-            *options]
+def command(folder, output, name, *options, model="encoder", data="stride-0", made_by=None,
+            **training):
+    paradigm = {"paradigm": "objectives"} if "objectives" in training else {}
+    begun = {"made_by": made_by} if made_by else {}
+    return [*arguments(output / name, folder / data, folder / model, training=TRAINING | training,
+                       method=paradigm,
+                       settings={"dataset": data, **begun}, run=name, kept=output / "kept",
+                       checkpoint_seconds=0.01), *options]
 
 
 @pytest.fixture
@@ -127,15 +127,6 @@ def test_the_second_objective_is_learnt_beside_the_first(train, tmp_path):
     assert not [name for name in load_file(place / "model.safetensors") if "mask_head" in name]
 
 
-def test_a_second_objective_without_weight_is_the_first_alone(train, tmp_path):
-    train("plain")
-    train("none", objectives={"sop": 1.0, "mlm": 0.0})
-    tables = [read_table(tmp_path / name / "predictions.parquet").drop_columns(["run"]) for name in ("plain", "none")]
-    assert len(tables[0]) == len(tables[1])
-    scores = [np.stack(table.to_pandas()["score"]) for table in tables]
-    assert np.allclose(*scores, atol=1e-4)
-
-
 @pytest.mark.parametrize("given", [BOTH, {"model": "handed_2"}])
 def test_a_killed_run_goes_on_to_the_same_bytes(train, folder, tmp_path, given):
     train("first", "--hands-on")
@@ -160,24 +151,3 @@ def test_a_decoder_fills_no_masks(train, folder, program, tmp_path):
     done = program("scripts.fetch.model", "--model", "tiny_gpt", "--output", folder / "decoder")
     assert done.returncode == 0, done.stderr
     assert "fills no masks" in train("one", fails=True, model="decoder", **BOTH)
-
-
-def test_the_heads_read_by_one_body(folder):
-    job = {"head": {"labels": ["swapped", "in_order"], "columns": [0, 1], "order": None}, "inputs": ["text_a", "text_b"],
-           "settings": {"training": TRAINING | BOTH}}
-    torch.manual_seed(1)
-    paradigm = Paradigm(folder / "encoder", job, {})
-    network, masked = paradigm.network, paradigm.masked
-    assert masked.bert is network.bert and masked.cls.predictions.decoder.weight is network.bert.embeddings.word_embeddings.weight
-    assert sum(weight.numel() for weight in network.parameters()) < 1.5 * sum(weight.numel() for weight in network.bert.parameters())
-    table = pairs(4, 1)
-    examples = paradigm.encode(table)
-    from scripts.train.batches import collate
-    batch = collate(examples, np.arange(len(table)), paradigm.padding, "cpu")
-    given = paradigm.masked_batch(batch)
-    asked = given["targets"] != -100
-    special = torch.isin(batch["input_ids"], paradigm.special)
-    assert asked.any(1).all() and not (asked & special).any() and (given["targets"][asked] == batch["input_ids"][asked]).all()
-    loss = paradigm.of_masks(batch)
-    assert 0.5 < loss.item() / len(table) / np.log(masked.config.vocab_size) < 2
-    assert isinstance(masked.config, BertConfig) and type(masked) in AutoModelForMaskedLM._model_mapping.values()

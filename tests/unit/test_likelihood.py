@@ -1,9 +1,6 @@
 """Likelihoods of prompts: against one text at a time, without batches, caches or a head that skips places."""
 
-import json
 import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -14,14 +11,15 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers, processors, trainers
 from tokenizers import models as pieces
 from transformers import (
-    AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer, Gemma3TextConfig, GPT2Config,
+    AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer,
+    Gemma3TextConfig, GPT2Config,
     GPTNeoXConfig, LlamaConfig, OPTConfig, PreTrainedTokenizerFast, Qwen3Config, ViTConfig)
 
 from scripts.common.program import UserError
 from scripts.train import asked, causal, likelihood, masking
-from scripts.train.batches import collate, sorted_batches
 from scripts.train.likelihood import best_threshold
-from tests.conftest import ROOT
+from tests.models import fetched
+from tests.models import scores_of as unfinished
 from tests.rows import each_row
 
 pytestmark = pytest.mark.models
@@ -80,11 +78,8 @@ def models(tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     for name in DECODERS:
         save_decoder(name, folder / name)
-    for name, entry, kind in (("bert", "tiny_bert", AutoModelForMaskedLM), ("t5", "tiny_t5", AutoModelForSeq2SeqLM)):
-        subprocess.run([sys.executable, "-m", "scripts.fetch.model", "--model", entry, "--output", str(folder / name),
-                        "--partial", str(folder / "partial")], cwd=ROOT, check=True, capture_output=True)
-        torch.manual_seed(0)
-        kind.from_config(AutoConfig.from_pretrained(folder / name)).save_pretrained(folder / name)
+    fetched("tiny_bert", folder / "bert", AutoModelForMaskedLM)
+    fetched("tiny_t5", folder / "t5", AutoModelForSeq2SeqLM)
     return folder
 
 
@@ -122,12 +117,7 @@ def pairs() -> pa.Table:
 
 def scores_of(paradigm, table: pa.Table, at_once: int = 100) -> np.ndarray:
     """What a run would predict, from batches of `at_once` texts."""
-    examples = paradigm.encode(table)
-    found = torch.zeros(len(examples), 1)
-    paradigm.network.eval()
-    with torch.no_grad():
-        for rows in sorted_batches(examples.lengths, examples.choices, at_once):
-            found[rows] = paradigm.scores(paradigm.network, collate(examples, rows, paradigm.padding, "cpu"))
+    found = torch.from_numpy(unfinished(paradigm, paradigm.encode(table), at_once))
     return paradigm.finished({"test": found}, {"test": table})["test"][0].numpy()
 
 
@@ -203,19 +193,6 @@ def test_labels_are_scored_as_one_at_a_time(models, name):
             assert found[row] == pytest.approx(torch.log_softmax(torch.tensor(each), 0).tolist(), abs=1e-3)
 
 
-def test_contexts_that_texts_share_are_read_once(models):
-    paradigm = likelihood.Paradigm(models / "gemma3", cloze_job(), {})
-    examples = paradigm.encode(cloze())
-    shared = examples.fields["shared"].flat.reshape(3, 4)
-    assert (shared[:2] > 10).all() and (shared[2] == 0).all() and (shared == shared[:, :1]).all()
-    read = []
-    hook = paradigm.network.get_decoder().register_forward_pre_hook(lambda _, given, named: read.append(named["input_ids"].shape), with_kwargs=True)
-    scores_of(paradigm, cloze())
-    hook.remove()
-    # One reading of each context (the candidates of the third have none, and nothing to share), then one of what differs.
-    assert read[:2] == [(2 + 4, shared.max()), (12, (examples.lengths - shared.ravel()).max())] and set(read[2:]) == {(1, 1)}
-
-
 # ---- what a score is
 
 def test_scores_are_by_token_by_byte_and_less_a_domain(models):
@@ -233,33 +210,16 @@ def test_scores_are_by_token_by_byte_and_less_a_domain(models):
     assert found[:, 0] == pytest.approx(wanted, abs=1e-3)
 
 
-@pytest.mark.parametrize("name", ["gpt2", "gemma3"])
-def test_the_space_before_a_continuation_is_scored_with_it(models, name):
-    """Whichever side of the border it is written on: the token is one."""
-    paradigm = likelihood.Paradigm(models / name, cloze_job(), {})
-    for space in (" ", ""):
-        text = "{text_a}| {text_b}" if space else "{text_a} |{text_b}"
-        paradigm.prompt, paradigm.inputs, paradigm.chooses = LABELS | {"texts": {"in_order": text}}, ["text_a", "text_b"], False
-        examples = paradigm.encode(pairs())
-        ids = examples.fields["input_ids"].padded(100, -1)
-        for row, example in enumerate(pairs().to_pylist()):
-            first, end = (int(examples.fields[field].flat[row]) for field in ("scored_from", "scored_to"))
-            wanted = space + example["text_b"]  # a token may reach over the border, to a space or a full stop before it
-            scored, less = (paradigm.tokenizer.decode(ids[row, place:end]) for place in (first, first + 1))
-            assert scored.endswith(wanted) and not less.endswith(wanted)
-
-
 def test_what_is_too_long_is_cut_alike_for_all_candidates(models):
     whole = likelihood.Paradigm(models / "gpt2", cloze_job(), {}).encode(cloze())
     most = int(whole.lengths[:4].max())  # of the second context, which is longer, some is cut
     examples = likelihood.Paradigm(models / "gpt2", cloze_job(max_length=most), {}).encode(cloze())
     assert examples.lengths.max() == most < whole.lengths[4:8].min() and examples.truncated == 4 and examples.truncated_choices == 1
-    first, lengths = (examples.fields["scored_from"].flat.reshape(3, 4), examples.lengths.reshape(3, 4))
-    assert len(set(first[1])) == 1, "the context is cut as much for each"
-    assert (lengths - first == whole.lengths.reshape(3, 4) - whole.fields["scored_from"].flat.reshape(3, 4)).all(), "it is cut first"
     start, end = (one.fields["input_ids"].padded(200, -1)[4:8] for one in (examples, whole))
-    for row in range(4):  # what stays is the end of the context
-        assert start[row, 1 : lengths[1, row]].tolist() == end[row, whole.lengths[4 + row] - lengths[1, row] + 1 : whole.lengths[4 + row]].tolist()
+    assert len(set(examples.fields["scored_from"].flat[4:8])) == 1, "each context is cut as much"
+    # Its end stays, and all behind it.
+    for row, (short, long) in enumerate(zip(examples.lengths[4:8], whole.lengths[4:8])):
+        assert start[row, 1:short].tolist() == end[row, long - short + 1 : long].tolist()
     table = cloze().slice(4, 4)
     for max_length, after in ((7, ""), (8, ",")):  # no room for a context, nor for all that follows
         paradigm = likelihood.Paradigm(models / "gpt2", cloze_job(max_length=max_length), {})
@@ -297,15 +257,15 @@ def test_a_threshold_decides_by_what_the_training_split_says(models, texts):
 # ---- examples in the prompt
 
 def test_shots_are_the_same_for_all_examples_and_drawn_by_the_seed(models):
-    learned = pa.concat_tables([pairs(), pairs()])
-    asked_for = job(LABELS, shots=3, max_length=390)
-    first, second = (likelihood.Paradigm(models / "gpt2", asked_for, {"learned": learned}).shots for _ in range(2))
-    asked_for["settings"]["seed"] = 4
-    other = likelihood.Paradigm(models / "gpt2", asked_for, {"learned": learned})
-    assert first == second != other.shots and first.count("\n\n") == 3 and "|" not in first
-    answers = sorted((first.count("Answer: yes"), first.count("Answer: no, naïve")))
-    assert answers == [1, 2] and {"{", "}"}.isdisjoint(first)
-    written = {LABELS["texts"][name].replace("|", "").format(**row) for row in learned.to_pylist() for name in [("swapped", "in_order")[row["label"]]]}
+    learned, given = pa.concat_tables([pairs(), pairs()]), job(LABELS, shots=3, max_length=390)
+    first, second = (likelihood.Paradigm(models / "gpt2", given, {"learned": learned}).shots
+                     for _ in range(2))
+    given["settings"]["seed"] = 4
+    other = likelihood.Paradigm(models / "gpt2", given, {"learned": learned})
+    assert first == second != other.shots and first.count("\n\n") == 3
+    assert sorted((first.count("Answer: yes"), first.count("Answer: no, naïve"))) == [1, 2]
+    written = {LABELS["texts"][("swapped", "in_order")[row["label"]]].replace("|", "").format(**row)
+               for row in learned.to_pylist()}
     assert set(first.strip().split("\n\n")) <= written, "each with its right label"
     found = scores_of(other, pairs())
     for row, example in enumerate(pairs().to_pylist()):
@@ -313,9 +273,8 @@ def test_shots_are_the_same_for_all_examples_and_drawn_by_the_seed(models):
         each = [sum(by_decoder(models / "gpt2", other.shots + context, scored)) for context, scored in texts]
         assert found[row] == pytest.approx(torch.log_softmax(torch.tensor(each), 0).tolist(), abs=1e-3)
     chosen = likelihood.Paradigm(models / "gpt2", cloze_job(shots=2), {"learned": cloze()}).shots
-    rights = {context.replace("<MASK>", option) for context, option, label in zip(*(cloze()[name].to_pylist() for name in (
-        "context", "candidate", "label"))) if label}
-    assert set(chosen.strip().split("\n\n")) <= rights
+    assert set(chosen.strip().split("\n\n")) <= {row["context"].replace("<MASK>", row["candidate"])
+                                                 for row in cloze().to_pylist() if row["label"]}
     with pytest.raises(UserError, match="shots: 9 needs 9 training examples of the label right, but there are 6; lower shots"):
         likelihood.Paradigm(models / "gpt2", cloze_job(shots=9), {"learned": cloze()})
 
@@ -323,27 +282,20 @@ def test_shots_are_the_same_for_all_examples_and_drawn_by_the_seed(models):
 # ---- refusals, and weights
 
 def test_models_that_cannot_be_asked_are_refused(models, tmp_path):
-    def without(name: str, *left_out: str, **changed):
-        folder = tmp_path / "-".join([name, *left_out, *changed])
-        shutil.copytree(models / name, folder)
-        for file in left_out:
-            (folder / file).unlink()
-        config = json.loads((folder / "config.json").read_text()) | changed
-        (folder / "config.json").write_text(json.dumps(config))
-        return folder
-
-    headless = without("bert")
-    AutoModel.from_pretrained(headless).save_pretrained(headless)
-    unknown = tmp_path / "vision"
-    shutil.copytree(models / "bert", unknown)
-    ViTConfig(vocab_size=3000).save_pretrained(unknown)
-    sentinels = without("t5")
-    for file in sentinels.glob("tokenizer*.json"):
+    for name in ("bert", "gpt2", "t5"):
+        shutil.copytree(models / name, tmp_path / name)
+    shutil.copytree(models / "bert", tmp_path / "vit")
+    AutoModel.from_pretrained(models / "bert").save_pretrained(tmp_path / "bert")
+    (tmp_path / "gpt2/model.safetensors").unlink()
+    ViTConfig(vocab_size=3000).save_pretrained(tmp_path / "vit")
+    for file in (tmp_path / "t5").glob("tokenizer*.json"):
         file.write_text(file.read_text().replace("<extra_id_0>", "<extra_x>"))
-    for folder, message in ((headless, "weights of the head that fills masks are missing"), (without("gpt2", "model.safetensors"), "has no weights"),
-                            (unknown, "a vit model .* writes and fills no text"), (sentinels, "has no <extra_id_0>")):
+    for name, message in (("bert", "weights of the head that fills masks are missing"),
+                          ("gpt2", "has no weights"),
+                          ("vit", "a vit model .* writes and fills no text"),
+                          ("t5", "has no <extra_id_0>")):
         with pytest.raises(UserError, match=message):
-            likelihood.Paradigm(folder, cloze_job(), {})
+            likelihood.Paradigm(tmp_path / name, cloze_job(), {})
 
 
 def test_weights_are_in_bf16_where_that_is_asked_for(models):

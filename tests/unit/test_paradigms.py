@@ -1,7 +1,5 @@
 """The paradigms of training: what they read and how they score, against slow references."""
 
-import subprocess
-import sys
 
 import numpy as np
 import pyarrow as pa
@@ -10,13 +8,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from transformers import (
-    AlbertConfig, AutoConfig, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer, BertConfig, DebertaV2Config,
+    AlbertConfig, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoTokenizer, BertConfig,
+    DebertaV2Config,
     DistilBertConfig, ElectraConfig, ModernBertConfig, MPNetConfig, RobertaConfig)
 
 from scripts.common.program import UserError
 from scripts.train import classify, fill, generate, mlm, pseudo_log_likelihood
-from scripts.train.batches import IGNORED, Ragged, collate, joined, repeated, sorted_batches
-from tests.conftest import ROOT
+from scripts.train.batches import Ragged, collate, joined, repeated
+from tests.models import fetched, scores_of
 from tests.rows import each_row
 
 pytestmark = pytest.mark.models
@@ -34,6 +33,11 @@ def cloze() -> pa.Table:
     return pa.Table.from_pylist(rows)
 
 
+def texts_of(table: pa.Table) -> list[tuple[str, str]]:
+    """Contexts and candidates."""
+    return list(zip(table["context"].to_pylist(), table["candidate"].to_pylist()))
+
+
 def job(learns: bool, max_length: int = 64) -> dict:
     return {"learns": learns, "inputs": ["context", "candidate"], "head": {"labels": ["wrong", "right"], "columns": [0, 1], "order": None},
             "settings": {"training": {"max_length": max_length, "dropout": None}}}
@@ -43,25 +47,10 @@ def job(learns: bool, max_length: int = 64) -> dict:
 def models(tmp_path_factory):
     """A tiny BERT that fills masks and a tiny T5, both with weights, and a BERT without."""
     folder = tmp_path_factory.mktemp("models")
-    for name, entry, kind in (("bert", "tiny_bert", AutoModelForMaskedLM), ("t5", "tiny_t5", AutoModelForSeq2SeqLM)):
-        subprocess.run([sys.executable, "-m", "scripts.fetch.model", "--model", entry, "--output", str(folder / name),
-                        "--partial", str(folder / "partial")], cwd=ROOT, check=True, capture_output=True)
-        torch.manual_seed(0)
-        kind.from_config(AutoConfig.from_pretrained(folder / name)).save_pretrained(folder / name)
-    (folder / "untrained").mkdir()
-    for file in (folder / "bert").glob("*.json"):
-        (folder / "untrained" / file.name).write_bytes(file.read_bytes())
+    fetched("tiny_bert", folder / "untrained")
+    fetched("tiny_bert", folder / "bert", AutoModelForMaskedLM)
+    fetched("tiny_t5", folder / "t5", AutoModelForSeq2SeqLM)
     return folder
-
-
-def scores_of(paradigm, table: pa.Table, at_once: int = 100) -> np.ndarray:
-    examples = paradigm.encode(table)
-    found = np.zeros((len(examples), paradigm.width), np.float32)
-    paradigm.network.eval()
-    with torch.no_grad():
-        for rows in sorted_batches(examples.lengths, examples.choices, at_once):
-            found[rows] = paradigm.scores(paradigm.network, collate(examples, rows, paradigm.padding, "cpu"))
-    return found
 
 
 def sides(context: str, tokenizer, room: int) -> tuple[list[int], list[int]]:
@@ -92,19 +81,6 @@ def test_joined_lists_are_those_of_plain_python(lists, extra):
     assert [cut.padded(9, -1)[row, : cut.lengths[row]].tolist() for row in range(len(lists))] == [one[1:] for one in lists]
 
 
-@given(st.lists(st.tuples(st.integers(1, 30), st.integers(0, 6)), min_size=1, max_size=60), st.integers(1, 12))
-def test_candidates_for_one_place_stay_in_one_batch_longest_first(rows, size):
-    lengths, choices = map(np.array, zip(*rows))
-    batches = sorted_batches(lengths, choices, size)
-    assert sorted(np.concatenate(batches).tolist()) == list(range(len(rows)))
-    where = {}
-    for number, batch in enumerate(batches):
-        for choice in choices[batch]:
-            assert where.setdefault(choice, number) == number
-    longest = [lengths[batch].max() for batch in batches]
-    assert longest == sorted(longest, reverse=True)
-
-
 # ---- what is read
 
 @pytest.mark.parametrize("max_length", [64, 24])
@@ -112,26 +88,14 @@ def test_the_mask_stays_inside(models, max_length):
     table = cloze()
     for module, name in ((classify, "bert"), (fill, "bert"), (generate, "t5")):
         paradigm = module.Paradigm(models / name, job(True, max_length), {})
-        tokenizer = paradigm.tokenizer
-        examples = paradigm.encode(table)
+        tokenizer, examples = paradigm.tokenizer, paradigm.encode(table)
         mark = tokenizer.convert_tokens_to_ids("<extra_id_0>") if name == "t5" else tokenizer.mask_token_id
         assert examples.lengths.max() <= max_length and 3 <= examples.truncated <= (3 if max_length == 64 else 6)
         assert examples.truncated_choices == -(-examples.truncated // 3), "the long context is cut for each of its three candidates"
-        for row in range(len(table)):
-            ids = examples.fields["input_ids"].take(np.array([row])).padded(max_length, -1)[0]
-            wanted = 1 if module is not fill else len(tokenizer(table["candidate"][row].as_py(), add_special_tokens=False)["input_ids"])
-            assert (ids == mark).sum() == wanted
-
-
-def test_pairs_are_as_the_tokenizer_writes_them(models):
-    table = cloze().slice(0, 3)
-    paradigm = classify.Paradigm(models / "bert", job(True, 128), {})
-    examples = paradigm.encode(table)
-    texts = [context.replace("<MASK>", "[MASK]") for context in table["context"].to_pylist()]
-    expected = paradigm.tokenizer(texts, table["candidate"].to_pylist(), padding=True)
-    batch = collate(examples, np.arange(3), paradigm.padding, "cpu")
-    for name in ("input_ids", "token_type_ids", "attention_mask"):
-        assert batch[name].tolist() == expected[name]
+        words = [len(tokenizer(text, add_special_tokens=False)["input_ids"])
+                 for text in table["candidate"].to_pylist()]
+        marks = (examples.fields["input_ids"].padded(max_length, -1) == mark).sum(1)
+        assert marks.tolist() == (words if module is fill else [1] * len(words))
 
 
 # ---- scores, against a loop over candidates and tokens
@@ -139,10 +103,11 @@ def test_pairs_are_as_the_tokenizer_writes_them(models):
 @pytest.mark.parametrize("max_length", [128, 24])
 def test_fill_scores_the_mean_log_likelihood_of_the_candidate(models, max_length):
     table = cloze()
-    found = scores_of(fill.Paradigm(models / "bert", job(False, max_length), {}), table)
+    paradigm = fill.Paradigm(models / "bert", job(False, max_length), {})
+    found = scores_of(paradigm, paradigm.encode(table))
     tokenizer = AutoTokenizer.from_pretrained(models / "bert")
     network = AutoModelForMaskedLM.from_pretrained(models / "bert").eval()
-    for row, (context, candidate) in enumerate(zip(*(table[name].to_pylist() for name in ("context", "candidate")))):
+    for row, (context, candidate) in enumerate(texts_of(table)):
         words = tokenizer(candidate, add_special_tokens=False)["input_ids"]
         left, right = sides(context, tokenizer, max_length - 2 - len(words))
         ids = [tokenizer.cls_token_id, *left, *[tokenizer.mask_token_id] * len(words), *right, tokenizer.sep_token_id]
@@ -155,11 +120,11 @@ def test_fill_scores_the_mean_log_likelihood_of_the_candidate(models, max_length
 def test_generate_scores_the_mean_log_likelihood_of_the_candidate(models):
     table = cloze()
     paradigm = generate.Paradigm(models / "t5", job(False), {})
-    found = scores_of(paradigm, table)
+    found = scores_of(paradigm, paradigm.encode(table))
     tokenizer = AutoTokenizer.from_pretrained(models / "t5")
     network = AutoModelForSeq2SeqLM.from_pretrained(models / "t5").eval()
     sentinel = tokenizer.convert_tokens_to_ids("<extra_id_0>")
-    for row, (context, candidate) in enumerate(zip(*(table[name].to_pylist() for name in ("context", "candidate")))):
+    for row, (context, candidate) in enumerate(texts_of(table)):
         words = tokenizer(candidate, add_special_tokens=False)["input_ids"]
         left, right = sides(context, tokenizer, 64 - 3)
         ids = [tokenizer.cls_token_id, *left, sentinel, *right, tokenizer.sep_token_id]
@@ -181,10 +146,11 @@ def test_generate_scores_the_mean_log_likelihood_of_the_candidate(models):
 def test_pseudo_log_likelihood_masks_each_token_alone(models, monkeypatch):
     table = cloze().slice(0, 3)
     monkeypatch.setattr(pseudo_log_likelihood, "AT_ONCE", 100)  # several readings of a few copies each
-    found = scores_of(pseudo_log_likelihood.Paradigm(models / "bert", job(False), {}), table)
+    paradigm = pseudo_log_likelihood.Paradigm(models / "bert", job(False), {})
+    found = scores_of(paradigm, paradigm.encode(table))
     tokenizer = AutoTokenizer.from_pretrained(models / "bert")
     network = AutoModelForMaskedLM.from_pretrained(models / "bert").eval()
-    for row, (context, candidate) in enumerate(zip(*(table[name].to_pylist() for name in ("context", "candidate")))):
+    for row, (context, candidate) in enumerate(texts_of(table)):
         ids = torch.tensor([tokenizer(context.replace("<MASK>", candidate))["input_ids"]])
         expected = 0.0
         for place in range(1, ids.shape[1] - 1):
@@ -203,7 +169,7 @@ def test_the_loss_is_that_of_the_right_candidates(models):
     examples = paradigm.encode(learnable)
     with torch.no_grad():
         loss, written = paradigm.loss(paradigm.network, collate(examples, np.arange(3), paradigm.padding, "cpu"))
-    scores = scores_of(paradigm, learnable)
+    scores = scores_of(paradigm, examples)
     assert loss.item() == pytest.approx(-scores.sum(), abs=1e-4) and written == 0
     assert paradigm.measure(torch.from_numpy(scores), examples)[0] == pytest.approx(-scores.mean())
 
@@ -218,14 +184,16 @@ def test_the_best_candidate_is_measured_by_place(models):
 def test_an_mlm_stage_reads_each_dialog_once_and_measures_the_same_masks(models):
     paradigm = mlm.Paradigm(models / "untrained", job(True), {})
     examples = paradigm.encode(cloze())
-    text = paradigm.tokenizer.decode(examples.fields["input_ids"].take(np.array([0])).padded(20, 0)[0], skip_special_tokens=True)
+    batch = collate(examples, np.arange(len(examples)), paradigm.padding, "cpu")
+    text = paradigm.tokenizer.decode(batch["input_ids"][0], skip_special_tokens=True)
     assert len(examples) == 3 and "about two hours, i think" in text
-    first, second = (scores_of_examples(paradigm, examples) for _ in range(2))
-    assert (first == second).all() and ((0 <= first[:, 1]) & (first[:, 1] <= 1)).all()
+    paradigm.network.eval()
+    with torch.no_grad():
+        first, second = (paradigm.scores(paradigm.network, batch) for _ in range(2))
+    assert first.equal(second) and ((0 <= first[:, 1]) & (first[:, 1] <= 1)).all()
     seen = []
     paradigm.network.register_forward_pre_hook(lambda _, args, given: seen.append(given["input_ids"]), with_kwargs=True)
     paradigm.network.train()
-    batch = collate(examples, np.arange(3), paradigm.padding, "cpu")
     for _ in range(200):
         with torch.no_grad():
             paradigm.loss(paradigm.network, batch)
@@ -234,12 +202,6 @@ def test_an_mlm_stage_reads_each_dialog_once_and_measures_the_same_masks(models)
     changed = np.mean([(ids != batch["input_ids"]).sum().item() for ids in seen]) / inside
     assert masked == pytest.approx(0.15 * 0.8, abs=0.02) and masked < changed < 0.15
     assert all((ids[:, 0] == paradigm.tokenizer.cls_token_id).all() for ids in seen)
-
-
-def scores_of_examples(paradigm, examples) -> np.ndarray:
-    paradigm.network.eval()
-    with torch.no_grad():
-        return paradigm.scores(paradigm.network, collate(examples, np.arange(len(examples)), paradigm.padding, "cpu")).numpy()
 
 
 # ---- refusals
@@ -258,18 +220,6 @@ def test_refusals_say_why(models, tmp_path):
     with pytest.raises(UserError, match="leaves no room"):
         fill.Paradigm(models / "bert", job(True, 8), {}).encode(pa.Table.from_pylist(
             [broken[0] | {"candidate": "ten days and ten nights and then some more"}]))
-
-
-def test_an_encoder_without_a_head_for_masks_is_refused_but_in_an_mlm_stage(models, tmp_path):
-    from transformers import AutoModel
-
-    for file in (models / "untrained").glob("*.json"):
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    AutoModel.from_config(AutoConfig.from_pretrained(tmp_path)).save_pretrained(tmp_path)
-    with pytest.raises(UserError, match="weights of the head that fills masks are missing.*MLM stage"):
-        fill.Paradigm(tmp_path, job(True), {})
-    assert mlm.Paradigm(tmp_path, job(True), {}).network
-    assert IGNORED == torch.nn.CrossEntropyLoss().ignore_index
 
 
 SMALL = {"vocab_size": 50, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 24,

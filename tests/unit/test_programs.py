@@ -56,10 +56,6 @@ def imported(module: str, seen: set[str]) -> set[str]:
     return found
 
 
-def test_programs_are_found():
-    assert len(PROGRAMS) > 15
-
-
 @pytest.fixture(scope="module")
 def helps() -> dict[str, str]:
     """What each program prints for --help; all are asked in one interpreter, which imports what they share once."""

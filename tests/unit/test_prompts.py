@@ -1,7 +1,6 @@
 """The files of wordings: what is wrong with one is said in one sentence, and runs are of what stands in them."""
 
 import json
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,12 +12,12 @@ from scripts.common.prompts import check_own, check_prompts, prompts_of
 from scripts.common.yaml_files import read_yaml
 from tests.conftest import ROOT
 from tests.rows import each_row
+from tests.training import arguments
+from tests.unit.test_configuration import read
 from tests.unit.test_likelihood import pairs, save_decoder
 
 STUDIES = read_yaml(ROOT / "resources/studies.yaml")
 YES_NO = {"likely": "{text_a} {text_b}?| yes", "unlikely": "{text_a} {text_b}?| no"}
-ASKED = {"columns": {"example_id": "example_id", "group_id": "group_id"}, "labels": ["unlikely", "likely"], "merged_labels": None, "held_out": None,
-         "peak": None, "paradigm": "likelihood", "learns": False, "inputs": ["text_a", "text_b"], "makes_model": False}
 
 
 def test_each_method_that_asks_by_likelihood_has_two_wordings_or_more():
@@ -32,28 +31,23 @@ def test_each_method_that_asks_by_likelihood_has_two_wordings_or_more():
 
 
 @each_row("study, entry, said", [
-    ("mctaco", {"score": "token", "wordings": {"w": {"likely": "{text_a} {text_b}"}}, "threshold": "train"}, "w.likely: '{text_a} {text_b}' has 0 |"),
-    ("mctaco", {"score": "token", "wordings": {"w": {"likely": "{text_a}|{text_b}|"}}, "threshold": "train"}, "has 2 |; write one |"),
-    ("mctaco", {"score": "token", "wordings": {"w": {"likely": "{text_a} {text_b}|"}}, "threshold": "train"}, "has nothing after its |"),
-    ("mctaco", {"score": "token", "wordings": {"w": {"likely": "what|ever"}}, "threshold": "train"}, "has no placeholder"),
-    ("mctaco", {"score": "token", "wordings": {"w": {"likely": "{text_a}|{answr}"}}, "threshold": "train"}, "there is no {answr}"),
-    ("mctaco", {"score": "token", "wordings": {"w": {"likely": "{text_a}|{text_b"}}, "threshold": "train"}, "has a brace alone"),
+    ("mctaco", "{score: token, wordings: {w: {likely: '{text_a} {text_b}'}}, threshold: train}",
+     "w.likely: '{text_a} {text_b}' has 0 |"),
+    ("mctaco", "{score: token, wordings: {w: {likely: '{text_a}|{answr}'}}, threshold: train}",
+     "there is no {answr}"),
+    ("mctaco", "{score: token, wordings: {w: {likely: '{text_a}|{text_b'}}, threshold: train}",
+     "has a brace alone"),
     ("mctaco", {"score": "sum", "wordings": {"w": {"likely": YES_NO["likely"]}}}, "no text for unlikely"),
     ("mctaco", {"score": "sum", "wordings": {"w": YES_NO | {"likly": "{text_a}|x"}}}, "there is no label likly; did you mean likely?"),
-    ("mctaco", {"score": "mean", "wordings": {"w": YES_NO}}, "likelihood.score: 'mean' is not one of"),
-    ("mctaco", {"wordings": {"w": YES_NO}}, "key score is missing"),
-    ("mctaco", {"score": "sum"}, "key wordings is missing"),
     ("mctaco", {"score": "sum", "wordings": {"w": YES_NO}, "domain": "{text_a}|"}, "domain (w): '{text_a}|' has 1 |; take it out"),
     ("mctaco", {"score": "sum", "wordings": {"w": YES_NO}, "domain": {"v": "Answer:"}}, "domain and likelihood.wordings differ in v"),
-    ("mctaco", {"score": "sum", "wordings": {"W": YES_NO}}, "has the key W, which is refused"),
-    ("temporal_nli", {"score": "sum", "threshold": "train", "wordings": {"w": {"neutral": "{text_a}|{text_b}"}}}, "a threshold tells two labels apart"),
-    ("timedial", {"score": "sum", "wordings": {"w": {"candidate": "{context}|{candidate}"}}}, "there is no {context}"),
-    ("timedial", {"score": "sum", "wordings": {"w": {"candidate": "{candidate}|{right}"}}}, "does not score {candidate}"),
-    ("timedial", {"score": "sum", "wordings": {"w": {"right": "{left}|{candidate}"}}}, "there is no label right; known: candidate"),
+    ("temporal_nli", "{score: sum, threshold: train, wordings: {w: {neutral: '{text_a}|{text_b}'}}}", "a threshold tells two labels apart"),
+    ("timedial", "{score: sum, wordings: {w: {candidate: '{context}|{candidate}'}}}",
+     "there is no {context}"),
 ])
 def test_what_is_wrong_with_a_wording_is_said(tmp_path_factory, study, entry, said):
     folder = tmp_path_factory.mktemp("prompts")
-    (folder / f"{study}.yaml").write_text(yaml.safe_dump({"likelihood": entry}))
+    (folder / f"{study}.yaml").write_text(yaml.safe_dump({"likelihood": read(entry)}))
     with pytest.raises(UserError) as error:
         prompts_of(study, STUDIES[study], "likelihood", folder)
     assert str(error.value).startswith(f"resources/prompts/{study}.yaml: ") and "likelihood" in str(error.value) and said in str(error.value)
@@ -74,13 +68,16 @@ BLIND = {"score": "token", "threshold": "train", "wordings": {"plain": {"likely"
 
 
 @each_row("changed, said", [
-    ({"score": "sum"}, "likelihood_blind.score is another one than that of likelihood, whose control it is"),
-    ({"wordings": {"other": {"likely": "| {text_b}"}}}, "likelihood_blind.wordings has other, which likelihood has not"),
-    ({"wordings": {"plain": {"likely": "{text_a}| {text_b}"}}}, "likelihood_blind.wordings.plain.likely: there is no {text_a}")])
+    ("score: sum", "likelihood_blind.score is another one than that of likelihood, whose control it is"),
+    ("wordings: {other: {likely: '| {text_b}'}}",
+     "likelihood_blind.wordings has other, which likelihood has not"),
+    ("wordings: {plain: {likely: '{text_a}| {text_b}'}}",
+     "likelihood_blind.wordings.plain.likely: there is no {text_a}")])
 def test_a_control_that_is_scored_or_worded_otherwise_or_sees_all_is_refused(tmp_path_factory, changed, said):
     folder = tmp_path_factory.mktemp("prompts")
     plain = {"score": "token", "threshold": "train", "wordings": {"plain": {"likely": "{text_a}| {text_b}"}}}
-    (folder / "mctaco.yaml").write_text(yaml.safe_dump({"likelihood": plain, "likelihood_blind": BLIND | changed}))
+    (folder / "mctaco.yaml").write_text(yaml.safe_dump({"likelihood": plain,
+                                                        "likelihood_blind": BLIND | read(changed)}))
     with pytest.raises(UserError) as error:
         prompts_of("mctaco", STUDIES["mctaco"], "likelihood_blind", folder)
     assert said in str(error.value)
@@ -100,26 +97,24 @@ def test_wordings_of_the_configuration_stand_beside_those_of_the_file():
 
 
 @each_row("own, said", [
-    ({"strided_sob": {}}, "configuration: prompts: no study strided_sob; did you mean strided_sop?"),
-    ({"mctaco": {"verbalize": {}}}, "configuration: prompts.mctaco: verbalize is no method of mctaco that asks by likelihood; did you mean verbalizer?"),
-    ({"mctaco": {"train": {}}}, "configuration: prompts.mctaco: train is no method of mctaco that asks by likelihood"),
-    ({"mctaco": {"likelihood": {"wordings": {"mine": {"likely": "{text_a} {text_b}"}}}}},
+    ("strided_sob: {}", "configuration: prompts: no study strided_sob; did you mean strided_sop?"),
+    ("mctaco: {verbalize: {}}",
+     "configuration: prompts.mctaco: verbalize is no method of mctaco that asks by likelihood; did you mean verbalizer?"),
+    ("mctaco: {likelihood: {wordings: {mine: {likely: '{text_a} {text_b}'}}}}",
      "configuration: prompts.mctaco: likelihood.wordings.mine.likely: '{text_a} {text_b}' has 0 |"),
-    ({"mctaco": {"likelihood": {"scores": "sum"}}}, "configuration: prompts.mctaco: "),
-    ({"mctaco": {"likelihood_blind": {"wordings": {"mine": {"likely": "| {text_b}"}}}}}, "has mine, which likelihood has not")])
+    ("mctaco: {likelihood_blind: {wordings: {mine: {likely: '| {text_b}'}}}}",
+     "has mine, which likelihood has not")])
 def test_what_is_wrong_with_prompts_of_the_configuration_is_said(own, said):
     with pytest.raises(UserError) as error:
-        check_own(own, STUDIES)
+        check_own(read(own), STUDIES)
     assert said in str(error.value)
 
 
 # ---- runs
 
-def arguments(folder: Path, model: Path, prompt: dict, shots: int) -> list:
-    settings = {"study": "mctaco", "source": "s", "dataset": "d", "data": {}, "model": "gpt2", "method": "likelihood", "seed": 2, "wording": "plain",
-                "training": {"max_length": 400, "precision": "fp32", "shots": shots}}
-    return ["--run", "r", "--settings", json.dumps(settings), "--method", json.dumps(ASKED | {"prompt": prompt}), "--splits", "train", "test",
-            "--data", folder / "data", "--model", model, "--device", "cpu", "--output", folder / "out"]
+ASKED = {"columns": {"example_id": "example_id", "group_id": "group_id"},
+         "labels": ["unlikely", "likely"], "peak": None,
+         "paradigm": "likelihood", "learns": False}
 
 
 @pytest.mark.models
@@ -131,7 +126,12 @@ def test_a_run_is_of_its_wording_and_of_the_training_split_where_it_reads_that(p
         pq.write_table(table, tmp_path / f"data/{split}.parquet")
 
     def run(prompt: dict, shots: int = 0) -> tuple[bool, dict, list]:
-        done = program("scripts.train.run", *arguments(tmp_path, tmp_path / "gpt2", prompt, shots))
+        done = program("scripts.train.run", *arguments(
+            tmp_path / "out", tmp_path / "data", tmp_path / "gpt2", splits=("train", "test"),
+            method=ASKED | {"prompt": prompt},
+            settings={"study": "mctaco", "model": "gpt2", "method": "likelihood", "seed": 2,
+                      "wording": "plain",
+                      "training": {"max_length": 400, "precision": "fp32", "shots": shots}}))
         assert done.returncode == 0, done.stderr
         scores = pq.read_table(tmp_path / "out/predictions.parquet")["score"].to_pylist()
         return "no step taken" not in done.stderr, json.loads((tmp_path / "out/run.json").read_text()), scores

@@ -13,7 +13,6 @@ from scripts.common.configuration import resolve
 from scripts.common.files import Hashes, sha256_of
 from scripts.common.program import UserError
 from scripts.common.schemas import VALIDATOR, check, check_entry, schema, sound, sound_figures
-from scripts.common.sources import local_hashes
 from scripts.common.yaml_files import read_yaml
 from tests.conftest import ROOT
 
@@ -64,24 +63,21 @@ def test_options_of_the_data_are_schemas():
 
 
 @pytest.mark.parametrize(("kind", "name", "change", "said"), [
-    ("sources", "activitynet", {"citation": None}, "resources/sources.yaml: activitynet.citation: None is not of type 'string'"),
-    ("sources", "activitynet", {"citatoin": "x"}, "unknown key citatoin at activitynet; did you mean citation?"),
-    ("sources", "activitynet", {"local": "x.csv"}, "activitynet: exactly one of downloads, sample and local"),
-    ("sources", "sample_mctaco", {"sample": {"questions": "$(touch x)"}}, "does not match"),
-    ("sources", "hirest", {"homepage": "javascript:alert(1)"}, "hirest.homepage: 'javascript:alert(1)' does not match"),
-    ("sources", "hirest", {"downloads": [{"urls": ["https://x/y"], "file": "../y", "sha256": None}]}, "without folders"),
-    ("sources", "hirest", {"downloads": [{"urls": ["https://x/y"], "file": "y", "sha256": "123"}]},
+    ("sources", "activitynet", "citatoin: x",
+     "unknown key citatoin at activitynet; did you mean citation?"),
+    ("sources", "activitynet", "local: x.csv",
+     "activitynet: exactly one of downloads, sample and local"),
+    ("sources", "sample_mctaco", "sample: {questions: $(touch x)}", "does not match"),
+    ("sources", "hirest", "downloads: [{urls: ['https://x/y'], file: y, sha256: '123'}]",
      "sixty-four hexadecimal digits"),
-    ("sources", "hirest", {"cleaner": "nowhere"}, "hirest needs scripts/clean/nowhere.py, which is missing; write it"),
-    ("models", "bert_base", {"revision": None}, "bert_base.revision: None is not of type 'string'"),
-    ("models", "bert_base", {"title": 3}, "bert_base.title: 3 is not of type 'string'"),
-    ("models", "esim_glove", {"esim": {"hidden_size": 300.0}}, "hidden_size is 300.0, not an integer"),
-    ("studies", "mctaco", {"reads": []}, "mctaco.reads: [] should be non-empty"),
-    ("studies", "mctaco", {"held_out": "Dev Set"}, "held_out: 'Dev Set' does not match"),
-    ("studies", "mctaco", {"data": {"draw": {"description": "x"}}}, "an option has a type or an enum"),
+    ("sources", "hirest", "cleaner: nowhere",
+     "hirest needs scripts/clean/nowhere.py, which is missing; write it"),
+    ("models", "esim_glove", "esim: {hidden_size: 300.0}", "hidden_size is 300.0, not an integer"),
+    ("studies", "mctaco", "reads: []", "mctaco.reads: [] should be non-empty"),
+    ("studies", "mctaco", "data: {draw: {description: x}}", "an option has a type or an enum"),
 ])
 def test_broken_entries_are_refused_where_they_are_used(kind, name, change, said):
-    entries = RESOURCES[kind] | {name: RESOURCES[kind][name] | change}
+    entries = RESOURCES[kind] | {name: RESOURCES[kind][name] | yaml.safe_load(change)}
     with pytest.raises(UserError) as refused:
         check_entry(kind, name, entries)
     assert said in str(refused.value) and "\n" not in str(refused.value)
@@ -100,19 +96,6 @@ def test_an_entry_that_no_study_uses_stops_nobody(broken):
         resolve(config, **other)
 
 
-def test_what_an_entry_leads_to_is_checked():
-    config = check(read_yaml(ROOT / "config.yaml"), schema("config"))
-    for kind, name, change, said in (
-        ("sources", "sample_challenge", {"licence": None}, "sample_challenge.licence"),
-        ("sources", "sample_dialogs", {"measured_on": "sample_chalenge"}, "did you mean sample_challenge?"),
-        ("models", "tiny_bert", {"licence": None}, "tiny_bert.licence"),
-    ):
-        other = {part: RESOURCES[part] for part in ("sources", "models", "studies")}
-        other[kind] = other[kind] | {name: other[kind][name] | change}
-        with pytest.raises(UserError, match=said.replace("?", "[?]")):
-            resolve(config, **other)
-
-
 def test_figures_of_studies_that_run_are_checked():
     items = [*RESOURCES["figures"], {"name": "mine", "study": "mctaco"}, None, 7]
     assert sound_figures(items, {"timedial"}) == RESOURCES["figures"]
@@ -123,7 +106,6 @@ def test_figures_of_studies_that_run_are_checked():
 @pytest.mark.parametrize(("text", "said"), [
     ("a: [1, 2\nb: 3", "is no YAML in line 2"), ("a: !!python/object:os.system {}", "is no YAML in line 1"),
     ("a: \x01", "is no YAML"),
-    ("\tb: 1", "is no YAML in line 1"),
 ])
 def test_files_that_are_no_yaml(tmp_path, text, said):
     (tmp_path / "f.yaml").write_text(text)
@@ -164,10 +146,3 @@ def test_a_local_file_is_hashed_once(local, monkeypatch):
     assert asked() and not memory.exists(), "what has just changed is not remembered"
     (local / "in the way").write_text("")
     assert asked(local / "in the way/hashes.json"), "where nothing can be remembered it is hashed"
-
-
-def test_a_missing_local_file_stops_the_study_that_uses_it(local):
-    sources = {"one": {"local": "table.csv"}, "other": {"local": "nowhere.csv"}, "third": {}}
-    assert local_hashes(sources, ["one"], local, Hashes(local / "hashes.json")) == {"one": sha256_of(local / "table.csv")}
-    with pytest.raises(UserError, match="other.local: nowhere.csv cannot be read"):
-        local_hashes(sources, ["one", "other"], local, Hashes(local / "hashes.json"))

@@ -12,15 +12,12 @@ from scipy.stats import kendalltau
 from scripts.common.tables import provenance_of, read_table
 from scripts.evaluate.spans import measures_of, spans_of, told_orders
 from scripts.evaluate.tally import values_of
-from tests.unit.test_build_strided_sop import build, cleaned  # noqa: F401 (a fixture)
-from tests.unit.test_strides import figure, names_of  # noqa: F401 (a fixture)
-from tests.unit.test_windows import row
-
-LENGTHS = {"v000": 7, "v001": 4, "v002": 9, "v003": 12, "v004": 5, "v005": 6, "v006": 20, "v007": 8}  # of the videos of the fixture
+from tests.unit.test_build_strided_sop import LENGTHS, build, cleaned  # noqa: F401 (a fixture)
 
 
 def spans_by_a_loop(length: int, step: int) -> set[tuple[str, int]]:
-    return {(video, start) for video, sentences in LENGTHS.items() for start in range(1, sentences)
+    return {(f"v{video:03}", start)
+            for video, sentences in enumerate(LENGTHS) for start in range(1, sentences)
             if sentences >= 5 and start + (length - 1) * step <= sentences - 2}
 
 
@@ -35,15 +32,12 @@ def test_all_pairs_of_every_span_are_there(program, cleaned, length, stride):  #
         begin = pairs["first_position"].iloc[start]
         assert [(pairs["first_position"].iloc[pair], pairs["second_position"].iloc[pair]) for pair in span] == [
             (begin + first * step, begin + last * step) for first, last in combinations(range(length), 2)]
+    if length == 2:
+        build(program, cleaned / "whole", cleaned / "pairs")
+        plain = read_table(cleaned / "pairs/val.parquet")
+        assert plain.equals(read_table(cleaned / "out/val.parquet"))
     learnt = read_table(cleaned / "out/train.parquet").to_pandas()["stride"].value_counts()
     assert sorted(learnt.index) == [apart * step - 1 for apart in range(1, length)] and learnt.nunique() == 1
-
-
-def test_spans_of_two_are_the_pairs(program, cleaned):  # noqa: F811
-    build(program, cleaned / "whole", cleaned / "two", span=2)
-    build(program, cleaned / "whole", cleaned / "pairs")
-    for split in ("train", "val"):
-        assert read_table(cleaned / f"two/{split}.parquet").equals(read_table(cleaned / f"pairs/{split}.parquet"))
 
 
 def test_a_limit_keeps_whole_spans(program, cleaned):  # noqa: F811
@@ -86,20 +80,3 @@ def test_numbers_of_a_split():
     assert list(videos) == ["v", "w"] and found["all", "exact_order"] == 0.5 and found["all", "concordance"] == pytest.approx(5 / 6)
     assert found["distance=1", "concordance"] == 0.75 and found["distance=2", "concordance"] == 1
     assert found["all", "pair_accuracy"] == pytest.approx(5 / 6) and found["distance=1", "pair_accuracy"] == 0.75
-
-
-def test_names_of_spans():
-    assert names_of({"source": "sample_activitynet", "stride": 0, "span": [None, 3]}) == ["sample_activitynet/stride-0", "sample_activitynet/stride-0-span-3"]
-
-
-def test_the_figure_is_of_whole_orders(figure):  # noqa: F811
-    rows = []
-    for model, method, right in (("tiny_bert", "train", 0.4), ("bag_of_words", "control", 0.3), ("first_text", "control", 0.2)):
-        for length in (2, 3):
-            rows += [row(None, 0, 4.0, value, metric=metric, model=model, method=method, span=length, slice=part) for metric, value, part in (
-                ("exact_order", right / length, "all"), ("concordance", 0.5 + right / 2, "all"), ("concordance", 0.6, "distance=1"), ("concordance", 0.7, "distance=2"))]
-    points = figure("spans", rows)
-    assert set(points["model"]) == {"tiny_bert", "bag_of_words"}
-    exact = points[(points["metric"] == "exact_order") & (points["model"] == "tiny_bert")].set_index("span")["value"]
-    assert exact.to_dict() == pytest.approx({2: 0.2, 3: 0.4 / 3})
-    assert figure("spans", [row(None, 0, 4.0, 0.6)]).empty

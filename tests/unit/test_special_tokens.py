@@ -3,9 +3,8 @@
 import json
 
 import pytest
-import torch
 from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
-from transformers import AutoModelForCausalLM, GPT2Config
+from transformers import GPT2Config
 
 from scripts.common.program import UserError
 from scripts.train.paradigm import check_vocabulary, read_config, read_tokenizer
@@ -50,17 +49,6 @@ def test_a_tokenizer_that_cannot_pad(tmp_path, config, special):
         read_tokenizer(folder_of(tmp_path, config, special))
 
 
-def test_what_pads_changes_no_score(tmp_path):
-    folder_of(tmp_path, GPT, END | UNKNOWN)
-    torch.manual_seed(0)
-    network = AutoModelForCausalLM.from_config(GPT2Config.from_pretrained(tmp_path)).eval()
-    texts = [[0, 2, 3], [1, 2, 3, 4, 5]]
-    mask = torch.tensor([[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]])
-    scores = [network(input_ids=torch.tensor([texts[0] + [pad] * 2, texts[1]]), attention_mask=mask).logits[mask.bool()]
-              for pad in (6, 7, 3)]
-    assert torch.equal(scores[0], scores[1]) and torch.equal(scores[0], scores[2])
-
-
 @pytest.mark.parametrize(("config", "added", "beyond"), [
     (GPT, AddedToken("<image>", special=True), False),
     (GPT, AddedToken("image", special=False), True),
@@ -74,9 +62,3 @@ def test_tokens_beyond_the_table(tmp_path, config, added, beyond):
         return check_vocabulary(tmp_path, tokenizer, config)
     with pytest.raises(UserError, match=rf"makes token {len(WORDS)} \(<?image>?\), but the model has {len(WORDS)} "):
         check_vocabulary(tmp_path, tokenizer, config)
-
-
-def test_the_end_of_text_must_be_in_the_table(tmp_path):
-    tokenizer = read_tokenizer(folder_of(tmp_path, GPT, END | UNKNOWN | {"pad_token": "<spare>"}))
-    with pytest.raises(UserError, match="makes token 8 "):
-        check_vocabulary(tmp_path, tokenizer, type("Config", (), {"model_type": "gpt2", "vocab_size": 8}))

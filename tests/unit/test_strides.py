@@ -14,11 +14,9 @@ from scripts.common.tables import content_digest, provenance_of, read_table, wri
 from scripts.evaluate.predicted_strides import measures_of
 from scripts.evaluate.strided_sop import SCHEMA
 from scripts.evaluate.tally import values_of
-from tests.unit.figure_faults import faults_in
-from tests.unit.test_build_strided_sop import build, captions, cleaned  # noqa: F401 (a fixture)
+from tests.unit.test_build_strided_sop import LENGTHS, build, captions, cleaned  # noqa: F401 (a fixture)
 from tests.unit.test_configuration import plan
 from tests.unit.test_initial_configuration import SOP, configured
-from tests.unit.test_windows import row
 
 LEARNT = ["pair_id", "video_id", "text_a", "text_b", "label"]  # what training reads
 
@@ -30,7 +28,8 @@ def test_a_mixture_has_as_many_pairs_of_each_stride(program, cleaned):  # noqa: 
         mixed = read_table(cleaned / f"mixed/{split}.parquet")
         assert mixed.equals(read_table(cleaned / f"parts/{split}.parquet"))
         pairs = mixed.to_pandas()
-        of_each = {stride: pair_table(captions([7, 4, 9, 12, 5, 6, 20, 8], split), stride, 0).to_pandas().set_index("pair_id") for stride in range(3)}
+        tables = (pair_table(captions(LENGTHS, split), stride, 0).to_pandas() for stride in range(3))
+        of_each = {stride: table.set_index("pair_id") for stride, table in enumerate(tables)}
         assert pairs["stride"].value_counts().to_dict() == dict.fromkeys(range(3), len(of_each[2]))
         for pair in pairs.to_dict("records"):
             same = of_each[pair["stride"]].loc[pair["pair_id"]]
@@ -141,47 +140,18 @@ def test_numbers_equal_a_slow_reference(predict):
 
 
 @pytest.fixture
-def figure(program, tmp_path, monkeypatch):
+def figure(program, tmp_path):
+    """Draw a figure of the study from rows of metrics; returns its points."""
     def call(name: str, rows: list[dict]) -> pd.DataFrame:
         write_table(pa.Table.from_pylist(rows, schema=SCHEMA), tmp_path / "metrics.parquet", SCHEMA, {})
-        for kind, entries in {"sources": {"howto100m": {"title": "HowTo100M"}, "hirest": {"title": "HiREST"}}, "models": {"tiny_bert": {"title": "Tiny"}}}.items():
-            (tmp_path / f"{kind}.yaml").write_text(json.dumps(entries))
-        arguments = ["--metrics", tmp_path / "metrics.parquet", "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml", "--output",
-                     tmp_path / name]
-        done = program(f"scripts.publish.strided_sop.{name}", *arguments)
+        titles = "{howto100m: {title: HowTo100M}, hirest: {title: HiREST}}"
+        (tmp_path / "sources.yaml").write_text(titles)
+        (tmp_path / "models.yaml").write_text("tiny_bert: {title: Tiny}")
+        done = program(f"scripts.publish.strided_sop.{name}", "--metrics",
+                       tmp_path / "metrics.parquet", "--sources",
+                       tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml", "--output",
+                       tmp_path / name)
         assert done.returncode == 0, done.stderr
-        assert faults_in(monkeypatch, f"scripts.publish.strided_sop.{name}", *arguments) == []
         return pd.read_csv(tmp_path / f"{name}.csv", dtype={"learnt_stride": str})
 
     return call
-
-
-def test_the_matrix_is_of_what_was_learnt_and_measured(figure):
-    rows = []
-    for place, (stride, corpus) in enumerate([("0", None), ("2", None), ("up_to_2", None), ("up_to_2", "hirest")]):
-        for measured in range(3):
-            rows.append(row(None, None, 4.0, 0.5 + place / 20 + measured / 100, train_stride=stride, learn_from=corpus, slice=f"stride={measured}", dataset="d"))
-    rows += [one | {"model": name, "method": "control", "value": value} for one in rows for name, value in (("bag_of_words", 0.53), ("first_text", 0.51))]
-    rows.append(row(None, 0, 4.0, 0.9, dataset="plain", model="other"))
-    points = figure("stride_matrix", rows)
-    assert set(points["model"]) == {"tiny_bert", "bag_of_words"} and set(points.loc[points["model"] == "tiny_bert", "system"]) == {"Tiny"}
-    cells = points[points["model"] == "tiny_bert"].set_index(["learnt_corpus", "learnt_stride", "stride"])["value"]
-    assert cells["howto100m", "2", 1] == pytest.approx(0.56) and cells["hirest", "up_to_2", 2] == pytest.approx(0.67) and len(cells) == 12
-
-
-def test_which_stride_is_told_for_which(figure):
-    same = {"predict": "stride", "train_stride": "up_to_1", "dataset": "d"}
-    rows = []
-    for model, method, right in (("tiny_bert", "train", 0.7), ("bag_of_words", "control", 0.6), ("first_text", "control", 0.5)):
-        rows += [row(None, None, 4.0, value, metric=metric, model=model, method=method, **same) for metric, value in
-                 (("stride_accuracy", right), ("stride_error", 1 - right))]
-        rows += [row(None, None, 4.0, right if true == told else 1 - right, metric="confusion", slice=f"stride={true}; predicted={told}", model=model,
-                     method=method, draws=None, **same) for true in range(2) for told in range(2)]
-    cells = figure("which_stride", rows)
-    assert set(cells["model"]) == {"tiny_bert", "bag_of_words"}
-    assert cells[cells["model"] == "tiny_bert"].set_index(["true", "predicted"])["value"].to_dict() == pytest.approx({(0, 0): 0.7, (0, 1): 0.3, (1, 0): 0.3, (1, 1): 0.7})
-
-
-@pytest.mark.parametrize("name", ["stride_matrix", "which_stride"])
-def test_nothing_to_set_side_by_side(figure, name):
-    assert figure(name, [row(None, 0, 4.0, 0.6)]).empty

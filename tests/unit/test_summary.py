@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from scripts.common.summary import headlines, summary
+from scripts.common.summary import headlines
 from scripts.common.tables import write_table
 from scripts.evaluate.mctaco import SCHEMA as QUESTIONS
 from scripts.evaluate.temporal_nli import SCHEMA as PAIRS
@@ -28,10 +28,10 @@ ROWS = [
 ]
 
 
-def told(folder, rows: list[dict], models: list[str]) -> list[str]:
+def told(folder, rows: list[dict], *given: list[str]) -> list[str]:
     file = folder / "metrics.parquet"
     write_table(pa.Table.from_pylist(rows, schema=SCHEMA), file, SCHEMA, {})
-    return headlines(file, STUDIES, models)
+    return headlines(file, STUDIES, *given)
 
 
 def test_the_best_number_stands_beside_its_own_distance_to_the_best_control(tmp_path):
@@ -44,7 +44,6 @@ def test_the_best_number_stands_beside_its_own_distance_to_the_best_control(tmp_
 @pytest.mark.parametrize(("rows", "said"), [
     ([row(0.8, scoring="binary"), row(-0.05, scoring="binary", **ABOVE | {"control": "second_text"})],
      "80.0 % (78.0 % to 83.0 %), -5.0 points to the control second_text (-7.0 to -2.0); small"),
-    ([row(0.7), row(0.1, **ABOVE)], "70.0 % (68.0 % to 73.0 %), +10.0 points to the control bag_of_words (+8.0 to +13.0); small"),
     ([row(0.7), row(0.1, **ABOVE | {"ci_low": None, "ci_high": None})], "+10.0 points to the control bag_of_words (one group: no interval); small"),
     ([row(0.7, ci_low=None, ci_high=None)], "70.0 % (one group: no interval), without a control; small"),
 ])
@@ -55,26 +54,7 @@ def test_without_an_interval_or_a_control_the_line_says_so(tmp_path, rows, said)
 
 def test_experiments_are_not_mixed_and_models_that_begin_elsewhere_do_not_count(tmp_path):
     """What begins with other weights is measured on the same pairs by the same method: its distance to the control is its own."""
-    file, after = tmp_path / "metrics.parquet", {"experiment": "after"}
+    after = {"experiment": "after"}
     rows = [row(0.7), row(0.1, **ABOVE), row(0.75, **after), row(0.15, **ABOVE, **after)]
-    write_table(pa.Table.from_pylist(rows, schema=SCHEMA), file, SCHEMA, {})
-    assert "75.0 % (73.0 % to 78.0 %), +15.0 points" in headlines(file, STUDIES, ["small"])[0]
-    assert "70.0 % (68.0 % to 73.0 %), +10.0 points" in headlines(file, STUDIES, ["small"], ["after"])[0]
-
-
-def test_the_method_is_told_where_it_is_not_plain_training(tmp_path):
-    [line] = told(tmp_path, [row(0.7, method="likelihood_pmi")], ["small"])
-    assert "small, likelihood pmi, on made d test" in line
-
-
-def test_where_the_scorecard_lies_is_told_with_the_page(tmp_path):
-    (tmp_path / "index.html").write_text("")
-    write_table(pa.Table.from_pylist(ROWS[:1], schema=SCHEMA), tmp_path / "metrics.parquet", SCHEMA, {})
-    lines = summary(tmp_path / "metrics.parquet", tmp_path / "index.html", tmp_path / "benchmarks", STUDIES, ["small"], 0,
-                    ["scorecard.svg", "scorecard_table.csv"]).split("\n")
-    assert lines[1:] == ["All models and studies: scorecard.svg, scorecard_table.csv", f"Page: {tmp_path / 'index.html'}"]
-
-
-def test_what_was_not_measured_has_no_line(tmp_path):
-    assert told(tmp_path, ROWS[:1], ["other"]) == []
-    assert summary(tmp_path / "metrics.parquet", tmp_path / "index.html", tmp_path / "benchmarks", STUDIES, ["small"], 0) == "", "no page, no numbers"
+    assert "75.0 % (73.0 % to 78.0 %), +15.0 points" in told(tmp_path, rows, ["small"])[0]
+    assert "70.0 % (68.0 % to 73.0 %), +10.0 points" in told(tmp_path, rows, ["small"], ["after"])[0]

@@ -1,25 +1,21 @@
 """The symmetric paradigm: both orders are learnt, and the order of two texts is no habit of a score."""
 
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pyarrow as pa
 import pytest
 import torch
-from transformers import AutoConfig, AutoModelForSequenceClassification
+from transformers import AutoModelForSequenceClassification
 
 from scripts.common.program import UserError
 from scripts.common.tables import STRIDED_PAIRS, read_table, write_table
 from scripts.train import symmetric
 from scripts.train.batches import collate
-from tests.conftest import ROOT
+from tests.models import fetched
+from tests.training import arguments
 
 pytestmark = pytest.mark.models
-TRAINING = {"epochs": 2, "learning_rate": 1e-3, "batch_size": 32, "weight_decay": 0.01, "warmup_ratio": 0.1, "gradient_clip": 1.0,
-            "early_stopping_patience": 9, "held_out_fraction": 0.2, "max_length": 32, "dropout": None, "precision": "fp32",
-            "compile": False}
 
 
 def job(inputs=("text_a", "text_b"), labels=("swapped", "in_order")) -> dict:
@@ -29,18 +25,13 @@ def job(inputs=("text_a", "text_b"), labels=("swapped", "in_order")) -> dict:
 
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory):
-    """A tiny BERT with random weights that are far from zero, so that the order of two texts matters to it."""
-    folder = tmp_path_factory.mktemp("bert")
-    subprocess.run([sys.executable, "-m", "scripts.fetch.model", "--model", "tiny_bert", "--output", str(folder)], cwd=ROOT,
-                   check=True, capture_output=True)
-    torch.manual_seed(0)
-    network = AutoModelForSequenceClassification.from_config(AutoConfig.from_pretrained(folder, num_labels=2))
+    """A tiny BERT whose random weights are far from zero, so that order matters to it; in `untrained` one without weights."""
+    folder = fetched("tiny_bert", tmp_path_factory.mktemp("bert") / "bert", AutoModelForSequenceClassification)
+    fetched("tiny_bert", folder / "untrained")
+    network = AutoModelForSequenceClassification.from_pretrained(folder)
     with torch.no_grad():
         for weights in network.parameters():
             weights += 0.3 * torch.randn_like(weights)
-    (folder / "untrained").mkdir()
-    for file in folder.glob("*.json"):
-        (folder / "untrained" / file.name).write_bytes(file.read_bytes())
     network.save_pretrained(folder)
     return folder
 
@@ -102,14 +93,9 @@ def test_a_run_learns_twice_as_much_and_holds_the_same_videos_out(program, bert,
         write_table(pairs(videos), tmp_path / f"data/{split}.parquet", STRIDED_PAIRS, {})
     found = {}
     for paradigm in ("classify", "symmetric"):
-        method = {"columns": {"example_id": "pair_id", "group_id": "video_id"}, "labels": ["swapped", "in_order"],
-                  "merged_labels": None, "held_out": None, "peak": True, "paradigm": paradigm, "learns": True,
-                  "makes_model": False, "inputs": ["text_a", "text_b"]}
-        settings = {"study": "strided_sop", "source": "s", "dataset": "d", "data": {}, "model": "m", "method": paradigm, "seed": 1,
-                    "training": TRAINING}
-        done = program("scripts.train.run", "--run", "r", "--settings", json.dumps(settings), "--method", json.dumps(method),
-                       "--splits", "train", "val", "--data", tmp_path / "data", "--model", bert / "untrained", "--device", "cpu",
-                       "--output", tmp_path / paradigm)
+        done = program("scripts.train.run", *arguments(
+            tmp_path / paradigm, tmp_path / "data", bert / "untrained", training={"epochs": 2},
+            method={"paradigm": paradigm}))
         assert done.returncode == 0, done.stderr
         facts = json.loads((tmp_path / paradigm / "run.json").read_text())
         predictions = read_table(tmp_path / paradigm / "predictions.parquet").to_pandas()

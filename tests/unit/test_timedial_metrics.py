@@ -12,13 +12,14 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.common.tables import CLOZE, METRICS, PREDICTIONS, read_table, write_table
+from scripts.common.tables import CLOZE, PREDICTIONS, read_table, write_table
 from scripts.evaluate.timedial import SCHEMA
 from scripts.evaluate.timedial_files import read_gold
 from scripts.evaluate.timedial_ranking import outranked, outranked_by_chance
 from scripts.train.control import fit
 from scripts.common.text_features import numerals
 from tests.rows import each_row
+from tests.runs import write_run
 
 AT = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
 
@@ -68,15 +69,6 @@ def test_chance_is_the_mean_over_all_orders_of_what_ties(instances):
         place += len(labels)
 
 
-@given(INSTANCES, st.sampled_from([np.exp, lambda score: 3 * score - 100, lambda score: score**3, np.arctan]))
-@settings(deadline=None)
-def test_a_monotone_change_of_the_scores_changes_nothing(instances, change):
-    score, label, instance = flat(instances)
-    for metric in (outranked, outranked_by_chance):
-        for before, after in zip(metric(score, label, instance), metric(change(score), label, instance)):
-            np.testing.assert_array_equal(before, after)
-
-
 @given(INSTANCES, st.randoms(use_true_random=False))
 @settings(deadline=None)
 def test_the_order_of_the_options_changes_nothing(instances, draw):
@@ -88,25 +80,6 @@ def test_the_order_of_the_options_changes_nothing(instances, draw):
         again, moved = metric(score[turned], label[turned], instance[turned])
         np.testing.assert_array_equal(again, accurate)
         np.testing.assert_array_equal(moved, above[turned])
-
-
-@given(INSTANCES)
-@settings(deadline=None)
-def test_perfect_scores_make_one_and_their_opposite_none(instances):
-    _, label, instance = flat(instances)
-    for metric in (outranked, outranked_by_chance):
-        accurate, above = metric(label.astype(float), label, instance)
-        assert (accurate == 1).all() and (above == 0).all()
-        accurate, above = metric(-label.astype(float), label, instance)
-        assert (accurate == 0).all() and (above == 1 - label).all()
-
-
-def test_a_tie_is_wrong_for_a_model_and_a_share_for_a_baseline():
-    tied, label = np.zeros(4), np.array([1, 1, 0, 0])
-    assert outranked(tied, label, np.zeros(4, int))[0].tolist() == [0]
-    accurate, above = outranked_by_chance(tied, label, np.zeros(4, int))
-    assert accurate == pytest.approx([1 / 6]) and above == pytest.approx([0, 0, 2 / 3, 2 / 3])
-    assert outranked_by_chance(np.zeros(3), np.array([1, 0, 0]), np.zeros(3, int))[0] == pytest.approx([1 / 3])
 
 
 @each_row("text, wanted", [
@@ -154,23 +127,25 @@ def cloze(many: int, right: int, scope: str = "full") -> list[dict]:
     return rows
 
 
-def write_run(place, name: str, method: str, seed: int, scores: dict[str, np.ndarray], tables: dict[str, list[dict]]) -> str:
-    """predictions.parquet and run.json of one run on the dataset default of sample_dialogs, rows shuffled."""
-    selection = "held_out" if method in ("classify", "fill", "generate") else "direct"
-    rows = [{"run": name, "split": split, "selection": chosen, "epoch": 1, "example_id": row["example_id"],
-             "group_id": row["dialog_id"], "label": row["label"],
-             "score": [-9.0, float(score)] if method == "classify" else [float(score)]}
-            for split, table in tables.items() for row, score in zip(table, scores[split])
-            for chosen in {selection, "peak" if selection == "held_out" else selection}]
-    rows = [row | {"score": [0.0 * one for one in row["score"]]} if row["selection"] == "peak" else row for row in rows]
-    np.random.default_rng(seed).shuffle(rows)
-    write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS), place / name / "predictions.parquet", PREDICTIONS, {})
-    (place / name / "run.json").write_text(json.dumps({
-        "run": name, "study": "timedial", "source": "sample_dialogs", "dataset": "default", "model": name if method == "control" else "tiny", "method": method,
-        "seed": seed, "train_examples": 400 if selection == "held_out" else 0, "held_out_examples": 40,
-        "data_options": {"context_scope": "full", "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind", "negatives_by": "text", "negative_seed": 0,
-                         "max_dialogs": None}}))
-    return name
+def write_timedial_run(place, name: str, method: str, seed: int, scores: dict[str, np.ndarray],
+                       tables: dict[str, list[dict]]) -> str:
+    """A run on the dataset default of sample_dialogs; of a model that learns the peak is all ties."""
+    learns = method in ("classify", "fill", "generate")
+    parts = []
+    for split, table in tables.items():
+        examples = pd.DataFrame(table).rename(columns={"dialog_id": "group_id"})
+        of_labels = np.stack([0 * scores[split] - 9, scores[split]], 1) if method == "classify" else scores[split]
+        parts += [(split, selection, examples, scale * of_labels)
+                  for selection, scale in ([("held_out", 1), ("peak", 0)] if learns
+                                           else [("direct", 1)])]
+    return write_run(place, name, parts, study="timedial", source="sample_dialogs",
+                     dataset="default",
+                     model=name if method == "control" else "tiny", method=method, seed=seed,
+                     train_examples=400 * learns,
+                     held_out_examples=40, data_options={
+                         "context_scope": "full", "negatives": 3, "negatives_from": "pool",
+                         "negatives_of": "any_kind",
+                         "negatives_by": "text", "negative_seed": 0, "max_dialogs": None})
 
 
 @pytest.fixture
@@ -181,10 +156,13 @@ def experiment(tmp_path, program):
     for split, rows in (tables | {"train": cloze(9, 1)}).items():
         write_table(pa.Table.from_pylist(rows, schema=CLOZE), folder / f"{split}.parquet", CLOZE, {})
     perfect = {split: np.array([row["label"] for row in rows]) for split, rows in tables.items()}
-    runs = [write_run(tmp_path, "one", "classify", 1, perfect, tables),
-            write_run(tmp_path, "two", "classify", 2, {split: -scores for split, scores in perfect.items()}, tables),
-            write_run(tmp_path, "three", "fill_zero_shot", 0, {split: 0.0 * scores for split, scores in perfect.items()}, tables),
-            write_run(tmp_path, "random", "control", 0, {split: 0.0 * scores for split, scores in perfect.items()}, tables)]
+    runs = [write_timedial_run(tmp_path, "one", "classify", 1, perfect, tables),
+            write_timedial_run(tmp_path, "two", "classify", 2,
+                               {split: -scores for split, scores in perfect.items()}, tables),
+            write_timedial_run(tmp_path, "three", "fill_zero_shot", 0,
+                               {split: 0.0 * scores for split, scores in perfect.items()}, tables),
+            write_timedial_run(tmp_path, "random", "control", 0,
+                               {split: 0.0 * scores for split, scores in perfect.items()}, tables)]
     sources = {"sample_dialogs": {"measured_on": "sample_challenge", "domain": "in", "sample": {}},
                "sample_challenge": {"evaluate": ["test", "extras"], "sample": {}}}
     (tmp_path / "sources.yaml").write_text(yaml.safe_dump(sources))
@@ -221,67 +199,59 @@ def test_an_experiment_is_measured(experiment, tmp_path):
     assert random.loc[("extras", "one_best_accuracy"), "value"] == pytest.approx(1 / 3)
     assert not metrics.duplicated([name for name in metrics if name not in ("value", "sd", "ci_low", "ci_high", "draws")]).any()
 
-
-def test_slices_hold_every_instance_once(experiment, tmp_path):
-    assert experiment().returncode == 0
-    metrics = read_table(tmp_path / "metrics.parquet").to_pandas()
-    rows = metrics[(metrics["method"] == "classify") & metrics["seed"].isna() & (metrics["split"] == "test")]
-    n = rows[rows["metric"] == "two_best_accuracy"].set_index("slice")["n"]
+    mean = metrics[(metrics["method"] == "classify") & metrics["seed"].isna()
+                   & (metrics["split"] == "test")]
+    n = mean[mean["metric"] == "two_best_accuracy"].set_index("slice")["n"]
     assert n[["kind=date", "kind=time", "kind=duration", "kind=other"]].tolist() == [10] * 4
     assert n[["has_numeral=true", "has_numeral=false"]].tolist() == [20, 20]
-    assert n[["turns=1-6", "turns=7-10", "turns=11-15", "turns=16+"]].sum() == n["all"] == 40
     assert n[["leak=none", "leak=near"]].tolist() == [32, 8]
-    n = rows[rows["metric"] == "wrong_above_right"].set_index("slice")["n"]
+    assert n[["turns=1-6", "turns=7-10", "turns=11-15", "turns=16+"]].sum() == n["all"] == 40
+    n = mean[mean["metric"] == "wrong_above_right"].set_index("slice")["n"]
     assert n[["rule=phrase", "rule=numeral", "rule=open_ended"]].sum() == n["all"] == 80
-    assert (rows["value"].between(0, 1) & (rows["ci_low"] <= rows["value"]) & (rows["value"] <= rows["ci_high"])).all()
 
 
-def test_the_table_joins_those_of_the_other_studies(experiment, tmp_path, program):
-    from scripts.evaluate import mctaco, strided_sop, temporal_nli
-    assert experiment().returncode == 0
-    files = [tmp_path / "metrics.parquet"]
-    for study in (mctaco, strided_sop, temporal_nli):
-        files.append(tmp_path / f"{study.__name__}.parquet")
-        row = pa.Table.from_pylist([dict.fromkeys(METRICS.names, "x") | {
-            "study": study.__name__, "limit": 200, "seed": 1, "value": 0.5, "sd": 0.0, "ci_low": 0.4, "ci_high": 0.6, "n": 1, "sample": False}],
-            schema=study.SCHEMA)
-        write_table(row, files[-1], study.SCHEMA, {})
-    done = program("scripts.evaluate.metrics", *files, "--output", tmp_path / "union.parquet")
-    assert done.returncode == 0, done.stderr
-    assert read_table(tmp_path / "union.parquet")["domain"].null_count == 3
+def without_an_option(folder) -> None:
+    table = read_table(folder / "one/predictions.parquet")
+    write_table(table.filter(pc.field("example_id") != "3:2"), folder / "one/predictions.parquet",
+                PREDICTIONS, {})
 
 
-def test_predictions_of_another_dataset_are_refused(experiment, tmp_path):
-    table = read_table(tmp_path / "one/predictions.parquet")
-    kept = table.filter(pc.field("example_id") != "3:2")
-    write_table(kept, tmp_path / "one/predictions.parquet", PREDICTIONS, {})
-    done = experiment()
-    assert done.returncode == 1 and "are not of the options that were built" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-
-
-def test_a_score_that_is_no_number_is_refused(experiment, tmp_path):
-    rows = read_table(tmp_path / "three/predictions.parquet").to_pylist()
+def score_of_nan(folder) -> None:
+    rows = read_table(folder / "three/predictions.parquet").to_pylist()
     rows[0]["score"] = [float("nan")]
-    write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS), tmp_path / "three/predictions.parquet", PREDICTIONS, {})
+    write_table(pa.Table.from_pylist(rows, schema=PREDICTIONS),
+                folder / "three/predictions.parquet", PREDICTIONS, {})
+
+
+def without_domain(folder) -> None:
+    (folder / "sources.yaml").write_text("{sample_dialogs: {measured_on: a}, a: {evaluate: [test]}}")
+
+
+def labelled(*labels: int):
+    """Other labels of instance 1."""
+
+    def change(folder) -> None:
+        rows = cloze(40, 2)
+        for row, label in zip(rows[4:8], labels):
+            row["label"] = label
+        write_table(pa.Table.from_pylist(rows, schema=CLOZE),
+                    folder / "build/sample_dialogs/default/test.parquet", CLOZE, {})
+
+    return change
+
+
+@pytest.mark.parametrize(("damage", "said"), [
+    (without_an_option, "are not of the options that were built"),
+    (score_of_nan, "is not a number"),
+    (without_domain, "write `domain: in` or `domain: out`"),
+    (labelled(1, 1, 1, 0), "instance 1 has"), (labelled(0, 0, 0, 0), "test.parquet"),
+    (labelled(1, 0, 0, 0), "instance 1 has"),
+])
+def test_what_cannot_be_measured_is_refused(experiment, tmp_path, damage, said):
+    damage(tmp_path)
     done = experiment()
-    assert done.returncode == 1 and "is not a number" in done.stderr and len(done.stderr.splitlines()) == 1
-
-
-def test_a_source_without_domain_is_refused(experiment, tmp_path):
-    (tmp_path / "sources.yaml").write_text("{sample_dialogs: {measured_on: a}, a: {evaluate: [test]}}")
-    done = experiment()
-    assert done.returncode == 1 and "write `domain: in` or `domain: out`" in done.stderr
-
-
-@pytest.mark.parametrize("labels", [[1, 1, 1, 0], [1, 1, 1, 1], [0, 0, 0, 0], [1, 0, 0, 0]])
-def test_instances_that_have_no_metric_are_refused(experiment, tmp_path, labels):
-    rows = cloze(40, 2)
-    for row, label in zip(rows[4:8], labels):
-        row["label"] = label
-    write_table(pa.Table.from_pylist(rows, schema=CLOZE), tmp_path / "build/sample_dialogs/default/test.parquet", CLOZE, {})
-    done = experiment()
-    assert done.returncode == 1 and "instance 1 has" in done.stderr and "test.parquet" in done.stderr
+    assert done.returncode == 1 and said in done.stderr, done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 # ---- A file of scores.
@@ -298,7 +268,7 @@ SECOND = '{"id": "7", "scores": {"noon": 3, "night": 2, "midnight": 1e-3}}'
 def scored(tmp_path, program):
     def call(lines: str, gold=GOLD):
         (tmp_path / "test.json").write_text(gold if isinstance(gold, str) else json.dumps(gold))
-        (tmp_path / "scores.jsonl").write_text(lines)
+        (tmp_path / "scores.jsonl").write_bytes(lines.encode(errors="surrogateescape"))
         return program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json", "--predictions", tmp_path / "scores.jsonl")
 
     return call
@@ -324,23 +294,20 @@ def test_a_file_of_scores(scored):
     (f"{FIRST}\n{SECOND}\n{FIRST}", "line 3: id 1 stood on a line before"),
     (f"{FIRST}\n\n{SECOND}", "line 2 is not an object like"),
     (f"{FIRST}\n{SECOND[:-1]}", "line 2 is not an object like"),
-    (f'{FIRST}\n{{"id": 7}}', "line 2 is not an object like"),
     (f'{FIRST}\n{{"id": 7, "scores": [1, 2, 3]}}', "line 2 is not an object like"),
-    (f"{FIRST}\n[7]", "line 2 is not an object like"),
     (f'{FIRST}\n{SECOND.replace("7", "8")}', "line 2: no instance has the id 8"),
-    (FIRST.replace("a day", "a dya"), "line 1: id 1: 'a dya' is no option of it; score 'two hours', '2 hours', 'a day'"),
+    (FIRST.replace("a day", "a dya"), "line 1: id 1: 'a dya' is no option of it"),
     (FIRST.replace(', "9 days": -1', ""), "line 1: id 1: the option '9 days' has no score"),
     (FIRST.replace("9 days", " two hours "), "'two hours' stands twice"),
-    (FIRST.replace("-1", '"-1"'), "line 1: id 1: the score of '9 days' is '-1', not a number"),
     (FIRST.replace("-1", "NaN"), "line 1: id 1: the score of '9 days' is nan, not a number"),
-    *((FIRST.replace("-1", score), "line 1: id 1: the score of '9 days' is") for score in ("-1" + "0" * 400, "1e999", "-Infinity")),
-    (FIRST.replace("-1", "1" * 5000), "line 1 is not an object like"),
-    (FIRST.replace("-1", "[" * 2000), "line 1 is not an object like"),
-    (FIRST.replace("-1", "true"), "line 1: id 1: the score of '9 days' is True, not a number"),
+    (FIRST.replace("-1", "1e999"), "line 1: id 1: the score of '9 days' is"),
+    (FIRST.replace("-1", "true"), "the score of '9 days' is True"),
+    (FIRST.replace("-1", "[" * 2000), "line 1 is not an object like"), ("\udcff", "UTF-8"),
 ])
 def test_wrong_scores_are_refused_with_the_line(scored, lines, said):
     done = scored(lines)
-    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.returncode == 1 and said in done.stderr, done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize(("gold", "said"), [
@@ -350,25 +317,14 @@ def test_wrong_scores_are_refused_with_the_line(scored, lines, said):
 ])
 def test_a_wrong_gold_file_is_refused(scored, gold, said):
     done = scored(FIRST, gold)
-    assert done.returncode == 1 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.returncode == 1 and said in done.stderr, done.stderr
+    assert len(done.stderr.splitlines()) == 1
 
 
-def test_scores_that_are_no_text_are_refused(scored, tmp_path, program):
-    scored(FIRST)
-    (tmp_path / "scores.jsonl").write_bytes(b"\xff\xfe{")
-    done = program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json", "--predictions", tmp_path / "scores.jsonl")
-    assert done.returncode == 1 and "UTF-8" in done.stderr and len(done.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize("number", ["0", "-1", "1.5", "1e3", "9" * 400, "many"])
+@pytest.mark.parametrize("number", ["0", "1.5", "9" * 400])
 def test_the_number_of_resamples_has_its_bounds(program, tmp_path, number):
     done = program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json", "--predictions", tmp_path, f"--resamples={number}")
     assert done.returncode == 2 and "is not a whole number from 1 to 1000000" in done.stderr and "Traceback" not in done.stderr
-
-
-def test_half_of_the_arguments_is_not_enough(program, tmp_path):
-    done = program("scripts.evaluate.timedial", "--gold", tmp_path / "test.json")
-    assert done.returncode == 2 and "--predictions is missing" in done.stderr
 
 
 def test_the_released_file(mirror, program, tmp_path):

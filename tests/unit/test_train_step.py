@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from transformers import BertConfig, BertForSequenceClassification
 
 from scripts.common.program import UserError
-from scripts.train import classify, step
+from scripts.train import classify
 from scripts.train.batches import Examples, Ragged, collate, parts_of, sorted_batches, static_width
 from scripts.train.hardware import Hardware
 from scripts.train.labels import Head
-from scripts.train.scoring import Scorer, halves_at
+from scripts.train.scoring import Scorer
 from scripts.train.step import Learner, learning_rate, parameter_groups, tokens_that_fit
 from scripts.train.stop import Stop
 
@@ -106,27 +106,11 @@ def test_after_running_out_of_memory_a_step_is_taken_in_halves_to_the_same_numbe
     torch.testing.assert_close(weights(enough), weights(short), rtol=0, atol=1e-5)
     assert short.micro_batch_tokens == 90  # of 12 texts of 30 tokens, halved twice
     assert sorted(sum(short.paradigm.passes, [])) == list(range(12)), "each text counts once"
+    with pytest.raises(UserError, match="one text of 30 tokens does not fit into the GPU's memory"):
+        learner_of(Pairs(0.0, room=29)).step(EXAMPLES, ROWS, 0, 0, 0)
     # With dropout it is bit by bit the step that takes such parts from the start.
     halved, told = learner_of(Pairs(0.3, room=100)), learner_of(Pairs(0.3), 90)
     assert halved.step(EXAMPLES, ROWS, 0, 0, 0).equal(told.step(EXAMPLES, ROWS, 0, 0, 0)) and weights(halved).equal(weights(told))
-
-
-def test_what_one_text_needs_is_freed_before_the_next_try(monkeypatch):
-    """An error holds the frames it came through, and so what they computed."""
-    import sys
-
-    seen = []
-    monkeypatch.setattr(torch.cuda, "empty_cache", lambda: seen.append(sys.exc_info()[0]))
-    learner_of(Pairs(0.0, room=100)).step(EXAMPLES, ROWS, 0, 0, 0)
-    paradigm = Pairs(0.0, room=100)
-    Scorer(Accelerator(cpu=True), paradigm.network, paradigm, Stop(None)).scores(EXAMPLES)
-    assert len(seen) >= 4 and set(seen) == {None}
-
-
-def test_one_text_that_does_not_fit_is_said():
-    learner = learner_of(Pairs(0.0, room=29))
-    with pytest.raises(UserError, match="one text of 30 tokens does not fit into the GPU's memory"):
-        learner.step(EXAMPLES, ROWS, 0, 0, 0)
 
 
 def test_what_fits_follows_from_the_gpu_and_not_from_what_is_free(monkeypatch):
@@ -164,12 +148,17 @@ def test_parts_hold_every_row_once_and_no_more_tokens_than_allowed(lengths, toke
     assert all(len(part) == 1 or sizes[part].max() * len(part) <= (tokens or np.inf) for part in parts)
 
 
-@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 6)), min_size=1, max_size=40), st.integers(1, 300))
-def test_packed_batches_take_texts_without_a_token_too(rows, tokens):
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 6)), min_size=1, max_size=60),
+       st.integers(1, 12),
+       st.none() | st.integers(1, 300))
+def test_candidates_for_one_place_stay_in_one_batch_longest_first(rows, size, tokens):
     lengths, choices = map(np.array, zip(*rows))
-    batches = sorted_batches(lengths, choices, 128, tokens)
+    batches = sorted_batches(lengths, choices, size, tokens)
     assert sorted(np.concatenate(batches).tolist()) == list(range(len(rows)))
-    for batch in batches:
+    assert sum(len(set(choices[batch])) for batch in batches) == len(set(choices))
+    longest = [lengths[batch].max() for batch in batches]
+    assert longest == sorted(longest, reverse=True)
+    for batch in batches if tokens else ():
         assert len(set(choices[batch])) == 1 or len(batch) * max(1, lengths[batch].max()) <= tokens
 
 
@@ -183,12 +172,6 @@ def test_static_widths_are_few_and_never_above_the_positions_of_the_model():
 
 
 # ---- scoring
-
-@pytest.mark.parametrize(("choices", "middle"), [
-    ([0, 0, 1, 1], 2), ([0, 0, 0, 1], 3), ([0, 1, 1, 1, 1], 1), ([4, 4, 4], None), ([2], None), ([3, 1, 1, 2, 2, 2], 3),
-])
-def test_a_batch_is_cut_between_places(choices, middle):
-    assert halves_at(np.array(choices)) == middle
 
 
 def test_scores_are_the_same_in_halves_and_candidates_for_one_place_stay_together():
@@ -205,11 +188,3 @@ def test_scores_are_the_same_in_halves_and_candidates_for_one_place_stay_togethe
     big = examples_of([40, 40, 40], [1, 1, 1])
     with pytest.raises(UserError, match="3 texts of 40 tokens do not fit"):
         Scorer(Accelerator(cpu=True), paradigm.network, paradigm, Stop(None)).scores(big)
-
-
-def test_the_seeds_of_steps_differ():
-    drawn = set()
-    for numbers in ((1, 0, 0, 0), (1, 0, 1, 0), (1, 1, 0, 0), (2, 0, 0, 0), (1, 0, 0, 1)):
-        step.seed_everything(*numbers)
-        drawn.add(torch.rand(1).item())
-    assert len(drawn) == 5

@@ -7,11 +7,10 @@ from collections import defaultdict
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.common.trigrams import learn, probability, trigram
-from scripts.train.control import fit
 
 WORDS = st.text("ab .,'Ab", min_size=1, max_size=12)
 
@@ -46,6 +45,7 @@ def test_it_counts_as_by_hand(known, asked):
 
 
 @given(st.lists(WORDS, min_size=1, max_size=6))
+@settings(deadline=None)
 def test_probabilities_sum_to_one(lines):
     model = learn(pd.DataFrame({"first": "<MASK>", "second": lines}))
     size = len(model.vocabulary) + 1
@@ -54,21 +54,7 @@ def test_probabilities_sum_to_one(lines):
         assert probability(model, found).sum() == pytest.approx(1)
 
 
-def test_neighbours_decide_and_nothing_further():
-    learnt = pd.DataFrame({"first": ["A: We have lunch at <MASK>.\nB: Fine.", "A: The moon rose at <MASK> sharp.\nB: Fine."] * 2,
-                           "second": ["noon", "midnight", "dawn", "dawn"], "label": [1, 1, 0, 0], "choice_id": [0, 1, 0, 1]})
-    ask = lambda first: fit({"rank_by": ["trigram"]}, learnt, 2, False)(  # noqa: E731
-        pd.DataFrame({"first": first, "second": ["noon", "midnight", "dawn"], "choice_id": 0}))[:, 0].tolist()
-    assert ask("A: At <MASK>.") == [2, 1, 0] and ask("A: At <MASK> sharp.") == [1, 2, 0], "the word behind it; dawn was never right"
-    assert ask("A: The moon is high, and they meet at <MASK>.") == ask("A: At <MASK>."), "what is further off is not seen"
-
-
 def test_without_a_mask_the_second_text_follows_the_first():
     model = learn(pd.DataFrame({"first": ["She beats the eggs.", "He climbs the wall."], "second": ["then bakes", "then falls"]}))
     asked = pd.DataFrame({"first": "They beats the eggs.", "second": ["then bakes", "falls then"]})
     assert np.diff(trigram(asked, model))[0] < 0
-
-
-def test_nothing_to_count_ties_all():
-    nothing = learn(pd.DataFrame({"first": [], "second": []}, dtype="str"))
-    assert len(set(trigram(pd.DataFrame({"first": "A: <MASK>", "second": ["now", "never"]}), nothing))) == 1

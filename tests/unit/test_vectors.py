@@ -38,14 +38,8 @@ def test_wanted_words_are_read_from_every_kind_of_file(tmp_path, kind):
     assert vectors.tolist() == [[1, 2, 3], [-1, -2, np.float32(-0.3)]]
     words, vectors = read_vectors(file, {". . .", "at name@domain.com", "noon\u00a0x", ","})
     assert words == [",", ". . .", "at name@domain.com", "noon\u00a0x"] and vectors[1].tolist() == [4, 5, 6]
-    words, vectors = read_vectors(file, {"absent"})
-    assert words == [] and vectors.shape == (0, 3)
-
-
-def test_windows_line_ends_and_a_missing_last_one_are_read(tmp_path):
-    (tmp_path / "v").write_bytes(b"a 1 2 \r\nb 3 4")
-    words, vectors = read_vectors(tmp_path / "v", {"a", "b"})
-    assert words == ["a", "b"] and vectors.tolist() == [[1, 2], [3, 4]]
+    (tmp_path / "windows").write_bytes(b"a 1 2 \r\nb 3 4")
+    assert read_vectors(tmp_path / "windows", {"a", "b"})[1].tolist() == [[1, 2], [3, 4]]
 
 
 # A word's own last part must not read as a number, or nobody could tell where the vector begins.
@@ -71,12 +65,8 @@ def test_any_words_come_back_as_they_were_written(tmp_path_factory, table, data)
 
 @pytest.mark.parametrize(("lines", "said"), [
     (["a 1 2 3", "b 1 2"], "line 2: 2 numbers where the first line has 3"),
-    (["a 1 2 3", "b 1 2 3 4"], "line 2: 4 numbers where the first line has 3"),
     (["a 1 2 3", "the 1 two 3"], "line 2: 'two' is not a number"),
-    (["a 1 2 3", "the 1 nan 3"], "line 2: a number is not finite"),
     (["a 1 2 3", "the 1 2 1e39"], "line 2: a number is not finite"),
-    (["a 1 2 3", ""], "line 2: 0 numbers where the first line has 3"),
-    (["alone"], "line 1: no word with numbers after it"),
     (["a\t1\t2"], "line 1: no word with numbers after it"),
     ([], "v.txt: empty"),
     (["a 1 2", "x" * (1 << 20)], "line 2: longer than 1,048,576 bytes"),

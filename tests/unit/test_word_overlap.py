@@ -8,7 +8,6 @@ import pandas as pd
 
 from scripts.build.dialog_leakage import challenge_turns, sources
 from scripts.build.word_overlap import filled_in, leaks, overlaps
-from scripts.publish.strided_sop.shared_words import RUN, repeats
 
 VOCABULARY = np.array([f"word{number}" for number in range(400)])
 MASKED = "A: {0}\nB: well i think that it will take <MASK> before they call us back .\nA: {1}"
@@ -77,13 +76,3 @@ def test_shares_are_those_of_a_slow_account():
             assert abs(found.get((number, row.instance_id), 0) - expected) < 1e-9, (number, row.instance_id)
             compared += expected > 0
     assert compared >= 25
-
-
-def test_repeated_and_shared_words_of_pairs():
-    pairs = pd.DataFrame([
-        ("straight in with you know enjoys the joist sometimes people get", "Enjoys the joist sometimes, people get", True, True),
-        ("he cuts the wood", "then the cuts heal", False, True), ("one two three four", "one two three five", False, True),
-        ("a b c d", "A B C D", True, True), ("some ham and cheese", "not clumpy", False, False), ("", "not clumpy", False, False),
-    ], columns=["text_a", "text_b", "repeated", "shared"])
-    assert repeats(pairs, RUN).tolist() == pairs["repeated"].tolist()
-    assert repeats(pairs, 1).tolist() == pairs["shared"].tolist()

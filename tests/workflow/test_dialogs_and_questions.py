@@ -88,38 +88,6 @@ def test_dialogs_of_ones_own_as_the_docs_say(timedial):
     assert done.returncode != 0 and "line 2" in said and "Traceback" not in said
 
 
-@pytest.mark.parametrize(("mend", "said"), [
-    (lambda config: config.update(run=["sample_dialogs_mlm"]), "makes models and measures nothing"),
-    (lambda config: config["experiments"].pop("sample_dialogs_mlm"), "is made by the experiment sample_dialogs_mlm"),
-    (lambda config: config["experiments"]["sample_dialogs_mlm"].update(seeds=[1, 2]), "must be one run of tiny_bert"),
-    (lambda config: config["experiments"]["bert"].update(methods=["filling"]), "timedial has no method filling"),
-    (lambda config: config["experiments"]["bert"]["data"].update(context_scope="half"), "context_scope"),
-    (lambda config: config["experiments"]["bert"]["data"].update(source="sample_challenge"), "holds challenge"),
-])
-def test_configurations_that_are_refused(timedial, mend, said):
-    timedial.change("config.yaml", mend)
-    done = timedial.snakemake("--dry-run")
-    assert done.returncode != 0 and said in done.stdout + done.stderr
-
-
-@pytest.mark.parametrize(("change", "said"), [
-    ({"conversation": ["A: now ?", "B: no mask"]}, "<MASK>"),
-    ({"conversation": ["A: <MASK> ?", "B: or <MASK> ."]}, "<MASK>"),
-    ({"incorrect1": "Two hours "}, "two hours"),
-])
-def test_a_broken_challenge_is_refused_with_its_instance(timedial, change, said):
-    instance = {"id": 7, "conversation": ["A: how long ?", "B: <MASK> ."], "correct1": "two hours", "correct2": "three hours",
-                "incorrect1": "two days", "incorrect1_rule": "Rule 1", "incorrect2": "a year", "incorrect2_rule": "Rule 2"}
-    (timedial / "test.json").write_text(json.dumps([instance | change]))
-    timedial.change("resources/sources.yaml", lambda sources: (
-        [sources["sample_challenge"].pop(key) for key in ("sampler", "sample", "files")],
-        sources["sample_challenge"].update(local="test.json")))
-    done = timedial.snakemake("--cores", "2", "clean")
-    told = done.stdout + done.stderr
-    assert done.returncode != 0 and "test.json" in told and "7" in told and said in told.lower() + told
-    assert "Traceback" not in told and not (timedial / "results/clean/sample_challenge/test.parquet").exists()
-
-
 def test_without_held_out_questions_the_last_epoch_is_reported(study):
     """MC-TACO's authors choose no epoch; options that cannot be are refused before and while building."""
     experiment = {"study": "mctaco", "models": ["tiny_bert"], "data": {"source": "sample_mctaco", "train_question": 5}}

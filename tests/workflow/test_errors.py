@@ -7,7 +7,6 @@ import zipfile
 
 import pytest
 
-from tests.workflow.conftest import checkout
 
 
 def finished_files(study) -> dict[str, int]:
@@ -41,13 +40,6 @@ def fetched(study) -> list:
     return [file for file in study.folder.glob("results/fetch/mini/*") if not file.name.startswith(".")]
 
 
-def test_a_truncated_zip(study, upstream):
-    upstream.write_bytes(upstream.read_bytes()[:-4000])
-    said = fails(study, "fetch")
-    assert "error: " in said and "captions.zip" in said and "Traceback" not in said
-    assert fetched(study) == []
-
-
 def test_a_wrong_hash(study, upstream):
     def mend(sources):
         sources["mini"]["downloads"][0]["members"]["val_1.json"]["sha256"] = "0" * 64
@@ -57,16 +49,6 @@ def test_a_wrong_hash(study, upstream):
     assert "0" * 64 in said and "val_1.json" in said and "Traceback" not in said
     with zipfile.ZipFile(upstream) as archive:
         assert hashlib.sha256(archive.read("val_1.json")).hexdigest() in said
-    assert fetched(study) == []
-
-
-def test_a_missing_member(study, upstream):
-    def mend(sources):
-        sources["mini"]["downloads"][0]["members"]["val_9.json"] = {"sha256": "0" * 64, "bytes": 10}
-
-    study.change("resources/sources.yaml", mend)
-    said = fails(study, "fetch")
-    assert "val_9.json" in said and "Traceback" not in said
     assert fetched(study) == []
 
 
@@ -81,33 +63,11 @@ def test_malformed_json_names_the_video(study):
     assert not (study / "results/clean/mini/train.parquet").exists()
 
 
-@pytest.mark.parametrize(("written", "wanted"), [
-    ("training: {learning_rat: 0.001}\n", "did you mean learning_rate?"),
-    ("training: {learning_rate: 3e-5}\n", "write `training: {learning_rate: 3.0e-5}`"),
-    ("experiments: {sample_sop: {data: {source: sample_activitnet}}}\n", "did you mean sample_activitynet?"),
-])
-def test_a_misspelt_configuration(study, written, wanted):
-    (study / "wrong.yaml").write_text(written)
-    said = fails(study, "--configfile", "wrong.yaml")
-    assert wanted in said and "Traceback" not in said
-
-
-def test_numbers_on_the_command_line(study):
-    said = fails(study, "--config", 'training={"epochs": "2"}')
-    assert "use a file with --configfile" in said and "Traceback" not in said
-
-
 def test_an_empty_split(study):
     (study / "wrong.yaml").write_text("experiments: {other_sop: {data: {stride: 90}}}\n")
     said = fails(study, "build", "--configfile", "wrong.yaml")
     assert "no pair is left" in said and "use a smaller stride" in said and "Traceback" not in said
     assert not list(study.folder.glob("results/build/strided_sop/mini/stride-90/*"))
-
-
-def test_a_mirror_that_is_not_there(study, upstream):
-    said = fails(study, "fetch", TIMESTRIDE_MIRROR=str(study / "no-mirror"))
-    assert "no-mirror" in said and "Traceback" not in said
-    assert fetched(study) == []
 
 
 def test_no_space_on_the_device(study):
@@ -126,22 +86,6 @@ def test_no_space_on_the_device(study):
         subprocess.run(["umount", place], check=True)
     study.run("build")
     assert study.jobs("build") == {}
-
-
-def test_a_broken_entry_stops_only_the_study_that_uses_it(tmp_path):
-    study = checkout(tmp_path / "study")
-    before = study.jobs()
-    entry = {"title": "t", "kind": "captions", "cleaner": "activitynet", "train": "train", "evaluate": ["val_1"], "licence": "x"}
-    broken = {"no_citation": entry, "no_file": entry | {"citation": "none", "local": "nowhere.csv"}, "empty": None, 1: 2}
-    study.change("resources/sources.yaml", lambda sources: sources.update(broken))
-    study.change("resources/models.yaml", lambda models: models.update(broken))
-    study.change("resources/studies.yaml", lambda studies: studies.update(broken))
-    study.change("resources/figures.yaml", lambda figures: figures.append({"name": "mine", "study": "no_citation"}))
-    assert study.jobs() == before
-    for source, said in (("no_citation", "resources/sources.yaml: no_citation"), ("no_file", "no_file.local: nowhere.csv cannot be read")):
-        study.change("config.yaml", lambda config: config["experiments"]["sample_sop"]["data"].update(source=source))
-        done = study.snakemake("--dry-run")
-        assert done.returncode and said in done.stdout + done.stderr and "Traceback" not in done.stdout + done.stderr
 
 
 def test_what_is_missing_is_said_before_work_begins(study, upstream):

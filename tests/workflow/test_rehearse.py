@@ -10,7 +10,6 @@ import yaml
 from transformers import BertConfig
 
 from tests.conftest import ROOT
-from tests.forking import snakemake
 from tests.workflow.conftest import Study, checkout
 
 pytestmark = pytest.mark.models
@@ -66,11 +65,6 @@ def test_what_fails_is_told_at_the_end_and_the_others_go_on(project):
     assert not (project.folder / "results/rehearse/ill.json").exists(), "the next rehearsal asks again"
 
 
-def test_a_text_longer_than_the_model_reads_is_told_with_the_setting(project):
-    done = project.snakemake("--cores", "1", "rehearse", "--configfile", configured(project, "long", training={"max_length": 128}))
-    assert done.returncode != 0 and "write `training: {max_length: 64}`" in done.stdout + done.stderr
-
-
 def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
     """On a machine of 5 GB: the address space of the job is limited to that."""
     settings = {"study": "strided_sop", "source": "drawn", "dataset": "drawn", "data": {}, "model": "tiny_bert", "method": "train", "seed": 1,
@@ -89,8 +83,3 @@ def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (5 * 2**30, 5 * 2**30)))
     assert done.returncode == 1 and "too_much: tiny_bert, train: FAILED" in done.stdout
     assert "lower batch_size" in done.stdout and "max_length" in done.stdout and "Traceback" not in done.stderr
-
-
-def test_the_rehearsal_of_the_paper_is_planned():
-    done = snakemake("--dry-run", "rehearse", "--configfile", "presets/paper.yaml", cwd=ROOT)
-    assert done.returncode == 0 and "rehearse_files" in done.stdout + done.stderr, done.stdout + done.stderr

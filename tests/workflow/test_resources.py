@@ -1,15 +1,44 @@
-"""Which fields of resources/ run which rules again, in each study, told by dry runs of a study that ran nothing.
+"""Which fields of resources/ run which rules again (resource_fields.yaml), told by dry runs of studies that ran nothing.
 
 A study whose files are all there, as `snakemake --touch` records them, answers as one that was computed would: what reruns
 is decided by parameters, times and code. (test_reruns.py asks the same of a study that was computed.)
 """
 
+from pathlib import Path
+
 import pytest
+import yaml
 
 from scripts.common.tables import METRICS, write_table
 from scripts.common.yaml_files import read_yaml
-from tests.workflow.conftest import Study, checkout, write_yaml
-from tests.workflow.resource_fields import FIELDS, NOTHING, REFUSED, USED, add_entries
+from tests.workflow.conftest import Study, checkout
+
+HERE = Path(__file__).parent
+NOTHING: set[str] = set()
+REFUSED = None
+PAGE = {"publish_page", "publish_index"}
+FIGURE, TABLE, SHOWN = PAGE | {"publish_figure"}, PAGE | {"publish_table"}, PAGE | {"publish_figure", "publish_table"}
+MEASURED = SHOWN | {"evaluate_experiment", "evaluate_metrics", "publish_leaderboard"}
+TRAINED = MEASURED | {"train_run"}
+FETCHED = TRAINED | {"fetch_model"}
+CONTROLLED = MEASURED | {"train_controls"}
+OF_DATA = TRAINED | {"train_controls"}
+CARD = {"build_card"}
+BUILT = OF_DATA | CARD | {"build_dataset"}
+CLEANED = BUILT | {"clean_corpus"}
+# Of TimeDial: a model of an MLM stage is a run, and expressions of time are looked for in what was cleaned.
+ALL_RUNS = TRAINED | {"train_model"}
+DIALOGS = CLEANED | {"build_temporal_spans", "train_model"}
+
+
+def rules_of(words: str) -> set[str] | None:
+    """The rules that words stand for: the names above, and rules themselves."""
+    return REFUSED if words == "REFUSED" else set().union(*(globals().get(word, {word})
+                                                            for word in words.split()))
+
+
+FIELDS = read_yaml(HERE / "resource_fields.yaml")
+STUDIES = yaml.safe_load((HERE / "resource_entries.yaml").read_text())
 
 
 class Touched(Study):
@@ -38,11 +67,12 @@ class Touched(Study):
 def touched(request, tmp_path_factory):
     """The study of that name, every file there."""
     study = Touched(checkout(tmp_path_factory.mktemp(request.param) / "study").folder)
-    files = ["resources/sources.yaml", "resources/models.yaml", "config.yaml"]
-    read = [read_yaml(study / file) for file in files]
-    add_entries(request.param, *read)
-    for file, value in zip(files, read):
-        write_yaml(value, study / file)
+    made = STUDIES[request.param]
+    for name in ("sources", "models"):
+        study.change(f"resources/{name}.yaml", lambda known,
+                     name=name: known.update(made.get(name, {})))
+    made["config"]["experiments"] = read_yaml(study / "config.yaml")["experiments"] | made["config"]["experiments"]
+    study.change("config.yaml", lambda config: config.update(made["config"]))
     (study / "models/mine").mkdir(parents=True)
     study.touch_all()
     return request.param, study
@@ -68,12 +98,13 @@ def put(entry, field: str, value) -> None:
 def test_every_field_of_resources(touched, name):
     """What a result shows decides when it is made anew, and nothing else does."""
     study_name, study = touched
-    file, fields = study / f"resources/{name}.yaml", FIELDS[study_name][name]
+    file = study / f"resources/{name}.yaml"
+    fields = [(*row, rules_of(said)) for *row, said in FIELDS[study_name][name]]
     before = file.read_text()
     known = entries(read_yaml(file))
     told = {field.split(".")[0] for _, field, _, _ in fields}
-    for entry in USED[study_name][name]:
-        assert set(known[entry]) <= told, f"{name}: fields of {entry} that resource_fields.py does not tell"
+    for entry in STUDIES[study_name]["used"][name]:
+        assert set(known[entry]) <= told, f"{name}: fields of {entry} that resource_fields.yaml does not tell"
     wrong = []
     try:
         quiet = [field for field in fields if field[3] == NOTHING]  # all at once: one that is not would show
@@ -95,10 +126,11 @@ def test_every_field_of_resources(touched, name):
 def test_entries_that_nothing_uses(touched):
     """Fields of unused entries change nothing, whatever they say."""
     study_name, study = touched
-    before = {name: (study / f"resources/{name}.yaml").read_text() for name in USED[study_name]}
+    before = {name: (study / f"resources/{name}.yaml").read_text()
+              for name in STUDIES[study_name]["used"]}
     try:
         controls = read_yaml(study / "resources/studies.yaml")[study_name]["controls"]
-        for name, used in USED[study_name].items():
+        for name, used in STUDIES[study_name]["used"].items():
             used = [*used, *controls] if name == "models" else used
 
             def mend(resource, name=name, used=used):

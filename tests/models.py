@@ -1,0 +1,32 @@
+"""Tiny models of the project's entries, and what a paradigm scores with one."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+from transformers import AutoConfig
+
+from scripts.train.batches import Examples, collate, sorted_batches
+from tests.conftest import ROOT
+
+
+def fetched(entry: str, folder: Path, kind=None) -> Path:
+    """The folder with the model of an entry; kind: the class of transformers whose random weights it has."""
+    subprocess.run([sys.executable, "-m", "scripts.fetch.model", "--model", entry, "--output", folder, "--partial",
+                    folder.parent / "partial"], cwd=ROOT, check=True, capture_output=True)
+    if kind:
+        torch.manual_seed(0)
+        kind.from_config(AutoConfig.from_pretrained(folder)).save_pretrained(folder)
+    return folder
+
+
+def scores_of(paradigm, examples: Examples, at_once: int = 100) -> np.ndarray:
+    """What the network scores, from batches of `at_once` texts (or those of one place)."""
+    paradigm.network.eval()
+    batches = sorted_batches(examples.lengths, examples.choices, at_once)
+    with torch.no_grad():
+        scores = torch.cat([paradigm.scores(paradigm.network, collate(examples, rows, paradigm.padding, "cpu"))
+                            for rows in batches])
+    return scores[np.argsort(np.concatenate(batches))].numpy()
