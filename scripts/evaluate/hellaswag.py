@@ -32,7 +32,7 @@ from scripts.evaluate.bootstrap import resampling
 from scripts.evaluate.experiment import Run, read_examples, read_scores, replicates_of
 from scripts.evaluate.external import Answered
 from scripts.evaluate.people import System, people_rows
-from scripts.evaluate.people_answers import on_split
+from scripts.evaluate.people_answers import Answers
 from scripts.evaluate.study import evaluate
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share, sums_by_group
 from scripts.evaluate.timedial_ranking import checked, outranked, outranked_by_chance
@@ -92,7 +92,7 @@ def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
 
 
 def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
-            resamples: int, people: pd.DataFrame | None = None) -> list[dict]:
+            resamples: int, people: Answers | None = None) -> list[dict]:
     """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
     answers_given()."""
     rows = []
@@ -103,7 +103,7 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
         for split in sources[source]["evaluate"]:
             file = build / source / dataset / f"{split}.parquet"
             endings = checked(read_examples(file, CHOICES, 2), file)
-            answered = on_split(people, facts, split, endings.assign(unit=endings["instance_id"]))
+            answered = people and people.on_split(facts, split, endings.assign(unit=endings["instance_id"]))
             every = systems | external.get((source, dataset, split), {})
             rows += [same | {"split": split} | row for row in of_dataset(endings, every, split, resamples, answered)]
     return rows

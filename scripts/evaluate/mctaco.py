@@ -50,7 +50,7 @@ from scripts.evaluate.external import Answered, print_rows
 from scripts.evaluate.mctaco_predictions import as_margins, read_judgements, released_judgements
 from scripts.evaluate.mctaco_ranges import one_range
 from scripts.evaluate.people import System, people_rows
-from scripts.evaluate.people_answers import on_split
+from scripts.evaluate.people_answers import Answers
 from scripts.evaluate.study import evaluate, parts_of
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share
 
@@ -213,7 +213,7 @@ def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
 
 
 def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
-            resamples: int, people: pd.DataFrame | None = None, fetched: Path | None = None) -> list[dict]:
+            resamples: int, people: Answers | None = None, fetched: Path | None = None) -> list[dict]:
     """Every metric of the runs of an experiment, of predictions made elsewhere (external_systems()), and of what was released with
     its corpora, where these are given (schema metrics, less the experiment); people: of answers_given()."""
     rows, released = [], set()
@@ -221,7 +221,7 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
         answers, entry, options = read_examples(part.file, ANSWERS, 2), sources[part.source], part.facts["data_options"]
         limit = options.get("limit")
         same = {"study": "mctaco", "source": part.source, "split": part.split, "limit": limit, "sample": "sample" in entry}
-        answered = on_split(people, part.facts, part.split, answers.assign(unit=answers["group_id"]))
+        answered = people and people.on_split(part.facts, part.split, answers.assign(unit=answers["group_id"]))
         rows += [same | {"dataset": part.dataset} | options | row
                  for row in of_dataset(answers, part.split, part.systems, resamples, answered)]
         if fetched and (part.source, part.split, limit) not in released:

@@ -41,7 +41,7 @@ from scripts.evaluate.bootstrap import resampling
 from scripts.evaluate.experiment import Run, label_scores, replicates_of
 from scripts.evaluate.external import Answered
 from scripts.evaluate.people import System, people_rows
-from scripts.evaluate.people_answers import on_split, refuse_answers
+from scripts.evaluate.people_answers import Answers
 from scripts.evaluate.strided_slices import READ, parts_of, slices_of
 from scripts.evaluate.study import evaluate
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows, share, sums_by_group
@@ -104,22 +104,24 @@ def tallies_of(judgements: list[pd.DataFrame], metric: str, where: Path,
                   np.bincount(video[inside], minlength=len(videos))) for name, inside in slices.items()], videos
 
 
-def people_on(answers: pd.DataFrame | None, split: str, judgements: dict[tuple, list[pd.DataFrame]],
+def people_on(answers: Answers | None, split: str, judgements: dict[tuple, list[pd.DataFrame]],
               systems: dict[tuple, list[Run]], resamples: int) -> list[dict]:
     """What people reached on a split, and every system on the same pairs (scripts/evaluate/people.py); judgements: of judged(), by system."""
     facts = next(iter(systems.values()))[0].facts
     if facts["data_options"].get("predict"):
-        refuse_answers(answers, facts, "people are asked which comes first, but in {dataset} strides are told")
+        if answers:
+            answers.refuse(facts, "people are asked which comes first, but in {dataset} strides are told")
         return []
     if order_by(facts["data_options"]) == "permutations":
-        refuse_answers(answers, facts, "people are asked which of two comes first, but in {dataset} whole orders are told")
+        if answers:
+            answers.refuse(facts, "people are asked which of two comes first, but in {dataset} whole orders are told")
         return []
     of_split = {name: [one[(one["split"] == split) & (one["metric"] == "accuracy")] for one in ones] for name, ones in judgements.items()}
     examples = next(iter(of_split.values()))[0].assign(unit=lambda rows: rows["example_id"]).reset_index(drop=True)
     right = {name: np.stack([one.set_index("example_id")["right"].loc[examples["example_id"]].to_numpy(float) for one in ones])
              for name, ones in of_split.items()}
     found = {name: System({"accuracy": values}, replicates_of(systems[name])) for name, values in right.items()}
-    answered = on_split(answers, facts, split, examples)
+    answered = answers and answers.on_split(facts, split, examples)
     return people_rows(answered, examples, lambda rows, chosen: {"accuracy": (rows["label"] == chosen).to_numpy(float)}, found,
                        len(ANSWERED.labels[0]), resamples)
 
@@ -221,7 +223,7 @@ def seconds_by_split(folder: Path, evaluation: list[str]) -> dict[str, float]:
 
 
 def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
-            resamples: int, answers: pd.DataFrame | None) -> list[dict]:
+            resamples: int, answers: Answers | None) -> list[dict]:
     """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); answers: of
     answers_given()."""
     rows = []

@@ -40,7 +40,7 @@ from scripts.evaluate.bootstrap import resampling
 from scripts.evaluate.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of
 from scripts.evaluate.external import Answered
 from scripts.evaluate.people import System, people_rows
-from scripts.evaluate.people_answers import on_split
+from scripts.evaluate.people_answers import Answers
 from scripts.evaluate.study import evaluate, parts_of
 from scripts.evaluate.tally import MEASURES, Tally, metric_rows
 
@@ -193,7 +193,7 @@ def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
 
 
 def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
-            resamples: int, people: pd.DataFrame | None = None) -> list[dict]:
+            resamples: int, people: Answers | None = None) -> list[dict]:
     """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
     answers_given()."""
     rows = []
@@ -201,7 +201,7 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
         pairs, options = read_pairs(part.file), part.facts["data_options"]
         same = {"study": part.facts["study"], "source": part.source, "dataset": part.dataset, "held_out": options["held_out"],
                 "sample": options["test_templates"] is not None, "limit": options.get("limit")}
-        answered = on_split(people, part.facts, part.split, pairs.assign(unit=pairs["example_id"]))
+        answered = people and people.on_split(part.facts, part.split, pairs.assign(unit=pairs["example_id"]))
         rows += [same | row for row in of_dataset(pairs, options["held_out"], part.split, part.systems, resamples, answered)]
     return rows
 

@@ -47,7 +47,7 @@ from scripts.evaluate.bootstrap import resampling
 from scripts.evaluate.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of
 from scripts.evaluate.external import Answered, print_rows
 from scripts.evaluate.people import System, people_rows
-from scripts.evaluate.people_answers import on_split
+from scripts.evaluate.people_answers import Answers
 from scripts.evaluate.study import evaluate, parts_of
 from scripts.evaluate.tally import MEASURES, metric_rows
 from scripts.evaluate.timedial_files import read_gold, read_scores_file
@@ -114,7 +114,7 @@ def domain_of(source: str, sources: dict) -> str:
 
 
 def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
-            resamples: int, people: pd.DataFrame | None = None) -> list[dict]:
+            resamples: int, people: Answers | None = None) -> list[dict]:
     """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
     answers_given()."""
     rows = []
@@ -127,7 +127,7 @@ def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple,
         options = read_examples(part.file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)
         if options.empty:  # a set may come without extras
             continue
-        answered = on_split(people, part.facts, part.split, options.assign(unit=options["instance_id"]))
+        answered = people and people.on_split(part.facts, part.split, options.assign(unit=options["instance_id"]))
         found = of_dataset(checked(options, part.file), part.systems, part.split, domain, resamples, answered)
         rows += [same | part.facts["data_options"] | {"split": part.split} | row for row in found]
     return rows

@@ -13,7 +13,7 @@ from scripts.common.schemas import check, schema
 from scripts.common.yaml_files import read_yaml
 from scripts.evaluate import mctaco, temporal_nli, timedial
 from scripts.evaluate.people import alpha, coincidences_of
-from scripts.evaluate.people_answers import on_split, refuse_answers
+from scripts.evaluate.people_answers import Answers
 from scripts.evaluate.timedial_ranking import checked
 from scripts.publish.people import people_metrics, tabulate
 from tests.conftest import ROOT
@@ -114,8 +114,9 @@ def test_answers_for_the_whole_dataset_count_within_the_limit():
     answers = pd.concat([sheet("Ann", range(20), WORDS * 10), sheet("Bob", range(3), WORDS + WORDS[:1], dataset="stride-0-limit-10")])
     answers = answers.assign(file="a.csv", row=2, chosen=0)
     facts = {"source": "sample_howto100m", "dataset": "stride-0-limit-10", "data_options": {"limit": 10}}
-    part = on_split(answers, facts, "val", examples)
-    assert part.groupby("person").size().to_dict() == {"Ann": 10, "Bob": 3} and on_split(answers, facts, "test", examples) is None
+    answers = Answers(answers)
+    part = answers.on_split(facts, "val", examples)
+    assert part.groupby("person").size().to_dict() == {"Ann": 10, "Bob": 3} and answers.on_split(facts, "test", examples) is None
 
 
 def given(folder, *tables: pd.DataFrame) -> pd.DataFrame:
@@ -168,8 +169,8 @@ def test_who_was_asked_for_the_order_has_told_no_stride(tmp_path):
     answers = given(tmp_path, sheet("Ann", [0], ["swapped"]))
     facts = {"source": "sample_howto100m", "dataset": "stride-0", "data_options": {"predict": "stride"}}
     with pytest.raises(UserError, match="0.csv: row 2: strides are told in stride-0; take its rows out"):
-        refuse_answers(answers, facts, "strides are told in {dataset}")
-    refuse_answers(answers, facts | {"dataset": "stride-1"}, "strides are told in {dataset}")
+        Answers(answers).refuse(facts, "strides are told in {dataset}")
+    Answers(answers).refuse(facts | {"dataset": "stride-1"}, "strides are told in {dataset}")
 
 
 def answered(study: str, examples: pd.DataFrame, labels: list[str], told: dict[str, list[int]], folder) -> pd.DataFrame:
@@ -179,8 +180,8 @@ def answered(study: str, examples: pd.DataFrame, labels: list[str], told: dict[s
                             "answer": [labels[number] if number >= 0 else None for number in numbers]}).dropna()
               for person, numbers in told.items()]
     pd.concat(tables)[ANSWER_COLUMNS].to_csv(folder / "a.csv", index=False)
-    return on_split(read_answers([folder / "a.csv"], study, {("s", "d"): None}, labels), {"source": "s", "dataset": "d", "data_options": {}},
-                    "test", examples)
+    answers = Answers(read_answers([folder / "a.csv"], study, {("s", "d"): None}, labels))
+    return answers.on_split({"source": "s", "dataset": "d", "data_options": {}}, "test", examples)
 
 
 QUESTIONS = pd.DataFrame({"example_id": [f"test:{number}" for number in range(6)], "group_id": list("aaabbb"), "label": [1, 0, 0, 1, 1, 0],
