@@ -29,7 +29,7 @@ rule build_dataset:
         # Only what this configuration plans: what another one left there is a file like any other (for the cards).
         study=f"(?=(?:{one_of(f'{dataset.study}/{dataset.source}/{dataset.name}' for dataset in PLAN.datasets.values())})/)[^/]+",
     params:
-        code=lambda wildcards: identity(f"scripts.build.{wildcards.study}"),
+        **made_by(lambda wildcards: f"scripts.build.{wildcards.study}"),
         options=lambda wildcards: dataset_of(wildcards).options,
         splits=read_splits,
         dialogs=dialog_options,
@@ -42,9 +42,9 @@ rule build_dataset:
     conda: "../envs/data.yaml"
     shell:
         "rm -rf {params.folder:q}"
-        " && python -m scripts.build.{wildcards.study} --cleaned results/clean/{wildcards.source} --splits {params.splits:q}"
+        " && python -m {params.program} --cleaned results/clean/{wildcards.source} --splits {params.splits:q}"
         " {params.dialogs:q} --options {params.options:q} --output {params.folder:q} --log {log:q}"
-        " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
+        " && python -m {params.manifest} --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
 
 
 rule build_card:
@@ -55,7 +55,7 @@ rule build_card:
         card="results/build/{study}/README.md",
         croissant="results/build/{study}/croissant.json",
     params:
-        code=identity("scripts.build.card"),
+        **made_by("scripts.build.card"),
         columns=as_json(read_yaml(ROOT / "resources/columns.yaml")),
         study=lambda wildcards: as_json(
             {"name": wildcards.study} | {key: STUDIES[wildcards.study][key] for key in ("title", "paper", "labels")}),
@@ -66,7 +66,7 @@ rule build_card:
     localrule: True
     conda: "../envs/data.yaml"
     shell:
-        "python -m scripts.build.card @{params.arguments} --log {log:q}"
+        "python -m {params.program} @{params.arguments} --log {log:q}"
 
 
 rule build_temporal_spans:
@@ -76,7 +76,7 @@ rule build_temporal_spans:
     output:
         manifest="results/build/temporal_spans/{source}/manifest.json",
     params:
-        code=identity("scripts.build.temporal_spans"),
+        **made_by("scripts.build.temporal_spans"),
         patterns=sha256_of(ROOT / "resources/temporal_patterns.yaml"),
         pipeline=f"--spacy-model={config['spacy_pipeline']}" if config["spacy_pipeline"] else [],
         splits=lambda wildcards: cleaned_splits(wildcards.source),
@@ -90,6 +90,6 @@ rule build_temporal_spans:
     conda: "../envs/data.yaml"
     shell:
         "rm -rf {params.folder:q}"
-        " && python -m scripts.build.temporal_spans --cleaned results/clean/{wildcards.source} --splits {params.splits:q}"
+        " && python -m {params.program} --cleaned results/clean/{wildcards.source} --splits {params.splits:q}"
         " {params.pipeline:q} --processes {threads} --output {params.folder:q} --log {log:q}"
-        " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
+        " && python -m {params.manifest} --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"

@@ -24,8 +24,7 @@ rule clean_corpus:
         manifest="results/clean/{source}/manifest.json",
         cleaning="results/clean/{source}/cleaning.csv",
     params:
-        code=lambda wildcards: identity(cleaner_of(wildcards)),
-        program=lambda wildcards, output: cleaner_of(wildcards),
+        **made_by(cleaner_of),
         provenance=provenance_of,
         expected=expected_of,
         files=lambda wildcards: cleaned_names(wildcards.source),
@@ -41,4 +40,4 @@ rule clean_corpus:
         "rm -rf {params.folder:q}"
         " && python -m {params.program:q} --source {wildcards.source} --fetched {params.fetched:q} --output {params.folder:q}"
         " --provenance {params.provenance:q} {params.expected:q} --processes {threads} --log {log:q}"
-        " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
+        " && python -m {params.manifest} --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"

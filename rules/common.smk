@@ -173,6 +173,15 @@ wildcard_constraints:
     experiment=one_of(PLAN.experiments),
 
 
+def made_by(*entries):
+    """The parameters of a rule's program, the first of these entries (a name, or a function of wildcards): the identity of the code,
+    which decides, and the names of modules, which do not. A shell line holds no such name, so a moved module reruns nothing."""
+    named = [entry if callable(entry) else lambda wildcards, entry=entry: entry for entry in entries]
+    return {"code": lambda wildcards: identity(*(entry(wildcards) for entry in named)),
+            "program": lambda wildcards, output: named[0](wildcards),
+            "manifest": lambda wildcards, output: "scripts.common.manifest"}
+
+
 def is_main_process():
     """Whether this is the process that was called, not one that Slurm or it started for a job."""
     return workflow.is_main_process and not workflow.remote_exec

@@ -24,7 +24,7 @@ rule evaluate_experiment:
     output:
         metrics=f"{EVALUATED}/{{study}}/{{experiment}}.parquet",
     params:
-        code=lambda wildcards: identity(f"scripts.evaluate.{wildcards.study}"),
+        **made_by(lambda wildcards: f"scripts.evaluate.{wildcards.study}"),
         resamples=config["bootstrap_resamples"],
         sources=evaluated_sources,
         arguments=evaluation_arguments,
@@ -34,7 +34,7 @@ rule evaluate_experiment:
     resources: mem_mb=4000
     conda: "../envs/data.yaml"
     shell:
-        "python -m scripts.evaluate.{wildcards.study} --experiment {wildcards.experiment} @{params.arguments}"
+        "python -m {params.program} --experiment {wildcards.experiment} @{params.arguments}"
         " --trained results/train/{wildcards.study} --resamples {params.resamples} --output {output.metrics:q} --log {log:q}"
 
 
@@ -45,7 +45,7 @@ rule evaluate_metrics:
     output:
         metrics=f"{EVALUATED}/metrics.parquet",
     params:
-        code=identity("scripts.evaluate.metrics"),
+        **made_by("scripts.evaluate.metrics"),
         arguments=lambda wildcards, input: argument_file(input.experiments),
     log: f"results/logs/evaluate/{NAME}/metrics.log"
     benchmark: f"results/benchmarks/evaluate/{NAME}/metrics.jsonl"
@@ -53,4 +53,4 @@ rule evaluate_metrics:
     localrule: True
     conda: "../envs/data.yaml"
     shell:
-        "python -m scripts.evaluate.metrics @{params.arguments} --output {output.metrics:q} --log {log:q}"
+        "python -m {params.program} @{params.arguments} --output {output.metrics:q} --log {log:q}"

@@ -26,6 +26,8 @@ rule fetch_source:
         source=one_of(name for name, entry in SOURCES.items() if "downloads" in entry),
     params:
         hashes=lambda wildcards: as_json(fetched_hashes(wildcards.source)),
+        program=lambda wildcards, output: "scripts.fetch.source",
+        manifest=lambda wildcards, output: "scripts.common.manifest",
         files=lambda wildcards: fetched_names(wildcards.source),
         sources=sources_file,
         place=lambda wildcards, output: place_of("sources", wildcards.source),
@@ -37,9 +39,9 @@ rule fetch_source:
     localrule: True
     conda: "../envs/data.yaml"
     shell:
-        "python -m scripts.fetch.source --source {wildcards.source} --sources {params.sources:q} --place {params.place:q}"
+        "python -m {params.program} --source {wildcards.source} --sources {params.sources:q} --place {params.place:q}"
         " --mirror={params.mirror:q} --output {params.folder:q} --log {log:q}"
-        " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
+        " && python -m {params.manifest} --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
 
 
 rule fetch_sample:
@@ -49,9 +51,8 @@ rule fetch_sample:
     wildcard_constraints:
         source=one_of(name for name, entry in SOURCES.items() if "sample" in entry),
     params:
-        code=lambda wildcards: identity(sampler_of(wildcards)),
+        **made_by(sampler_of),
         texts=sample_texts,
-        program=lambda wildcards, output: sampler_of(wildcards),
         options=sample_options,
         files=lambda wildcards: fetched_names(wildcards.source),
         folder=lambda wildcards, output: Path(output.manifest).parent,
@@ -62,7 +63,7 @@ rule fetch_sample:
     conda: "../envs/data.yaml"
     shell:
         "python -m {params.program:q} {params.options:q} --output {params.folder:q} --log {log:q}"
-        " && python -m scripts.common.manifest --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
+        " && python -m {params.manifest} --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
 
 
 # An ESIM over the vectors of an encoder waits for that encoder.
@@ -77,6 +78,7 @@ rule fetch_model:
         model=one_of(name for name, entry in MODELS.items() if not {*STAGES, "control"} & set(entry)),
     params:
         code=code_of_model,
+        program=lambda wildcards, output: "scripts.fetch.model",
         entry=model_entry,
         models=models_file,
         place=lambda wildcards, output: place_of("models", wildcards.model),
@@ -88,5 +90,5 @@ rule fetch_model:
     localrule: True
     conda: "../envs/train.yaml"
     shell:
-        "python -m scripts.fetch.model --model {wildcards.model} --models {params.models:q} --place {params.place:q}"
+        "python -m {params.program} --model {wildcards.model} --models {params.models:q} --place {params.place:q}"
         " --mirror={params.mirror:q} --output {params.folder:q} --manifest {output.manifest:q} --log {log:q}"

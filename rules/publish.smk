@@ -36,9 +36,8 @@ rule publish_figure:
     wildcard_constraints:
         item=one_of(name for name, item in PUBLISHED.items() if item["kind"] == "figure"),
     params:
-        code=item_code,
+        **made_by(lambda wildcards: f"scripts.publish.{PUBLISHED[wildcards.item]['program']}"),
         shown=shown_by_item,
-        program=lambda wildcards, output: f"scripts.publish.{PUBLISHED[wildcards.item]['program']}",
         arguments=item_arguments,
         caption=caption_of,
         prefix=lambda wildcards, output: Path(output[0]).with_suffix(""),
@@ -70,7 +69,7 @@ rule publish_leaderboard:
     output:
         [f"{PAGES}/leaderboard/{model}.json" for model in ranked_models()],
     params:
-        code=identity("scripts.publish.leaderboard"),
+        **made_by("scripts.publish.leaderboard"),
         told=told_to_leaderboards(),
         arguments=leaderboard_arguments,
     log: f"results/logs/publish/{NAME}/leaderboard.log"
@@ -79,7 +78,7 @@ rule publish_leaderboard:
     localrule: True
     conda: "../envs/data.yaml"
     shell:
-        "python -m scripts.publish.leaderboard @{params.arguments} --log {log:q}"
+        "python -m {params.program} @{params.arguments} --log {log:q}"
 
 
 rule publish_page:
@@ -93,7 +92,7 @@ rule publish_page:
         page=report(f"{PAGES}/index.html", caption="../report/workflow.rst", category="The page"),
         findings=f"{PAGES}/findings.json",
     params:
-        code=identity("scripts.publish.site"),
+        **made_by("scripts.publish.site"),
         template=page_templates(),
         texts=as_json(page_texts()),
         configuration=page_configuration(),
@@ -106,7 +105,7 @@ rule publish_page:
     localrule: True
     conda: "../envs/data.yaml"
     shell:
-        "python -m scripts.publish.site --metrics {input.metrics:q} @{params.arguments} --publish {params.folder:q}"
+        "python -m {params.program} --metrics {input.metrics:q} @{params.arguments} --publish {params.folder:q}"
         " --output {output.page:q} --log {log:q}"
 
 
@@ -118,7 +117,7 @@ rule publish_index:
     output:
         index="results/publish/index.html",
     params:
-        code=identity("scripts.publish.index"),
+        **made_by("scripts.publish.index"),
         template=page_templates(),
         arguments=lambda wildcards, input: argument_file([*input.metrics, "--findings", *input.findings]),
     log: "results/logs/publish/index.log"
@@ -127,7 +126,7 @@ rule publish_index:
     localrule: True
     conda: "../envs/data.yaml"
     shell:
-        "python -m scripts.publish.index @{params.arguments} --output {output.index:q} --log {log:q}"
+        "python -m {params.program} @{params.arguments} --output {output.index:q} --log {log:q}"
 
 
 # Without output, so that a record which could not be written takes none away; it is made anew whenever it is asked for.

@@ -35,8 +35,8 @@ rule train_run:
     wildcard_constraints:
         run=one_of(set(PLAN.runs) - MAKERS - STARTS - CONTROLS),
     params:
-        code=lambda wildcards: identity(
-            "scripts.train.run", "scripts.train.process", f"scripts.train.{paradigm_of(PLAN.runs[wildcards.run])}"),
+        **made_by("scripts.train.run", "scripts.train.process",
+                  lambda wildcards: f"scripts.train.{paradigm_of(PLAN.runs[wildcards.run])}"),
         settings=lambda wildcards: PLAN.runs[wildcards.run].settings,
         method=lambda wildcards: method_of(PLAN.runs[wildcards.run]),
         splits=lambda wildcards: splits(PLAN.runs[wildcards.run].dataset.source),
@@ -62,7 +62,7 @@ rule train_run:
         **GPU_REQUEST,
     conda: "../envs/train.yaml"
     shell:
-        "python -m scripts.train.run --run {wildcards.run} --settings {params.settings:q} --method {params.method:q}"
+        "python -m {params.program} --run {wildcards.run} --settings {params.settings:q} --method {params.method:q}"
         " --splits {params.splits:q} --data {params.data:q} --model {params.model:q} --model-files {params.model_files:q}"
         " {params.how:q} --attempt {resources.attempt} --output {params.folder:q} --log {log:q}"
 
@@ -95,7 +95,7 @@ rule train_controls:
     wildcard_constraints:
         controls=one_of(controls.split("/")[1] for controls in CONTROL_SETS),
     params:
-        code=identity("scripts.train.control"),
+        **made_by("scripts.train.control"),
         controls=controls_of,
         arguments=lambda wildcards, output: argument_file(["--controls", *controls_of(wildcards)]),
         method=lambda wildcards: method_of(first_control(wildcards)),
@@ -108,7 +108,7 @@ rule train_controls:
     resources: mem_mb=4000
     conda: "../envs/train.yaml"
     shell:
-        "python -m scripts.train.control @{params.arguments} --method {params.method:q} --splits {params.splits:q}"
+        "python -m {params.program} @{params.arguments} --method {params.method:q} --splits {params.splits:q}"
         " --data {params.data:q} --folder {params.folder:q} --output {output.manifest:q} --log {log:q}"
 
 

@@ -75,11 +75,6 @@ def item_arguments(wildcards, output):
                           *(part for name, parts in options.items() if name in item["reads"] for part in parts)])
 
 
-def item_code(wildcards):
-    """The code of a figure or table."""
-    return identity(f"scripts.publish.{PUBLISHED[wildcards.item]['program']}")
-
-
 def text_of(path):
     """A text of the project. Raises WorkflowError where it is missing."""
     try:

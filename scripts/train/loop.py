@@ -14,7 +14,6 @@ from its checkpoint to the same numbers. Processes share each batch; the gradien
 (checkpoints, progress, tokens and weights from an earlier run) is handed to it by scripts/train/process.py.
 """
 
-import importlib
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -173,8 +172,7 @@ def train(job: dict, launch: Launch, attendants) -> Trained:
     attendants.begin(job, accelerator, hardware)
     seed_everything(job["settings"]["seed"])
     tables = read_tables(job, Path(launch.data))
-    # By name, so that a change of one paradigm trains none of the others anew.
-    paradigm = importlib.import_module(f"scripts.train.{job['paradigm']}").Paradigm(attendants.model, job, tables)
+    paradigm = attendants.paradigm(job["paradigm"])(attendants.model, job, tables)
     if job["learns"]:
         tables["learned"] = paradigm.learnable(tables["learned"])
     measured_only = not job["learns"] and not (job.get("prompt") or {}).get("threshold")  # of what is learnt from, shots at most are read

@@ -5,6 +5,7 @@ Started by scripts/train/run.py, in its own process or through Accelerate's laun
 
 import argparse
 import fcntl
+import importlib
 import json
 import os
 import sys
@@ -36,6 +37,10 @@ class Attendants:
         self.weights = keep.KeptWeights(Path(launch.kept)) if launch.is_kept else None
         self.model = self.weights.model_folder(Path(launch.model)) if self.weights else Path(launch.model)
         self.progress = Progress
+
+    def paradigm(self, name: str) -> type:
+        """The paradigm of this name; its code is a part of a run's identity beside the loop's."""
+        return importlib.import_module(f"scripts.train.{name}").Paradigm
 
     def saver(self, job: dict, launch: Launch, hardware: Hardware) -> Saver:
         """What keeps the checkpoint."""

@@ -38,13 +38,15 @@ def test_touch_checkout_comment_and_formatting(study):
 MAIN = "def main(given: argparse.Namespace) -> None:\n"
 
 
-def test_a_moved_and_merged_module(study):
-    """What stands in scripts/common/keyed.py goes into another module of another folder."""
+def test_a_merged_and_a_moved_module(study):
+    """scripts/common/keyed.py goes into another module, and scripts/evaluate/tally.py into another folder, under another name."""
     keyed, choice = study / "scripts/common/keyed.py", study / "scripts/train/choice.py"
     choice.write_text(choice.read_text() + "\n\n" + keyed.read_text())
     keyed.unlink()
+    (study / "scripts/evaluate/tally.py").rename(study / "scripts/common/sums.py")
     for path in study.folder.glob("scripts/**/*.py"):
-        path.write_text(path.read_text().replace("scripts.common.keyed", "scripts.train.choice"))
+        text = path.read_text().replace("scripts.common.keyed", "scripts.train.choice")
+        path.write_text(text.replace("scripts.evaluate.tally", "scripts.common.sums"))
     assert study.jobs() == {}
 
 
