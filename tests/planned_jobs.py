@@ -42,8 +42,8 @@ def planned_jobs(configfiles: list[Path], config: dict) -> list[tuple[str, dict[
             compared = set(map(repr, job.non_derived_params))  # what Snakemake compares: nothing made from outputs or this machine
             parameters = {name: value for name, value in job.params.items() if repr(value) in compared and name not in WORDS}
             jobs.append((f"{job.rule.name} {next(iter(job.output), '')}".strip(), {
-                "inputs": sorted(map(str, job.input)), "outputs": sorted(map(str, job.output)),
-                "parameters": [f"{name}: {CODE.sub('CODE', str(value))}" for name, value in sorted(parameters.items())],
+                "inputs": sorted(str(file).replace(str(ROOT), "ROOT") for file in job.input), "outputs": sorted(map(str, job.output)),
+                "parameters": [f"{name}: {CODE.sub('CODE', str(value)).replace(str(ROOT), 'ROOT')}" for name, value in sorted(parameters.items())],
             }))
     return sorted(jobs)
 

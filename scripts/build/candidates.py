@@ -25,6 +25,7 @@ alone, not on the order of questions; the same input gives the same bytes.
 """
 
 import argparse
+import importlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -175,7 +176,7 @@ def by_rules(seeds: pd.DataFrame, terms: Terms, limit: int, seed: int) -> pd.Dat
 def masked_model(folder: Path) -> Infill:
     """What fills in answers (columns context, answer) with a masked language model."""
     try:
-        from scripts.build import candidates_infill as infill  # late: all else runs without torch
+        infill = importlib.import_module("scripts.build.candidates_infill")  # late: all else runs without torch
     except ModuleNotFoundError as error:
         raise UserError(f"--model needs {error.name}, which is not installed; use the environment of envs/train.yaml, "
                         "or leave --model out") from None

@@ -37,7 +37,6 @@ OPTIONS = {"correct1": 1, "correct2": 1, "incorrect1": 0, "incorrect2": 0}
 # Section 3.2 of the paper: phrase matching, numeral matching, open-ended.
 RULES = {"Rule 1": "phrase", "Rule 2": "numeral", "Rule 3": "open_ended"}
 ORIGINAL = "correct1"
-PREFIX = re.compile(r"([AB]):(\s*)")
 REMEDY = "mend that instance, or fetch the file again"
 
 

@@ -4,8 +4,8 @@ From an entry, each used name is followed to the definition that it stands for: 
 hash of these definitions, each by what it does and by the identities of what it uses. No name of a module or of a definition, no
 import line and no list kept by hand takes part. So moving, merging, splitting, renaming and formatting change nothing.
 
-These do not count: comments, docstrings, types of arguments, the texts of errors, of log lines and of --help, and the block under
-`if __name__ == "__main__"`. Names that only these use are not followed. What a function is given as an argument is not followed
+These do not count: comments, docstrings, types of arguments, the texts of errors, of log lines and of --help, and the block that
+starts a program. Names that only these use are not followed. What a function is given as an argument is not followed
 either: reporting is handed to what computes. A module used as a value, and what a module does when it is imported, count whole.
 What is reached by a name put together at run time (a paradigm of training) is an entry of its own. How a program reads its options
 is outside `main`, so a default that decides a result stands in what `main` reaches.

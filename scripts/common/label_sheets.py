@@ -74,8 +74,9 @@ def refuse(rows: pd.DataFrame, wrong: np.ndarray | pd.Series, why: str, remedy: 
     """Raise UserError that names file and row of the first row that is wrong; why: a text with the row's columns in braces."""
     wrong = np.asarray(wrong, bool)
     if wrong.any():
-        row = {name: cut(str(value)) for name, value in rows.iloc[int(wrong.argmax())].items()}
-        raise UserError(f"{row['file']}: row {row['row']}: {why.format(**row)}; {remedy}")
+        first = rows.iloc[int(wrong.argmax())]
+        row = {name: cut(str(value)) for name, value in first.items()}
+        raise UserError(f"{first['file']}: row {first['row']}: {why.format(**row)}; {remedy}")
 
 
 def answers_in(file: Path) -> pd.DataFrame:

@@ -11,25 +11,17 @@ import shutil
 from pathlib import Path
 
 from scripts.common.files import sha256_of, whole
-from scripts.common.identity import ROOT, identity
+from scripts.common.identity import ROOT
 from scripts.common.models import MADE_MODEL
 from scripts.common.plain_json import as_json
 from scripts.common.program import UserError, log
 from scripts.common.tables import content_digest
+from scripts.train.code import code_of
 from scripts.train.cost import cost_of
 from scripts.train.labels import head_of
 
 WEIGHTS_FOLDER = "weights"  # of the work: weights that are kept only until they are handed on
-CONTROL = ("scripts.train.control.read_examples", "scripts.train.control.predict")
 EARLIER = ROOT / "resources/earlier_identities.json"
-
-
-def code_of(paradigm: str) -> str:
-    """The identity of the code that decides the numbers of a run: of the loop and its paradigm, or of the controls ("control").
-
-    Raises UserError for no paradigm.
-    """
-    return identity(*(CONTROL if paradigm == "control" else ("scripts.train.loop.train", f"scripts.train.{paradigm}")))
 
 
 def with_digest(job: dict) -> dict:

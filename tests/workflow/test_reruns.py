@@ -53,7 +53,7 @@ def test_a_merged_and_a_moved_module(study):
 def test_a_run_that_was_finished_under_an_earlier_release_is_not_trained_again(study):
     """resources/earlier_identities.json says which code of an earlier release is the same as today's."""
     before = steps_taken(study)
-    ask = [sys.executable, "-c", "from scripts.train.work import code_of; print(code_of('classify'))"]
+    ask = [sys.executable, "-c", "from scripts.train.code import code_of; print(code_of('classify'))"]
 
     def code() -> str:
         return subprocess.run(ask, cwd=study.folder, capture_output=True, text=True, check=True).stdout.strip()
