@@ -6,10 +6,10 @@ from tests.workflow.conftest import Study, checkout
 
 
 def entries(study: Study) -> dict[str, bytes | str]:
-    """Every file and link of a folder with its content, but for what Snakemake itself writes in .snakemake/."""
+    """Every file and link of a folder with its content, without what Snakemake writes in .snakemake/ and Python in __pycache__/."""
     found = {}
     for path in study.folder.rglob("*"):
-        if {"iocache", "log"} & set(path.parts) and ".snakemake" in path.parts:
+        if "__pycache__" in path.parts or ({"iocache", "log"} & set(path.parts) and ".snakemake" in path.parts):
             continue
         if path.is_symlink():
             found[str(path)] = f"link to {path.readlink()}"
