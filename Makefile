@@ -16,7 +16,7 @@ run: environment
 	.venv/bin/snakemake --cores all
 
 check: lint
-	.venv/bin/python -m pytest tests/unit -m "not models and not mirror and not slow" --hypothesis-profile quick $(WORKERS)
+	.venv/bin/python -m pytest --ignore tests/workflow --ignore tests/slurm --ignore tests/web -m "not models and not mirror and not slow" --hypothesis-profile quick $(WORKERS)
 
 lint: environment
 	.venv/bin/ruff check .

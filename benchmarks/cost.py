@@ -18,14 +18,14 @@ from snakemake.utils import update_config
 from benchmarks.cost_counted import Counted, built_size, count, stated_size
 from benchmarks.cost_measured import HEAD, measured
 from benchmarks.measure import ROOT, table
-from scripts.common.configuration import resolve
-from scripts.common.model_facts import facts_reader
-from scripts.common.own import from_command_line, own_entries, probed_models
-from scripts.common.plan import CONTROL, Plan, Run
-from scripts.common.program import execute, number, parser
-from scripts.common.prompts import prompts_of
-from scripts.common.schemas import check, schema
-from scripts.common.yaml_files import read_yaml
+from scripts.plan.configuration import resolve
+from scripts.plan.model_facts import facts_reader
+from scripts.plan.user_entries import from_command_line, own_entries, probed_models
+from scripts.plan.plan import CONTROL, Plan, Run
+from scripts.running.program import execute, number, parser
+from scripts.plan.prompts import prompts_of
+from scripts.plan.schemas import check, schema
+from scripts.data.yaml_files import read_yaml
 
 # Dense teraFLOPs a second of NVIDIA's data sheets: bf16 by tensor cores, in which it learns; fp32 without them, in which it scores.
 CARDS = {"H100": (989.0, 67.0), "A100": (312.0, 19.5)}

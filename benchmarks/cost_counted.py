@@ -13,8 +13,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import yaml
 
-from scripts.common.program import UserError
-from scripts.common.tables import read_table
+from scripts.running.program import UserError
+from scripts.data.tables import read_table
 
 SIZES = Path(__file__).with_name("cost_sizes.yaml")
 LOOKED_AT = 4000  # rows whose words are counted

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from scripts.common.plan import CONTROL, Plan, control_sets
+from scripts.plan.plan import CONTROL, Plan, control_sets
 
 HEAD = ["stage", "jobs", "minutes", "CPU hours", "GPU hours", "most memory, GB"]
 

@@ -18,7 +18,7 @@ from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 from benchmarks.measure import options_of, table
-from scripts.common.program import SEED, whole_number
+from scripts.running.program import SEED, whole_number
 from tests.fuzz import attempt, place
 from tests.fuzz_targets import TARGETS
 

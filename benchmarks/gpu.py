@@ -28,8 +28,8 @@ from benchmarks.cost_counted import reading
 from benchmarks.kills import differences, overlay
 from benchmarks.measure import checkout, options_of, ratios, workflow
 from benchmarks.throughput import MODELS, examples_of, network_of, seconds_of
-from scripts.common.devices import processor
-from scripts.common.tables import read_table
+from scripts.running.devices import processor
+from scripts.data.tables import read_table
 from scripts.train.hardware import precision_for, versions
 
 # Dense bf16 teraFLOPs a second without sparsity, by a part of the card's name (NVIDIA's data

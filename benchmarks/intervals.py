@@ -16,10 +16,10 @@ from itertools import product
 import numpy as np
 
 from benchmarks.measure import options_of, table
-from scripts.common.intervals import slope
-from scripts.evaluate.bootstrap import Resampling, resampling
-from scripts.evaluate.tally import Replicate, Tally, metric_rows, share
-from scripts.evaluate.temporal_nli import weighted_f1
+from scripts.measure.intervals import slope
+from scripts.measure.bootstrap import Resampling, resampling
+from scripts.measure.tally import Replicate, Tally, metric_rows, share
+from scripts.studies.temporal_nli.evaluate import weighted_f1
 
 LABELS = np.array([0.5, 0.3, 0.2])  # how often each label of the weighted F1 is the right one
 # Title, whether of the weighted F1, how uneven groups are, numbers of seeds.

@@ -14,7 +14,7 @@ import torch
 from transformers import Gemma3ForCausalLM, Gemma3TextConfig
 
 from benchmarks.measure import in_turn, options_of, ratios
-from scripts.train.causal import scored_likelihoods
+from scripts.train.paradigms.causal import scored_likelihoods
 
 CONTEXT, CANDIDATE, AFTER, CANDIDATES = 200, 4, 40, 4
 GEMMA = {"vocab_size": 262_144, "hidden_size": 640, "num_hidden_layers": 18, "head_dim": 256,

@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks.measure import ROOT, checkout, options_of, table, workflow
-from scripts.common.tables import provenance_of
-from scripts.common.yaml_files import read_yaml
+from scripts.data.tables import provenance_of
+from scripts.data.yaml_files import read_yaml
 
 SEEDS = [1, 2, 3, 4, 5]
 FIRST = "model_01"

@@ -25,7 +25,7 @@ from torch.utils.data import DataLoader
 from transformers import BertConfig, BertForSequenceClassification
 
 from benchmarks.measure import in_turn, options_of, ratios
-from scripts.train import classify
+from scripts.train.paradigms import classify
 from scripts.train.batches import Examples, Ragged, epoch_batches
 from scripts.train.hardware import Hardware
 from scripts.train.labels import Head

@@ -20,7 +20,7 @@ rule build:
 
 
 rule build_dataset:
-    """A dataset of a study, by scripts/build/<study>.py; its options stand in resources/studies.yaml."""
+    """A dataset of a study, by scripts/studies/<study>/build.py; its options stand in resources/studies.yaml."""
     input:
         cleaned=read_by_dataset,
     output:
@@ -29,7 +29,7 @@ rule build_dataset:
         # Only what this configuration plans: what another one left there is a file like any other (for the cards).
         study=f"(?=(?:{one_of(f'{dataset.study}/{dataset.source}/{dataset.name}' for dataset in PLAN.datasets.values())})/)[^/]+",
     params:
-        **made_by(lambda wildcards: f"scripts.build.{wildcards.study}"),
+        **made_by(lambda wildcards: f"scripts.studies.{wildcards.study}.build"),
         options=lambda wildcards: dataset_of(wildcards).options,
         splits=read_splits,
         dialogs=dialog_options,
@@ -55,7 +55,7 @@ rule build_card:
         card="results/build/{study}/README.md",
         croissant="results/build/{study}/croissant.json",
     params:
-        **made_by("scripts.build.card"),
+        **made_by("scripts.data.card"),
         columns=as_json(read_yaml(ROOT / "resources/columns.yaml")),
         study=lambda wildcards: as_json(
             {"name": wildcards.study} | {key: STUDIES[wildcards.study][key] for key in ("title", "paper", "labels")}),
@@ -76,7 +76,7 @@ rule build_temporal_spans:
     output:
         manifest="results/build/temporal_spans/{source}/manifest.json",
     params:
-        **made_by("scripts.build.temporal_spans"),
+        **made_by("scripts.text.temporal_spans"),
         patterns=sha256_of(ROOT / "resources/temporal_patterns.yaml"),
         pipeline=f"--spacy-model={config['spacy_pipeline']}" if config["spacy_pipeline"] else [],
         splits=lambda wildcards: cleaned_splits(wildcards.source),

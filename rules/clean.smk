@@ -1,4 +1,4 @@
-"""Clean: each corpus as tables of one schema (scripts/common/tables.py), and a count of what was changed.
+"""Clean: each corpus as tables of one schema (scripts/data/tables.py), and a count of what was changed.
 
 Reads  results/fetch/<source>/
 Writes results/clean/<source>/<split>.parquet   (<split>/manifest.json and shards for a large corpus)

@@ -7,7 +7,7 @@ arguments/<stage>.smk  what the programs of a stage are told beside their files
 start.smk              what is said before anything runs
 
 What decides a result is a parameter that is a text, so that a change shows in `snakemake -n`. What goes to a program by file
-(scripts/common/handed.py) is named by functions that also take `output`: Snakemake compares no such parameter, so a path of
+(scripts/running/job_files.py) is named by functions that also take `output`: Snakemake compares no such parameter, so a path of
 this machine reruns nothing.
 """
 
@@ -35,28 +35,28 @@ os.environ.update({
     "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
 })
 
-from scripts.common.comparable import altered, objectives, transfers
-from scripts.common.configuration import resolve
-from scripts.common.devices import visible_gpus
-from scripts.common.doubled_keys import refuse_doubled_keys
-from scripts.common.files import Hashes, sha256_of
-from scripts.common.folder_lock import lock_by_owner
-from scripts.common.identity import identity, remember_in, write_memory
-from scripts.common.handed import PLACE, argument_file, csv_rows, fields_of, hand_over, has_options, presence_of, rows_of, write_waiting
-from scripts.common.manifest import lost_files
-from scripts.common.model_facts import facts_reader, kept_facts
-from scripts.common.models import MADE_MODEL, STAGES, stage_of
-from scripts.common.own import from_command_line, own_entries, probed_models
-from scripts.common.plain_json import as_json
-from scripts.common.plan import control_sets
-from scripts.common.program import UserError
-from scripts.common.prompts import prompts_of
-from scripts.common.schemas import check, schema, sound, sound_figures
-from scripts.common.sources import local_hashes
-from scripts.common.strides import labels_of
-from scripts.common.summary import summary
-from scripts.common.terminal import use_terminal
-from scripts.common.yaml_files import read_yaml
+from scripts.plan.comparable import altered, objectives, transfers
+from scripts.plan.configuration import resolve
+from scripts.running.devices import visible_gpus
+from scripts.data.doubled_keys import refuse_doubled_keys
+from scripts.data.files import Hashes, sha256_of
+from scripts.running.folder_lock import lock_by_owner
+from scripts.running.identity import identity, remember_in, write_memory
+from scripts.running.job_files import PLACE, argument_file, csv_rows, fields_of, hand_over, has_options, presence_of, rows_of, write_waiting
+from scripts.data.manifest import lost_files
+from scripts.plan.model_facts import facts_reader, kept_facts
+from scripts.plan.models import MADE_MODEL, STAGES, stage_of
+from scripts.plan.user_entries import from_command_line, own_entries, probed_models
+from scripts.data.plain_json import as_json
+from scripts.plan.plan import control_sets
+from scripts.running.program import UserError
+from scripts.plan.prompts import prompts_of
+from scripts.plan.schemas import check, schema, sound, sound_figures
+from scripts.plan.sources import local_hashes
+from scripts.studies.strided_sop.strides import labels_of
+from scripts.running.summary import summary
+from scripts.running.terminal import use_terminal
+from scripts.data.yaml_files import read_yaml
 
 lock_by_owner()
 remember_in(PLACE / "identities")
@@ -179,7 +179,7 @@ def made_by(*entries):
     named = [entry if callable(entry) else lambda wildcards, entry=entry: entry for entry in entries]
     return {"code": lambda wildcards: identity(*(entry(wildcards) for entry in named)),
             "program": lambda wildcards, output: named[0](wildcards),
-            "manifest": lambda wildcards, output: "scripts.common.manifest"}
+            "manifest": lambda wildcards, output: "scripts.data.manifest"}
 
 
 def is_main_process():

@@ -17,14 +17,14 @@ rule evaluate:
 
 
 rule evaluate_experiment:
-    """The numbers of an experiment, by scripts/evaluate/<study>.py."""
+    """The numbers of an experiment, by scripts/studies/<study>/evaluate.py."""
     input:
         read=read_by_evaluation,
         people=lambda wildcards: answers_of_people(wildcards.experiment),
     output:
         metrics=f"{EVALUATED}/{{study}}/{{experiment}}.parquet",
     params:
-        **made_by(lambda wildcards: f"scripts.evaluate.{wildcards.study}"),
+        **made_by(lambda wildcards: f"scripts.studies.{wildcards.study}.evaluate"),
         resamples=config["bootstrap_resamples"],
         sources=evaluated_sources,
         arguments=evaluation_arguments,
@@ -45,7 +45,7 @@ rule evaluate_metrics:
     output:
         metrics=f"{EVALUATED}/metrics.parquet",
     params:
-        **made_by("scripts.evaluate.metrics"),
+        **made_by("scripts.measure.collect"),
         arguments=lambda wildcards, input: argument_file(input.experiments),
     log: f"results/logs/evaluate/{NAME}/metrics.log"
     benchmark: f"results/benchmarks/evaluate/{NAME}/metrics.jsonl"

@@ -27,7 +27,7 @@ rule fetch_source:
     params:
         hashes=lambda wildcards: as_json(fetched_hashes(wildcards.source)),
         program=lambda wildcards, output: "scripts.fetch.source",
-        manifest=lambda wildcards, output: "scripts.common.manifest",
+        manifest=lambda wildcards, output: "scripts.data.manifest",
         files=lambda wildcards: fetched_names(wildcards.source),
         sources=sources_file,
         place=lambda wildcards, output: place_of("sources", wildcards.source),

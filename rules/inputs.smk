@@ -26,7 +26,7 @@ def read_released(wildcards):
 
 
 def external_systems(wildcards):
-    """The folders of predictions made elsewhere (scripts/evaluate/external.py) on the datasets of an experiment."""
+    """The folders of predictions made elsewhere (scripts/measure/external.py) on the datasets of an experiment."""
     datasets = {PLAN.runs[run].dataset for run in PLAN.experiments[wildcards.experiment]}
     splits = [Path("results/external", wildcards.study, dataset.source, dataset.name, split)
               for dataset in datasets for split in SOURCES[MEASURED_ON[dataset.source]]["evaluate"]]

@@ -25,7 +25,7 @@ rule publish:
 
 
 rule publish_figure:
-    """A figure and its points, by the program that resources/figures.yaml names: scripts/publish/<program>.py."""
+    """A figure and its points, by the program that resources/figures.yaml names."""
     input:
         metrics=f"{EVALUATED}/metrics.parquet",
         read=read_by_item,
@@ -36,7 +36,7 @@ rule publish_figure:
     wildcard_constraints:
         item=one_of(name for name, item in PUBLISHED.items() if item["kind"] == "figure"),
     params:
-        **made_by(lambda wildcards: f"scripts.publish.{PUBLISHED[wildcards.item]['program']}"),
+        **made_by(lambda wildcards: PUBLISHED[wildcards.item]["program"]),
         shown=shown_by_item,
         arguments=item_arguments,
         caption=caption_of,

@@ -54,7 +54,7 @@ def check_programs():
     """Say in one line, before the rules ask, that a program which an entry of resources/ names is not there."""
     used = [Wildcards(fromdict={"source": source}) for source in USED_SOURCES]
     programs = [*map(cleaner_of, used), *(sampler_of(wildcards) for wildcards in used if "sample" in SOURCES[wildcards.source]),
-                *(f"scripts.publish.{item['program']}" for item in PUBLISHED.values())]
+                *(item["program"] for item in PUBLISHED.values())]
     try:
         for program in programs:
             identity(program)

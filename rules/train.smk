@@ -36,7 +36,7 @@ rule train_run:
         run=one_of(set(PLAN.runs) - MAKERS - STARTS - CONTROLS),
     params:
         **made_by("scripts.train.run", "scripts.train.process",
-                  lambda wildcards: f"scripts.train.{paradigm_of(PLAN.runs[wildcards.run])}"),
+                  lambda wildcards: f"scripts.train.paradigms.{paradigm_of(PLAN.runs[wildcards.run])}"),
         settings=lambda wildcards: PLAN.runs[wildcards.run].settings,
         method=lambda wildcards: method_of(PLAN.runs[wildcards.run]),
         splits=lambda wildcards: splits(PLAN.runs[wildcards.run].dataset.source),

@@ -20,7 +20,7 @@ from pathlib import Path
 SHARED = ("numpy", "pandas", "pyarrow.parquet", "pyarrow.compute", "scipy.sparse.csgraph", "matplotlib.pyplot", "jinja2", "yaml", "jsonschema", "requests")
 WORDS = (*SHARED, "sklearn.feature_extraction.text", "sklearn.linear_model")
 # What a run of training imports late, four seconds of it, under the environment that it makes for itself first (scripts/train/launch.py).
-LOOP = ("scripts.train.process", "scripts.train.classify", "transformers.models.bert.modeling_bert")
+LOOP = ("scripts.train.process", "scripts.train.paradigms.classify", "transformers.models.bert.modeling_bert")
 TRAINING = {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "OMP_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
 SNAKEMAKE = ("snakemake.cli", "snakemake.report.html_reporter", "snakemake.storage", "jsonschema", "numpy", "pyarrow.parquet", "requests")
 

@@ -1,7 +1,7 @@
 """A seeded fuzzer: damages what a user gives to a program, runs the program, and says whether it kept the rule.
 
 The rule: exit 0 with whole files, or one line that begins with `error: ` and names a file or an argument, exit code not 0; no
-traceback, nothing left behind, no silence of SILENCE seconds. tests/unit/test_fuzz.py runs a few cases of each target of
+traceback, nothing left behind, no silence of SILENCE seconds. tests/project/test_fuzz.py runs a few cases of each target of
 tests/fuzz_targets.py, benchmarks/fuzz_inputs.py many. A case is told by target, seed and number, and comes out the same again.
 """
 

@@ -8,8 +8,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scripts.common.items import items_of
-from scripts.common.keyed import keyed_uniform
+from scripts.data.items import items_of
+from scripts.data.keyed import keyed_uniform
 from tests.conftest import ROOT
 from tests.fuzz import Target
 from tests.fuzz_targets_made import MADE
@@ -129,32 +129,32 @@ TARGETS = {
         "cs3_test.csv": CROSSING.encode(), "templates.csv": EVENTS.encode()}, ["train", "test"]),
     "event_templates": cleaner("event_templates", {"templates.csv": "".join([*TEMPLATES[:4], *TEMPLATES[-3:]]).encode()}, ["train", "test"],
                                more=("--expect", '{}')),
-    "evaluate mctaco": Target("scripts.evaluate.mctaco", {"gold.tsv": TACO.encode(), "predictions.txt": b"yes\nno\nyes\n"},
+    "evaluate mctaco": Target("scripts.studies.mctaco.evaluate", {"gold.tsv": TACO.encode(), "predictions.txt": b"yes\nno\nyes\n"},
                               ["--gold", "{in}/gold.tsv", "--predictions", "{in}/predictions.txt", "--resamples", "10"]),
     "evaluate timedial": Target(
-        "scripts.evaluate.timedial", {"test.json": as_json(INSTANCES), "scores.jsonl": lines(*(
+        "scripts.studies.timedial.evaluate", {"test.json": as_json(INSTANCES), "scores.jsonl": lines(*(
             {"id": one["id"], "scores": {one[key]: -1.5 for key in ("correct1", "correct2", "incorrect1", "incorrect2") if one[key] != "none"}}
             for one in INSTANCES))}, ["--gold", "{in}/test.json", "--predictions", "{in}/scores.jsonl", "--resamples", "10"]),
     "answers of people": Target(
-        "scripts.evaluate.strided_sop", {"ann.csv": SHEET.encode(), "r/run.json": as_json(RUN), "r/predictions.parquet": PREDICTIONS,
+        "scripts.studies.strided_sop.evaluate", {"ann.csv": SHEET.encode(), "r/run.json": as_json(RUN), "r/predictions.parquet": PREDICTIONS,
                                          "corpus/stride-0/val.parquet": BUILT, "sources.yaml": b"corpus: {evaluate: [val]}\n"},
         ["--experiment", "e", "--runs", "r", "--trained", "{in}", "--build", "{in}", "--sources", "{in}/sources.yaml", "--people", "{in}/ann.csv",
          "--output", "{out}/metrics.parquet", "--resamples", "10"], ("metrics.parquet",), damaged=("ann.csv",)),
-    "unit_normalization": Target("scripts.build.unit_normalization", {"answers.txt": ANSWERS.encode()}, [], stdin="answers.txt"),
+    "unit_normalization": Target("scripts.text.unit_normalization", {"answers.txt": ANSWERS.encode()}, [], stdin="answers.txt"),
     "labelling page": Target(
-        "scripts.publish.labelling.page", {"strided_sop/corpus/stride-0/val.parquet": parquet(
+        "scripts.people.labelling.page", {"strided_sop/corpus/stride-0/val.parquet": parquet(
             pair_id=["p0", "p1"], text_a=["=1", "b"], text_b=["c", "-d"], label=pa.array([1, 0], pa.int8()))},
         ["--dataset", "{in}/strided_sop/corpus/stride-0", "--split", "val", "--items", "2", "--seed", "1", "--output", "{out}/page.html"],
         ("page.html",)),
     **{f"candidates ({name[2:]})": Target(
-        "scripts.build.candidates", {name: content, "events.txt": b"he quit the job\nthey ate\n", "terms.yaml": TERMS},
+        "scripts.people.candidates", {name: content, "events.txt": b"he quit the job\nthey ate\n", "terms.yaml": TERMS},
         ["--questions", f"{{in}}/{name}", "--events", "{in}/events.txt", "--terms", "{in}/terms.yaml", "--candidates", "6", "--seed", "1",
          "--output", "{out}/candidates.parquet"], ("candidates.parquet",), damaged=(name, name, "events.txt"))
        for name, content in QUESTIONS.items()},
     "mctaco_to_label": Target(
-        "scripts.build.mctaco_to_label", {"q.tsv": LABELLED["q.tsv"], "terms.yaml": TERMS},
+        "scripts.studies.mctaco.to_label", {"q.tsv": LABELLED["q.tsv"], "terms.yaml": TERMS},
         ["--questions", "{in}/q.tsv", "--terms", "{in}/terms.yaml", "--candidates", "6", "--output", "{out}"], ("test.parquet", "labels.csv"), damaged=("q.tsv",)),
-    **{f"{study}_labelled": Target(f"scripts.build.{study}_labelled", {"a.csv": LABELLED[study], "b.csv": LABELLED[study]},
+    **{f"{study}_labelled": Target(f"scripts.studies.{study}.labelled", {"a.csv": LABELLED[study], "b.csv": LABELLED[study]},
                                    ["--sheets", "{in}/a.csv", "{in}/b.csv", "--output", "{out}/data"], ("data",)) for study in ("timedial", "mctaco")},
     **MADE, **MODELS,
 }

@@ -6,7 +6,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scripts.common import tables
+from scripts.data import tables
 from tests.fuzz import Target
 
 
@@ -70,7 +70,7 @@ def evaluation(study: str) -> Target:
         files |= {f"corpus/d/{split}.parquet": table(schema, *examples) for split in ("val", "train")}
         arguments += ["--build", "{in}"]
     damaged = tuple(name for name in files if not name.startswith("s/") and (study == "timedial" or name != "corpus/d/train.parquet"))
-    return Target(f"scripts.evaluate.{study}", files, arguments, ("metrics.parquet",), damaged=damaged)
+    return Target(f"scripts.studies.{study}.evaluate", files, arguments, ("metrics.parquet",), damaged=damaged)
 
 
 def external(study: str, form: str) -> Target:
@@ -81,7 +81,7 @@ def external(study: str, form: str) -> Target:
         json.dumps({"example_id": name, "scores": {label: -0.5 - place - other for other, label in enumerate(labels)}})
         for place, name in enumerate(ids)]
     files = {f"told.{form}": "".join(f"{line}\n" for line in told).encode(), "corpus/d/val.parquet": table(schema, *examples)}
-    return Target(f"scripts.evaluate.{study}", files, ["--predictions", f"{{in}}/told.{form}", "--dataset", "{in}/corpus/d", "--split", "val",
+    return Target(f"scripts.studies.{study}.evaluate", files, ["--predictions", f"{{in}}/told.{form}", "--dataset", "{in}/corpus/d", "--split", "val",
                                                        "--resamples", "10"], damaged=(f"told.{form}", f"told.{form}", "corpus/d/val.parquet"))
 
 
@@ -114,7 +114,7 @@ MASKED = [{"source": "challenge", "split": "test", "dialog_id": "1", "turn": 1, 
 def builder(study: str, files: dict[str, bytes], options: dict, *more: str) -> Target:
     """A builder of datasets; `more`: arguments in place of those that name one cleaned source."""
     arguments = [*(more or ("--cleaned", "{in}", "--splits", "train", "test")), "--options", json.dumps(options), "--output", "{out}"]
-    return Target(f"scripts.build.{study}", files, arguments, ("train.parquet",))
+    return Target(f"scripts.studies.{study}.build", files, arguments, ("train.parquet",))
 
 
 def both(schema: pa.Schema, rows: list[dict]) -> dict[str, bytes]:
@@ -124,7 +124,7 @@ def both(schema: pa.Schema, rows: list[dict]) -> dict[str, bytes]:
 MADE = {
     **{f"evaluate runs ({study})": evaluation(study) for study in STUDIES},
     **{f"external {study} ({form})": external(study, form) for study in STUDIES for form in ("csv", "jsonl")},
-    "evaluate metrics": Target("scripts.evaluate.metrics", {f"{name}.parquet": table(tables.METRICS, METRIC | {"experiment": name}) for name in "ab"},
+    "evaluate metrics": Target("scripts.measure.collect", {f"{name}.parquet": table(tables.METRICS, METRIC | {"experiment": name}) for name in "ab"},
                                ["{in}/a.parquet", "{in}/b.parquet", "--output", "{out}/metrics.parquet"], ("metrics.parquet",)),
     "build strided_sop": builder("strided_sop", both(tables.CAPTIONS, CAPTIONS), {"stride": 1, "max_videos": 2}),
     "build mctaco": builder("mctaco", both(tables.QUESTIONS, QUESTIONS), {"unit_normalization": True, "train_questions": 2}),
@@ -137,7 +137,7 @@ MADE = {
         {"negatives": 2}, "--cleaned", "{in}/dialogs", "--spans", "{in}/spans", "--splits", "train", "test", "--challenge", "{in}/challenge",
         "--challenge-spans", "{in}/masked", "--measured", "test"),
     **{f"temporal_spans ({name})": Target(
-        "scripts.build.temporal_spans", {"train.parquet": table(schema, *rows)},
+        "scripts.text.temporal_spans", {"train.parquet": table(schema, *rows)},
         ["--cleaned", "{in}", "--splits", "train", "--output", "{out}"], ("train.parquet",))
        for name, schema, rows in (("dialogs", tables.DIALOGS, DIALOGS), ("challenge", tables.CHALLENGE, CHALLENGE))},
 }

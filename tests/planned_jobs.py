@@ -1,7 +1,7 @@
 """The plan of a study as text: a line for each job, with digests of its inputs and of the parameters that decide its result.
 
 tests/golden/ holds these texts for the default study and every preset. A change that should change no plan leaves them equal
-(tests/unit/test_plan.py). `--job` prints jobs in full, and `--write` writes the texts anew after a change that should.
+(tests/plan/test_plan.py). `--job` prints jobs in full, and `--write` writes the texts anew after a change that should.
 
     python -m tests.planned_jobs --write
     python -m tests.planned_jobs small --job evaluate_metrics

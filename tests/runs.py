@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from scripts.common.tables import PREDICTIONS, write_table
+from scripts.data.tables import PREDICTIONS, write_table
 
 
 def write_run(trained: Path, name: str, parts: list[tuple[str, str, pd.DataFrame, np.ndarray]], **facts) -> str:

@@ -32,7 +32,7 @@ def page_configuration():
 
 def page_provenance():
     """By figure or table the rule and the code that made it, as JSON."""
-    return as_json({name: {"rule": f"publish_{item['kind']}", "code": identity(f"scripts.publish.{item['program']}")}
+    return as_json({name: {"rule": f"publish_{item['kind']}", "code": identity(item["program"])}
                     for name, item in PUBLISHED.items()})
 
 

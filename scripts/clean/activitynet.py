@@ -21,8 +21,8 @@ import pyarrow.compute as pc
 
 from scripts.clean.captions import (Captions, Count, clean_split, cleaner_arguments, read_json, shaped, total,
                                     write_corpus)
-from scripts.common.program import UserError, cut, execute, log
-from scripts.common.tables import CAPTIONS
+from scripts.running.program import UserError, cut, execute, log
+from scripts.data.tables import CAPTIONS
 
 LISTS = {"train": "train_ids.json", "val_1": "val_ids.json", "val_2": "val_ids.json"}
 

@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from scripts.common.files import whole, whole_set
-from scripts.common.program import UserError, cut, json_object, parser, whole_number
-from scripts.common.tables import CLEANING, write_table
-from scripts.common.texts import STRING, json_of, text_of
+from scripts.data.files import whole, whole_set
+from scripts.running.program import UserError, cut, json_object, parser, whole_number
+from scripts.data.tables import CLEANING, write_table
+from scripts.data.texts import STRING, json_of, text_of
 
 Count = tuple[str, str, str, str, int]
 Shape = TypeVar("Shape")

@@ -25,10 +25,10 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.clean.captions import Count, cleaner_arguments, write_corpus
-from scripts.common.files import zip_errors
-from scripts.common.program import UserError, cut, execute, log
-from scripts.common.tables import DIALOGS
-from scripts.common.texts import decoded, lines_in
+from scripts.data.files import zip_errors
+from scripts.running.program import UserError, cut, execute, log
+from scripts.data.tables import DIALOGS
+from scripts.data.texts import decoded, lines_in
 
 SPLITS = ("train", "validation", "test")
 LARGEST = 200_000_000  # bytes of one split's text; the real ones have 6 million at most

@@ -32,11 +32,11 @@ import pyarrow.parquet as pq
 
 from scripts.clean.captions import cleaner_arguments, joined, write_cleaning
 from scripts.clean.dailydialog import EMPTY, same_words
-from scripts.common.files import whole_set
-from scripts.common.keyed import keyed_hash, keyed_uniform
-from scripts.common.program import UserError, cut, execute, log
-from scripts.common.tables import DIALOGS, parquet_errors, table_writer
-from scripts.common.texts import decoded, json_of
+from scripts.data.files import whole_set
+from scripts.data.keyed import keyed_hash, keyed_uniform
+from scripts.running.program import UserError, cut, execute, log
+from scripts.data.tables import DIALOGS, parquet_errors, table_writer
+from scripts.data.texts import decoded, json_of
 
 SPLITS = ("train", "validation")
 VALIDATION_SHARE = 0.1

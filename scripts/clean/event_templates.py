@@ -23,9 +23,9 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.clean.captions import cleaner_arguments, write_corpus
-from scripts.common.program import UserError, cut, execute, json_object, log, shown
-from scripts.common.tables import TEMPLATES
-from scripts.common.texts import csv_of
+from scripts.running.program import UserError, cut, execute, json_object, log, shown
+from scripts.data.tables import TEMPLATES
+from scripts.data.texts import csv_of
 
 UNITS = ["minutes", "hours", "day", "month", "year"]  # ascending
 PAIRS = ["minutes_hours", "hours_days", "days_months", "months_years"]

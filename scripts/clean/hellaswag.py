@@ -21,9 +21,9 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.clean.captions import cleaner_arguments, shaped, write_corpus
-from scripts.common.program import UserError, execute, log
-from scripts.common.tables import ENDINGS
-from scripts.common.texts import json_of, lines_in, text_of
+from scripts.running.program import UserError, execute, log
+from scripts.data.tables import ENDINGS
+from scripts.data.texts import json_of, lines_in, text_of
 
 TEXTS = {"val": ("hellaswag_val_full.txt", "hellaswag_val_full.txt.bz2")}
 RELEASES = {"train": "hellaswag_train.jsonl", "val": "hellaswag_val.jsonl"}

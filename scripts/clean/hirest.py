@@ -19,8 +19,8 @@ import msgspec
 
 from scripts.clean.captions import (Captions, Count, clean_split, cleaner_arguments, read_json, shaped, total,
                                     write_corpus)
-from scripts.common.program import UserError, cut, execute, log, shown
-from scripts.common.tables import CAPTIONS
+from scripts.running.program import UserError, cut, execute, log, shown
+from scripts.data.tables import CAPTIONS
 
 FILES = {"train": "all_data_train.json", "val": "all_data_val.json"}
 

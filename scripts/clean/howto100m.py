@@ -37,11 +37,11 @@ from scripts.clean.captions import (
     EMPTY, NO_SENTENCE, NO_TIME, TOGETHER, UNSORTED, Count, cleaner_arguments, total,
     write_cleaning)
 from scripts.clean.howto100m_videos import MENDED, MISSING, NOT_TEXT, caption_file, opened, reading
-from scripts.common.files import sha256_of, whole_set
-from scripts.common.keyed import keyed_uniform
-from scripts.common.program import UserError, cut, execute, log, whole_number
-from scripts.common.sorted_ids import Seen, hashes_of
-from scripts.common.tables import CAPTIONS, table_writer
+from scripts.data.files import sha256_of, whole_set
+from scripts.data.keyed import keyed_uniform
+from scripts.running.program import UserError, cut, execute, log, whole_number
+from scripts.data.sorted_ids import Seen, hashes_of
+from scripts.data.tables import CAPTIONS, table_writer
 
 SPLITS = ("train", "val")
 VAL_SHARE = 0.1

@@ -30,10 +30,10 @@ import numpy as np
 import pyarrow as pa
 
 from scripts.clean.captions import shaped
-from scripts.common.files import zip_errors
-from scripts.common.owner import end_forks_with_this
-from scripts.common.program import UserError, cut, log
-from scripts.common.texts import once
+from scripts.data.files import zip_errors
+from scripts.running.owner import end_forks_with_this
+from scripts.running.program import UserError, cut, log
+from scripts.data.texts import once
 
 NAMES = ("raw_caption.zip", "raw_caption.json", "caption.json")
 TEXT, MISSING, NOT_TEXT, MENDED = range(4)

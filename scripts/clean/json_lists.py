@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 from scripts.clean.captions import Shape, shaped
-from scripts.common.program import UserError, cut, shown
-from scripts.common.texts import STRING, json_of, text_of
+from scripts.running.program import UserError, cut, shown
+from scripts.data.texts import STRING, json_of, text_of
 
 
 def entries_of(file: Path, shape: type[Shape], what: str, key: str) -> list[Shape]:

@@ -19,9 +19,9 @@ import pyarrow as pa
 
 from scripts.clean.captions import cleaner_arguments, write_corpus
 from scripts.clean.columns import mapped
-from scripts.common.program import UserError, execute, log
-from scripts.common.tables import QUESTIONS
-from scripts.common.texts import lines_in, text_of
+from scripts.running.program import UserError, execute, log
+from scripts.data.tables import QUESTIONS
+from scripts.data.texts import lines_in, text_of
 
 FILES = {"train": "dev_3783.tsv", "test": "test_9442.tsv"}
 COLUMNS = ["sentence", "question", "answer", "label", "category"]

@@ -26,8 +26,8 @@ from scripts.clean.captions import Count, changed_spaces, cleaner_arguments, joi
 from scripts.clean.dailydialog import EMPTY, marked
 from scripts.clean.dialogs import speakers
 from scripts.clean.json_lists import entries_of
-from scripts.common.program import UserError, cut, execute, log
-from scripts.common.tables import DIALOGS
+from scripts.running.program import UserError, cut, execute, log
+from scripts.data.tables import DIALOGS
 
 FILES = {"train": "train_*.json", "validation": "dev_*.json"}
 

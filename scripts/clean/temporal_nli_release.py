@@ -19,9 +19,9 @@ import pyarrow as pa
 
 from scripts.clean.captions import Count, cleaner_arguments, write_corpus
 from scripts.clean.columns import mapped
-from scripts.common.program import UserError, execute, log, shown
-from scripts.common.tables import NLI
-from scripts.common.texts import csv_of, numbers_of
+from scripts.running.program import UserError, execute, log, shown
+from scripts.data.tables import NLI
+from scripts.data.texts import csv_of, numbers_of
 
 FILES = {"train": {"temp_order": "cs1_train.csv", "temp_duration": "cs2_train.csv"},
          "test": {"temp_order": "cs1_test.csv", "temp_duration": "cs2_test.csv", "cross_unit": "cs3_test.csv"}}

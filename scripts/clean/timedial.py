@@ -26,8 +26,8 @@ import pyarrow as pa
 from scripts.clean.captions import Count, cleaner_arguments, write_corpus
 from scripts.clean.dailydialog import repaired
 from scripts.clean.json_lists import entries_of
-from scripts.common.program import UserError, cut, execute, log, shown
-from scripts.common.tables import CHALLENGE
+from scripts.running.program import UserError, cut, execute, log, shown
+from scripts.data.tables import CHALLENGE
 
 FILE = "test.json"
 SPLITS = ("test", "extras")

@@ -15,9 +15,9 @@ from urllib.request import url2pathname
 
 import requests
 
-from scripts.common.files import sha256_of, whole_set
-from scripts.common.program import UserError, closest, log, parser
-from scripts.common.yaml_files import entries_of
+from scripts.data.files import sha256_of, whole_set
+from scripts.running.program import UserError, closest, log, parser
+from scripts.data.yaml_files import entries_of
 from scripts.fetch.web import (
     TIMEOUT,
     NoAnswer,

@@ -18,11 +18,11 @@ from pathlib import Path
 import requests
 import urllib3
 
-from scripts.common.files import whole
-from scripts.common.kinds import kind_of
-from scripts.common.model_facts import identity
-from scripts.common.program import UserError, cut, execute, log
-from scripts.common.schemas import check_entry
+from scripts.data.files import whole
+from scripts.plan.kinds import kind_of
+from scripts.plan.model_facts import identity
+from scripts.running.program import UserError, cut, execute, log
+from scripts.plan.schemas import check_entry
 from scripts.fetch.download import check_mirror, fetch_parser, local_path, read_entry
 from scripts.fetch.hub import Origin
 from scripts.fetch.model_files import no_language_model, own_config

@@ -12,8 +12,8 @@ from huggingface_hub import HfApi, constants, errors, hf_hub_download
 from huggingface_hub.utils import tqdm
 from huggingface_hub.utils.sha import git_hash
 
-from scripts.common.files import sha256_of
-from scripts.common.program import UserError, log
+from scripts.data.files import sha256_of
+from scripts.running.program import UserError, log
 from scripts.fetch.download import SETTING, Absent, NoFile, download, find, in_mirror
 from scripts.fetch.web import MOST, TooLarge, check_room, copy, short
 

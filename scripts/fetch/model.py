@@ -16,11 +16,11 @@ from pathlib import Path
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-from scripts.common.kinds import is_decoder
-from scripts.common.manifest import write_manifest
-from scripts.common.models import DEFAULT_FILES, STAGES, kind_of
-from scripts.common.program import UserError, execute
-from scripts.common.schemas import check_entry
+from scripts.plan.kinds import is_decoder
+from scripts.data.manifest import write_manifest
+from scripts.plan.models import DEFAULT_FILES, STAGES, kind_of
+from scripts.running.program import UserError, execute
+from scripts.plan.schemas import check_entry
 from scripts.fetch.download import (
     add_partial,
     check_mirror,
@@ -189,7 +189,7 @@ def main(given: argparse.Namespace) -> None:
 def arguments() -> argparse.ArgumentParser:
     program = fetch_parser(__doc__, "model", "the folder, results/fetch/models/NAME")
     program.add_argument("--manifest", type=Path, metavar="FILE",
-                         help="also write there which files came, as scripts.common.manifest does")
+                         help="also write there which files came, as scripts.data.manifest does")
     add_partial(program)
     return program
 

@@ -8,10 +8,10 @@ import json
 import shutil
 from pathlib import Path
 
-from scripts.common.kinds import reads_text
-from scripts.common.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG
-from scripts.common.program import UserError, cut
-from scripts.common.special_tokens import give_padding, token_beyond
+from scripts.plan.kinds import reads_text
+from scripts.plan.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG
+from scripts.running.program import UserError, cut
+from scripts.text.special_tokens import give_padding, token_beyond
 from scripts.fetch.web import short
 
 INSTEAD = "get the right file, or take another model"

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from huggingface_hub import constants
 
-from scripts.common.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS
-from scripts.common.program import UserError, cut, log
+from scripts.plan.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS
+from scripts.running.program import UserError, cut, log
 from scripts.fetch.download import Absent, download, find
 from scripts.fetch.hub import Hub, Origin
 from scripts.fetch.model_files import (

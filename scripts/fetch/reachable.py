@@ -16,9 +16,9 @@ import json
 import tempfile
 from pathlib import Path
 
-from scripts.common.files import whole
-from scripts.common.models import CONFIG, INDEX, TOKENIZER_CONFIG, WEIGHTS
-from scripts.common.program import UserError, cut, execute, log, parser
+from scripts.data.files import whole
+from scripts.plan.models import CONFIG, INDEX, TOKENIZER_CONFIG, WEIGHTS
+from scripts.running.program import UserError, cut, execute, log, parser
 from scripts.fetch.download import add_mirror, check_mirror, find, in_mirror
 from scripts.fetch.hub import one_file
 from scripts.fetch.model_files import read_object

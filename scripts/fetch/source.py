@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from scripts.common.files import zip_errors
-from scripts.common.program import UserError, cut, execute
-from scripts.common.schemas import check, schema
+from scripts.data.files import zip_errors
+from scripts.running.program import UserError, cut, execute
+from scripts.plan.schemas import check, schema
 from scripts.fetch.download import (
     add_partial,
     check_mirror,

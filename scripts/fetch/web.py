@@ -17,7 +17,7 @@ import requests
 import urllib3
 from tqdm import tqdm
 
-from scripts.common.program import UserError, log
+from scripts.running.program import UserError, log
 
 CHUNK = 1 << 16  # bytes; what a cut connection loses at most
 TIMEOUT = (10, 20)  # seconds to connect, seconds without a byte

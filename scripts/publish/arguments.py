@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from scripts.common.program import parser
+from scripts.running.program import parser
 
 
 def publisher_arguments(doc: str, *reads: str) -> argparse.ArgumentParser:

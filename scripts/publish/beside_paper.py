@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.csv_files import read_csv
+from scripts.data.csv_files import read_csv
 from scripts.publish.comparison import ELSEWHERE, SETTING
 from scripts.publish.verdicts import CONTRADICTED, NOT_COMPARABLE, NOT_REPRODUCED, REPRODUCED
 

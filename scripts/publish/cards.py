@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from scripts.common.keyed import keyed_hash
-from scripts.common.program import log
-from scripts.common.probe import BLIND
-from scripts.common.runs import facts_of
-from scripts.common.tables import read_table
-from scripts.evaluate.experiment import Run
+from scripts.data.keyed import keyed_hash
+from scripts.running.program import log
+from scripts.plan.probe import BLIND
+from scripts.data.runs import facts_of
+from scripts.data.tables import read_table
+from scripts.measure.experiment import Run
 from scripts.publish.marks import notes_by_dataset, run_name
 from scripts.publish.names import load, method_title, model_title
 from scripts.publish.table import write

@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.program import UserError, execute, log
-from scripts.common.schemas import check, schema
-from scripts.common.tables import read_metrics
-from scripts.common.yaml_files import read_yaml
+from scripts.running.program import UserError, execute, log
+from scripts.plan.schemas import check, schema
+from scripts.data.tables import read_metrics
+from scripts.data.yaml_files import read_yaml
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.selection import altered_experiments, as_published

@@ -27,7 +27,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from scripts.common.intervals import Estimate
+from scripts.measure.intervals import Estimate
 from scripts.publish.marks import marks_of
 from scripts.publish.names import details_of, method_title, model_title
 from scripts.publish.selection import (

@@ -12,8 +12,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from scripts.common.probe import BLIND
-from scripts.evaluate.experiment import CONTROL_METHODS
+from scripts.plan.probe import BLIND
+from scripts.measure.experiment import CONTROL_METHODS
 from scripts.publish.marks import at_most, marks_of
 from scripts.publish.names import model_title, with_released
 from scripts.publish.scorecard.cells import (

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.files import whole
-from scripts.common.program import UserError, execute, log, parser
-from scripts.common.tables import read_metrics
+from scripts.data.files import whole
+from scripts.running.program import UserError, execute, log, parser
+from scripts.data.tables import read_metrics
 from scripts.publish.marks import at_most
 from scripts.publish.parts import templates
 

@@ -18,11 +18,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.files import whole
-from scripts.common.probe import BLIND
-from scripts.common.program import UserError, execute, json_object_with, log, parser
-from scripts.common.tables import METRICS, read_metrics
-from scripts.evaluate.experiment import EXTERNAL
+from scripts.data.files import whole
+from scripts.plan.probe import BLIND
+from scripts.running.program import UserError, execute, json_object_with, log, parser
+from scripts.data.tables import METRICS, read_metrics
+from scripts.measure.experiment import EXTERNAL
 from scripts.publish.marks import note_of
 from scripts.publish.names import OF_PEOPLE
 

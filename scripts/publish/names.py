@@ -6,10 +6,10 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from scripts.common.items import HUMAN
-from scripts.common.program import UserError
-from scripts.common.tables import read_metrics
-from scripts.common.yaml_files import entries_of
+from scripts.data.items import HUMAN
+from scripts.running.program import UserError
+from scripts.data.tables import read_metrics
+from scripts.data.yaml_files import entries_of
 
 
 METHODS = {  # how a model met the data, in words, everywhere the same; any other method is told by its name

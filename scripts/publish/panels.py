@@ -21,7 +21,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import ScaledTranslation
 
-from scripts.common.program import log
+from scripts.running.program import log
 from scripts.publish import style
 from scripts.publish.marks import face_of
 from scripts.publish.table import write_points

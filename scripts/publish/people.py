@@ -5,7 +5,7 @@ together (the mean over items of the mean over those who answered it), each alon
 items that anyone answered, with the difference to people, paired over videos, templates, questions or instances. Intervals of people
 are over these groups, for the people who answered; sd is over people (of a model over its seeds). Agreement: Krippendorff's alpha of single answers (nominal).
 
-Reads  metrics.parquet (schema metrics; what scripts/evaluate/people.py wrote), resources/sources.yaml and models.yaml for titles
+Reads  metrics.parquet (schema metrics; what scripts/measure/people.py wrote), resources/sources.yaml and models.yaml for titles
 Writes <output>.csv, .md, .tex
 
     python -m scripts.publish.people --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
@@ -16,9 +16,9 @@ import argparse
 
 import pandas as pd
 
-from scripts.common.items import HUMAN
-from scripts.common.program import UserError, execute, log
-from scripts.common.tables import read_metrics
+from scripts.data.items import HUMAN
+from scripts.running.program import UserError, execute, log
+from scripts.data.tables import read_metrics
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, note_of
 from scripts.publish.names import OF_PEOPLE, load, method_title, model_title, split_title

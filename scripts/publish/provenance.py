@@ -8,7 +8,7 @@ from collections import Counter
 from datetime import datetime, timezone
 from importlib.metadata import version
 
-from scripts.common.project_version import commit_date, project_version
+from scripts.running.project_version import commit_date, project_version
 
 # The default of Green Algorithms for a core of an unknown processor: Lannelongue, Grealey and Inouye 2021, doi:10.1002/advs.202100707.
 WATTS_PER_CORE = 12.0

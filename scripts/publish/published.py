@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.program import UserError
+from scripts.running.program import UserError
 from scripts.publish.comparison import published_claims, settings_of
 
 STATISTICS = "statistics."  # how the metric of what a corpus holds begins

@@ -18,9 +18,9 @@ from dataclasses import replace
 
 import pandas as pd
 
-from scripts.common.program import execute, log
-from scripts.common.runs import facts_of
-from scripts.common.tables import read_metrics
+from scripts.running.program import execute, log
+from scripts.data.runs import facts_of
+from scripts.data.tables import read_metrics
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import (COLUMNS, DIFFERENCE, ELSEWHERE, SETTING, Facts, found_of, paper_of, published_claims,
                                         settings_of)

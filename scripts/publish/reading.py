@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.csv_files import read_csv
+from scripts.data.csv_files import read_csv
 from scripts.publish.cards import ABOUT
 
 PLACE = ABOUT[:3]

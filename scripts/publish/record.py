@@ -26,16 +26,16 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 
-from scripts.common.files import sha256_of, whole, whole_set
-from scripts.common.program import UserError, execute, log, parser
-from scripts.common.project_version import project_version
-from scripts.common.tables import read_table
+from scripts.data.files import sha256_of, whole, whole_set
+from scripts.running.program import UserError, execute, log, parser
+from scripts.running.project_version import project_version
+from scripts.data.tables import read_table
 from scripts.publish.provenance import commit_told, counted, machine_kind, spent
 from scripts.publish.record_check import check, code_of_program, redraw
 from scripts.publish.record_page import index, page, records_in
 from scripts.publish.recorded import FACTS, FIGURE, read_record, write_metrics, write_runs
 
-TRANSFERS = "transfer.figure"  # the program of the figure that compares by the draws of every study
+TRANSFERS = "scripts.publish.transfer.figure"  # the program of the figure that compares by the draws of every study
 FROM_METRICS = re.compile(r"drawn from metrics\.parquet of sha256 ([0-9a-f]{64})")
 SUFFIXES = {"figures": ("svg", "csv"), "tables": ("csv", "md")}
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.identity import identity
-from scripts.common.program import UserError, log
+from scripts.running.identity import identity
+from scripts.running.program import UserError, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.provenance import commit_told
 from scripts.publish.record_page import records_in
@@ -36,8 +36,8 @@ def today(code: Callable[[str], str], name: str) -> str | None:
 def code_of_program(program: str) -> str:
     """The identity of a program, named as <stage>/<study or source>; of an evaluation of what it measures of runs, since what reads
     the answers of people and of other systems decides no number of a run."""
-    name = f"scripts.{program.replace('/', '.')}"
-    return identity(f"{name}.measure" if program.startswith("evaluate/") else name)
+    stage, name = program.split("/")
+    return identity(f"scripts.clean.{name}" if stage == "clean" else f"scripts.studies.{name}.{stage}{'.measure' * (stage == 'evaluate')}")
 
 
 def changed_code(folder: Path) -> list[str]:
@@ -88,7 +88,7 @@ def draw(name: str, figure: dict, folder: Path, place: Path) -> None:
     parts = ["--metrics", place / "metrics.parquet", "--sources", resources / "sources.yaml", "--models", resources / "models.yaml", *runs,
              "--only-svg", "--output", place / "figures" / name]
     given = publisher_arguments("", *figure["reads"]).parse_args(list(map(str, parts)))
-    importlib.import_module(f"scripts.publish.{figure['program']}").main(given)
+    importlib.import_module(figure["program"]).main(given)
 
 
 def redraw(folder: Path) -> None:

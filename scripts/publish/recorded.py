@@ -19,12 +19,12 @@ import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.parquet as pq
 
-from scripts.common.csv_files import as_written, write_csv
-from scripts.common.files import whole
-from scripts.common.program import UserError, cut, shown
-from scripts.common.runs import is_name
-from scripts.common.tables import HISTORY, provenance_of, read_table, write_table
-from scripts.common.texts import csv_of, json_of, text_of
+from scripts.data.csv_files import as_written, write_csv
+from scripts.data.files import whole
+from scripts.running.program import UserError, cut, shown
+from scripts.data.runs import is_name
+from scripts.data.tables import HISTORY, provenance_of, read_table, write_table
+from scripts.data.texts import csv_of, json_of, text_of
 
 METRICS, DRAWS, RUNS, HISTORIES, FACTS = "metrics.csv.gz", "draws.parquet", "runs.csv", "history.csv", "record.json"
 DRAWN = "mctaco"  # the study whose figures compare by draws

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from scripts.common.intervals import Estimate, difference
-from scripts.common.program import UserError
-from scripts.common.yaml_files import read_yaml
-from scripts.evaluate.experiment import CONTROL_METHODS
+from scripts.measure.intervals import Estimate, difference
+from scripts.running.program import UserError
+from scripts.data.yaml_files import read_yaml
+from scripts.measure.experiment import CONTROL_METHODS
 
 # The columns that tell of an extension, where they are not missing.
 EXTENSIONS = ["context", "train_stride", "learn_from", "predict", "span", "train_labels", "objectives", "contaminated"]

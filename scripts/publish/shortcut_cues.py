@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from scripts.common.text_features import PREPOSITION, frequency, in_context, normal_words, numerals, shared_numbers
+from scripts.text.text_features import PREPOSITION, frequency, in_context, normal_words, numerals, shared_numbers
 
 ORDER = {
     "begins with a pronoun": r"^\W*(?:he|she|it|they|his|her|their|its)\b",

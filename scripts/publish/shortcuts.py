@@ -23,11 +23,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from scripts.common.program import execute
-from scripts.common.runs import facts_of
-from scripts.common.strides import tells_of_pairs
-from scripts.common.tables import read_metrics, read_sample
-from scripts.evaluate.timedial_ranking import outranked_by_chance
+from scripts.running.program import execute
+from scripts.data.runs import facts_of
+from scripts.studies.strided_sop.strides import tells_of_pairs
+from scripts.data.tables import read_metrics, read_sample
+from scripts.measure.ranking import outranked_by_chance
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import notes_by_dataset
 from scripts.publish.names import load, split_title

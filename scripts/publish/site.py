@@ -25,13 +25,13 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from scripts.common.csv_files import read_csv
-from scripts.common.files import sha256_of, whole
-from scripts.common.models import STAGES, stage_of
-from scripts.common.program import UserError, execute, log, parser
-from scripts.common.runs import facts_of
-from scripts.common.tables import read_metrics
-from scripts.common.yaml_files import read_yaml
+from scripts.data.csv_files import read_csv
+from scripts.data.files import sha256_of, whole
+from scripts.plan.models import STAGES, stage_of
+from scripts.running.program import UserError, execute, log, parser
+from scripts.data.runs import facts_of
+from scripts.data.tables import read_metrics
+from scripts.data.yaml_files import read_yaml
 from scripts.publish.beside_paper import paper_tables, verdict_rows
 from scripts.publish.comparison import paper_of, published_claims
 from scripts.publish.findings import findings_of, shared_caveats

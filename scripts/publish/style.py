@@ -22,9 +22,9 @@ from matplotlib.collections import PathCollection
 from matplotlib.colors import LinearSegmentedColormap, to_rgb, to_rgba
 from matplotlib.figure import Figure
 
-from scripts.common.files import sha256_of, whole
-from scripts.common.identity import identity
-from scripts.common.project_version import commit_date, project_version
+from scripts.data.files import sha256_of, whole
+from scripts.running.identity import identity
+from scripts.running.project_version import commit_date, project_version
 
 COLOURS = ["C0", "C1", "C2", "C3", "C4", "C5"]
 INK, GREY, PALE, CONTROL, PAPER, GRID, BAR = "C6", "C7", "C8", "C9", "C10", "C11", "C12"

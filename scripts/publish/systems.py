@@ -4,9 +4,9 @@ import json
 from collections.abc import Collection
 from pathlib import Path
 
-from scripts.common.program import UserError
-from scripts.common.tables import provenance_of
-from scripts.evaluate.experiment import Run, runs_by_dataset
+from scripts.running.program import UserError
+from scripts.data.tables import provenance_of
+from scripts.measure.experiment import Run, runs_by_dataset
 from scripts.publish.names import differences_told, method_title, model_title
 
 

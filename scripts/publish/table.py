@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.csv_files import write_csv
-from scripts.common.files import whole
-from scripts.common.probe import BLIND
-from scripts.common.program import log
+from scripts.data.csv_files import write_csv
+from scripts.data.files import whole
+from scripts.plan.probe import BLIND
+from scripts.running.program import log
 from scripts.publish.latex import latex_table
 
 ABOVE = "Above the best control (points)"

@@ -24,8 +24,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from scripts.common.program import execute
-from scripts.common.tables import read_table
+from scripts.running.program import execute
+from scripts.data.tables import read_table
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import differences_told, load, model_title, source_title, split_title

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from scripts.common.intervals import Estimate, slope
+from scripts.measure.intervals import Estimate, slope
 from scripts.publish.marks import marks_of
 from scripts.publish.names import method_title, model_title
 from scripts.publish.selection import distance, has_draws, once, pairs_of, selected, with_interval

@@ -11,7 +11,7 @@ import torch
 from transformers import PreTrainedModel
 from transformers.pytorch_utils import Conv1D
 
-from scripts.common.program import UserError, closest
+from scripts.running.program import UserError, closest
 from scripts.train.hardware import Hardware
 
 ADAPTER = "default"  # peft's name of it, a part of the names of its weights

@@ -11,7 +11,7 @@ from pathlib import Path
 import transformers
 from safetensors.torch import load_file, save_file
 
-from scripts.common.models import CONFIG, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS
+from scripts.plan.models import CONFIG, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS
 from scripts.train.labels import read_config
 
 OF_LABELS = ("id2label", "label2id", "num_labels", "problem_type")

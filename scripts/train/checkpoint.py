@@ -7,8 +7,8 @@ from pathlib import Path
 
 import torch
 
-from scripts.common.files import whole
-from scripts.common.program import log
+from scripts.data.files import whole
+from scripts.running.program import log
 from scripts.train import adapter, cost
 from scripts.train.hardware import Hardware
 from scripts.train.launch import Launch

@@ -1,7 +1,7 @@
 """Fit the controls of a dataset: models that see no order, no context or only one text, and so cannot understand time.
 
 What a control reaches, a model's number does not show. A control (resources/models.yaml, kind `control`) is one of
-  features: a logistic regression on features of scripts/common/text_features.py, learnt from the training split
+  features: a logistic regression on features of scripts/text/text_features.py, learnt from the training split
   rank_by:  no learning: candidates for one mask are ranked by the first feature, ties of it by the next; `-` before a name ranks
             the lowest first. `frequency` counts the training split's right candidates, `trigram` its words beside each other
   predicts: most_frequent (the training split's label shares), or random (a hash of the example's id; candidates for a mask tie)
@@ -33,15 +33,15 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from scripts.common.bag_of_words import REGULARIZATION
-from scripts.common.devices import processor
-from scripts.common.keyed import keyed_hash
-from scripts.common.manifest import write_manifest
-from scripts.common.program import UserError, execute, json_object, json_object_with, log, parser
-from scripts.common.project_version import project_version
-from scripts.common.tables import HISTORY, PREDICTIONS, content_digest, read_sample, read_table, write_table
-from scripts.common.text_features import FEATURES, frequency, in_context, shared_numbers
-from scripts.common.trigrams import learn, trigram
+from scripts.text.bag_of_words import REGULARIZATION
+from scripts.running.devices import processor
+from scripts.data.keyed import keyed_hash
+from scripts.data.manifest import write_manifest
+from scripts.running.program import UserError, execute, json_object, json_object_with, log, parser
+from scripts.running.project_version import project_version
+from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, read_sample, read_table, write_table
+from scripts.text.text_features import FEATURES, frequency, in_context, shared_numbers
+from scripts.text.trigrams import learn, trigram
 from scripts.train.code import code_of
 from scripts.train.work import finish, finished, forget, hand_out, outputs_of, sweep, with_digest, write_json
 

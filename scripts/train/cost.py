@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 
-from scripts.common.devices import processor
+from scripts.running.devices import processor
 
 EARLIER = {"cpu_seconds": 0.0, "at_least": False}  # of the attempts before this one
 

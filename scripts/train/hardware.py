@@ -9,7 +9,7 @@ import torch
 import transformers
 from accelerate import Accelerator
 
-from scripts.common.program import UserError
+from scripts.running.program import UserError
 from scripts.train.launch import Launch
 
 

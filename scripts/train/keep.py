@@ -9,8 +9,8 @@ from pathlib import Path
 
 from safetensors.torch import load_file, save_file
 
-from scripts.common.files import sha256_of, whole
-from scripts.common.program import log
+from scripts.data.files import sha256_of, whole
+from scripts.running.program import log
 from scripts.train import adapter
 from scripts.train.card import model_card
 from scripts.train.kept import ADAPTER_FILE, FACTS, learnt_digest

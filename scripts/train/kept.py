@@ -11,9 +11,9 @@ import hashlib
 import json
 from pathlib import Path
 
-from scripts.common.files import sha256_of
-from scripts.common.plain_json import as_json
-from scripts.common.program import log
+from scripts.data.files import sha256_of
+from scripts.data.plain_json import as_json
+from scripts.running.program import log
 
 FACTS = "kept.json"
 ADAPTER_FILE = "adapter_model.safetensors"

@@ -5,8 +5,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.common.models import has_weights
-from scripts.common.program import UserError, json_object
+from scripts.plan.models import has_weights
+from scripts.running.program import UserError, json_object
 
 # Other words for a label, once it is lower case with underscores (UDS-NLI of Vashishtha et al. 2020 has these).
 ALIASES = {"entailed": "entailment", "not_entailed": "not_entailment", "contradict": "contradiction"}

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 
-from scripts.common.devices import CLAIMS, claim_gpus, visible_gpus
-from scripts.common.program import UserError, log
+from scripts.running.devices import CLAIMS, claim_gpus, visible_gpus
+from scripts.running.program import UserError, log
 from scripts.train.work import write_json
 
 # Variables by which Accelerate, torch, oneDNN and MKL would compute otherwise than the configuration says.

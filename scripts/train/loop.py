@@ -1,6 +1,6 @@
 """The training loop: epochs of steps over what is learnt from, a choice of the epoch, scores of what is measured.
 
-What is learnt and how examples are scored is the paradigm's part (scripts/train/paradigm.py). After each epoch the held-out
+What is learnt and how examples are scored is the paradigm's part (scripts/train/paradigms/paradigm.py). After each epoch the held-out
 groups (or the split that the study holds out) are scored, and the evaluation splits where the epoch is the best so far
 (scripts/train/choice.py): its scores are reported, an honest choice. Where nothing is held out, those of the last epoch
 are. Where the study reports the peak as well (Jain et al. 2020 do), each epoch scores the evaluation splits, and the one
@@ -23,7 +23,7 @@ import pyarrow as pa
 import torch
 from accelerate import Accelerator
 
-from scripts.common.program import UserError, log
+from scripts.running.program import UserError, log
 from scripts.train import adapter
 from scripts.train.batches import Examples, epoch_batches
 from scripts.train.choice import chosen_epoch, held_out_losses, is_last

@@ -4,7 +4,7 @@ import time
 
 from accelerate import Accelerator
 
-from scripts.common.program import log
+from scripts.running.program import log
 from scripts.train.batches import Examples
 from scripts.train.scoring import Scorer
 from scripts.train.state import State

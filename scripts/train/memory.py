@@ -5,7 +5,7 @@ Without torch, which only the loop imports.
 
 import re
 
-from scripts.common.program import UserError
+from scripts.running.program import UserError
 
 # What torch, its libraries and safetensors say where they raise nothing narrower than RuntimeError.
 NO_MEMORY = re.compile(r"DefaultCPUAllocator|(can't|cannot) allocate memory|(not enough|out of) memory|ALLOC_FAILED|bad_alloc", re.I)

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from accelerate import Accelerator
 
-from scripts.common.locks import flock
-from scripts.common.program import UserError, execute, log, log_to, parser
+from scripts.running.locks import flock
+from scripts.running.program import UserError, execute, log, log_to, parser
 from scripts.train import keep, tokens
 from scripts.train.checkpoint import Saver
 from scripts.train.hardware import Hardware
@@ -40,7 +40,7 @@ class Attendants:
 
     def paradigm(self, name: str) -> type:
         """The paradigm of this name; its code is a part of a run's identity beside the loop's."""
-        return importlib.import_module(f"scripts.train.{name}").Paradigm
+        return importlib.import_module(f"scripts.train.paradigms.{name}").Paradigm
 
     def saver(self, job: dict, launch: Launch, hardware: Hardware) -> Saver:
         """What keeps the checkpoint."""

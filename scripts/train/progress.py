@@ -2,7 +2,7 @@
 
 from tqdm import tqdm
 
-from scripts.common.program import log
+from scripts.running.program import log
 
 EVERY = 20  # steps between two looks at the loss, which cost a GPU a synchronisation
 

@@ -20,7 +20,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from scripts.common.program import UserError, cut, execute, log, parser
+from scripts.running.program import UserError, cut, execute, log, parser
 from scripts.train.memory import remedies
 from scripts.train.stand_in import CANDIDATES, write_data, write_model
 

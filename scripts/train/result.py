@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from scripts.common.kinds import kind_of
-from scripts.common.project_version import project_version
-from scripts.common.tables import HISTORY, PREDICTIONS, write_table
+from scripts.plan.kinds import kind_of
+from scripts.running.project_version import project_version
+from scripts.data.tables import HISTORY, PREDICTIONS, write_table
 from scripts.train import adapter
 from scripts.train.batches import Examples
 from scripts.train.hardware import versions

@@ -18,11 +18,11 @@ import fcntl
 import os
 from pathlib import Path
 
-from scripts.common.devices import processor
-from scripts.common.locks import flock
-from scripts.common.manifest import changed_file, listed_files
-from scripts.common.models import DEFAULT_FILES
-from scripts.common.program import UserError, execute, json_object, json_object_with, log, log_to, number, parser, whole_number
+from scripts.running.devices import processor
+from scripts.running.locks import flock
+from scripts.data.manifest import changed_file, listed_files
+from scripts.plan.models import DEFAULT_FILES
+from scripts.running.program import UserError, execute, json_object, json_object_with, log, log_to, number, parser, whole_number
 from scripts.train.kept import are_asked_for, can_score, kept_facts, place_of
 from scripts.train.launch import Launch, check_tracker, devices, start
 from scripts.train.memory import TooLarge

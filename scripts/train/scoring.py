@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from accelerate import Accelerator
 
-from scripts.common.program import UserError, log
+from scripts.running.program import UserError, log
 from scripts.train.adapter import in_fp32
 from scripts.train.batches import Examples, collate, sorted_batches
 from scripts.train.stop import Stop

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from scripts.common.keyed import keyed_uniform
-from scripts.common.program import UserError, cut, log
-from scripts.common.tables import check_complete, read_table
+from scripts.data.keyed import keyed_uniform
+from scripts.running.program import UserError, cut, log
+from scripts.data.tables import check_complete, read_table
 from scripts.train.batches import Examples
 from scripts.train.work import reads_training
 

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scripts.common.models import CONFIG, TOKENIZER_CONFIG, WEIGHTS, kind_of
-from scripts.common.program import UserError
+from scripts.plan.models import CONFIG, TOKENIZER_CONFIG, WEIGHTS, kind_of
+from scripts.running.program import UserError
 from scripts.fetch.model import write_scratch
 
 BLOCK = 4_000_000  # random numbers that are written again and again: what a step costs does not depend on which they are

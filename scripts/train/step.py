@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from accelerate import Accelerator
 
-from scripts.common.program import log
+from scripts.running.program import log
 from scripts.train.batches import Examples, collate, parts_of
 from scripts.train.hardware import Hardware
 from scripts.train.memory import TooLarge, remedies

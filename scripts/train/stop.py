@@ -1,4 +1,4 @@
-"""When a run must end early: it was told to (SIGTERM of a Slurm time-out, or of scripts/common/owner.py when Snakemake is gone;
+"""When a run must end early: it was told to (SIGTERM of a Slurm time-out, or of scripts/running/owner.py when Snakemake is gone;
 Ctrl-C), or the launcher of its processes is gone."""
 
 import os

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from scripts.common.files import sha256_of, whole
-from scripts.common.identity import identity
-from scripts.common.locks import flock
-from scripts.common.program import log
-from scripts.common.tables import digest_of
+from scripts.data.files import sha256_of, whole
+from scripts.running.identity import identity
+from scripts.running.locks import flock
+from scripts.running.program import log
+from scripts.data.tables import digest_of
 from scripts.train.batches import Examples, Ragged, joined
 
 
@@ -27,7 +27,7 @@ def key_of(paradigm, job: dict, table: pa.Table) -> str:
     head = job["head"] and job["head"]["columns"]
     described = json.dumps([digest_of(table, table.schema.names), tokenizer.model_input_names, special, start, head, job["inputs"],
                             job["settings"]["training"]["max_length"],
-                            identity(f"scripts.train.{job['paradigm']}"),
+                            identity(f"scripts.train.paradigms.{job['paradigm']}"),
                             *([job["prompt"], paradigm.shots] if "prompt" in job else [])])
     # What it was last asked to cut or pad stands in the tokenizer as well, and is no property of it.
     written = json.loads(tokenizer.backend_tokenizer.to_str()) | {"truncation": None, "padding": None}

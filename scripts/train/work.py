@@ -10,12 +10,12 @@ import json
 import shutil
 from pathlib import Path
 
-from scripts.common.files import sha256_of, whole
-from scripts.common.identity import ROOT
-from scripts.common.models import MADE_MODEL
-from scripts.common.plain_json import as_json
-from scripts.common.program import UserError, log
-from scripts.common.tables import content_digest
+from scripts.data.files import sha256_of, whole
+from scripts.running.identity import ROOT
+from scripts.plan.models import MADE_MODEL
+from scripts.data.plain_json import as_json
+from scripts.running.program import UserError, log
+from scripts.data.tables import content_digest
 from scripts.train.code import code_of
 from scripts.train.cost import cost_of
 from scripts.train.labels import head_of
@@ -41,7 +41,7 @@ def describe(run: str, settings: dict, method: dict, splits: list[str], data: Pa
     """The job: everything that decides a run's numbers but the hardware, and the digest over it.
 
     method: columns, labels, merged_labels, held_out and peak of the study, paradigm, learns, fresh_head, inputs and makes_model of the
-    method (resources/studies.yaml), prompt of the run's wording (scripts/common/prompts.py). Raises UserError for a model whose labels are not those of the study.
+    method (resources/studies.yaml), prompt of the run's wording (scripts/plan/prompts.py). Raises UserError for a model whose labels are not those of the study.
     """
     head = None
     if method["paradigm"] in ("classify", "objectives", "symmetric", "esim"):

@@ -8,9 +8,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from scripts.common.csv_files import read_csv
-from scripts.common.items import ANSWER_COLUMNS, items_of
-from scripts.common.tables import ANSWERS, CLOZE, STRIDED_PAIRS, write_table
+from scripts.data.csv_files import read_csv
+from scripts.data.items import ANSWER_COLUMNS, items_of
+from scripts.data.tables import ANSWERS, CLOZE, STRIDED_PAIRS, write_table
 from scripts.publish.parts import policy_hash
 from tests.web.keyboard import Keyboard
 from tests.web.test_page import CHROMIUM
@@ -102,7 +102,7 @@ class Person(Keyboard):
 
 
 def write_page(program, page, dataset, *options):
-    done = program("scripts.publish.labelling.page", "--dataset", dataset, "--output", page, *options)
+    done = program("scripts.people.labelling.page", "--dataset", dataset, "--output", page, *options)
     assert done.returncode == 0, done.stderr
     return page
 
@@ -230,5 +230,5 @@ def test_the_same_call_makes_the_same_page_and_too_many_items_are_refused(tmp_pa
     assert pages[0].read_bytes() == pages[1].read_bytes() != pages[2].read_bytes()
     for options, said in ((["--items", 9], "--items 9 were asked for, but test has 8; ask for fewer"), (["--items", 0], "is not a whole number from 1"),
                           (["--dataset", tmp_path], "name datasets of one study")):
-        done = program("scripts.publish.labelling.page", "--dataset", dataset, *options, "--output", tmp_path / "none.html")
+        done = program("scripts.people.labelling.page", "--dataset", dataset, *options, "--output", tmp_path / "none.html")
         assert done.returncode and said in done.stderr and "Traceback" not in done.stderr and not (tmp_path / "none.html").exists()

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.unit.publish_inputs import Study
+from tests.publish.publish_inputs import Study
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 OPTIONS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.unit.publish_inputs import HOSTILE
+from tests.publish.publish_inputs import HOSTILE
 from tests.web.keyboard import Keyboard
 from tests.web.test_page import browse, page  # noqa: F401 (a fixture)
 

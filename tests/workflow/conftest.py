@@ -14,7 +14,7 @@ import pytest
 import yaml
 from filelock import FileLock
 
-from scripts.common.yaml_files import read_yaml
+from scripts.data.yaml_files import read_yaml
 from tests.conftest import ROOT
 from tests.forking import snakemake
 

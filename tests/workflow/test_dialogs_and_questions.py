@@ -6,7 +6,7 @@ import json
 import pandas as pd
 import pytest
 
-from scripts.common.tables import read_table
+from scripts.data.tables import read_table
 from tests.workflow.test_docs import DIALOGS
 
 TRAINING = {"epochs": 1, "learning_rate": 1.0e-3, "batch_size": 32, "max_length": 96}
@@ -64,7 +64,7 @@ def test_every_paradigm_to_the_page_and_what_runs_again(timedial):
     timedial.change("config.yaml", lambda config: config["experiments"]["sample_dialogs_mlm"]["training"].update(epochs=1))
     timedial.change("config.yaml", lambda config: config["experiments"]["filled"]["training"].update(batch_size=32))
     assert timedial.jobs() == {}
-    timedial.edit("scripts/train/generate.py", "room = np.full(n, self.max_length - 1", "room = np.full(n, -1 + self.max_length")
+    timedial.edit("scripts/train/paradigms/generate.py", "room = np.full(n, self.max_length - 1", "room = np.full(n, -1 + self.max_length")
     assert len(timedial.jobs()["train_run"]) == 1
 
 
@@ -116,5 +116,5 @@ def test_without_held_out_questions_the_last_epoch_is_reported(study):
         facts = json.loads((folder / "run.json").read_text())
         assert facts["held_out_examples"] == 0 and facts["best_epoch"] == facts["epochs"] == 2
     assert study.jobs() == {}
-    study.edit("scripts/train/esim.py", "DROPOUT = 0.5", "DROPOUT = 0.25")
+    study.edit("scripts/train/paradigms/esim.py", "DROPOUT = 0.5", "DROPOUT = 0.25")
     assert len(study.jobs()["train_run"]) == 1, "ESIM's code concerns ESIM"

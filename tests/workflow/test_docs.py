@@ -8,7 +8,7 @@ import shutil
 import pandas as pd
 import yaml
 
-from scripts.common.tables import read_table
+from scripts.data.tables import read_table
 from tests.conftest import ROOT
 
 PIECES = re.findall(r"```(yaml|python)\n(.*?)```", (ROOT / "docs/add.md").read_text(), re.S)
@@ -100,16 +100,16 @@ def test_a_wording(study):
 def labelled(program, study, name, output, *arguments):
     """The items that a program of docs/label.md makes, labelled by one person, as data in the layout of the release."""
     def run(module, *given):
-        done = program(f"scripts.build.{module}", *given, cwd=study.folder)
+        done = program(f"scripts.studies.{name}.{module}", *given, cwd=study.folder)
         assert done.returncode == 0, done.stderr
 
-    run(f"{name}_to_label", *arguments, "--output", "new")
+    run("to_label", *arguments, "--output", "new")
     rows = pd.read_csv(study / "new/labels.csv", dtype=str, keep_default_na=False)
     usual, second = {"timedial": ("wrong", "right"), "mctaco": ("likely", "unlikely")}[name]
     is_second = rows.groupby("instance_id" if name == "timedial" else "sentence").cumcount() == 1
     rows["label"] = rows["label"].where(rows["label"] != "", is_second.map({True: second, False: usual}))
     rows.to_csv(study / "sheet.csv", index=False)
-    run(f"{name}_labelled", "--sheets", "sheet.csv", "--output", output)
+    run("labelled", "--sheets", "sheet.csv", "--output", output)
 
 
 def test_instances_of_ones_own(study, program):

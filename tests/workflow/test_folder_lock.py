@@ -125,9 +125,9 @@ def test_an_owner_that_is_not_known_is_left_alone(small):
 
 def test_a_program_ends_with_its_snakemake(tmp_path):
     """The owner is killed alone, the shell between it and the program lives on."""
-    program = ("import time; from scripts.common.program import execute, parser\n"
+    program = ("import time; from scripts.running.program import execute, parser\n"
                "execute(lambda given: (print('begun', flush=True), time.sleep(60)), parser('x').parse_args([]))")
-    owner = ("import subprocess, sys; from scripts.common.owner import name_owner; name_owner()\n"
+    owner = ("import subprocess, sys; from scripts.running.owner import name_owner; name_owner()\n"
              "subprocess.run(['bash', '-c', '\"$0\" -c \"$1\"; true', sys.executable, sys.argv[1]])")
     started = subprocess.Popen([sys.executable, "-c", owner, program], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert started.stdout.readline() == "begun\n"

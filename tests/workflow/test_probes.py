@@ -8,7 +8,7 @@ import sys
 import pytest
 import yaml
 
-from scripts.common.tables import read_metrics
+from scripts.data.tables import read_metrics
 from tests.workflow.conftest import Study, checkout
 
 PRESET = ("--configfile", "presets/probe.yaml", "presets/samples.yaml")

@@ -7,7 +7,7 @@ import sys
 
 import pandas as pd
 
-from scripts.common.tables import read_table
+from scripts.data.tables import read_table
 from tests.workflow.conftest import Study
 
 
@@ -39,14 +39,14 @@ MAIN = "def main(given: argparse.Namespace) -> None:\n"
 
 
 def test_a_merged_and_a_moved_module(study):
-    """scripts/common/keyed.py goes into another module, and scripts/evaluate/tally.py into another folder, under another name."""
-    keyed, choice = study / "scripts/common/keyed.py", study / "scripts/train/choice.py"
+    """scripts/data/keyed.py goes into another module, and scripts/measure/tally.py into another folder, under another name."""
+    keyed, choice = study / "scripts/data/keyed.py", study / "scripts/train/choice.py"
     choice.write_text(choice.read_text() + "\n\n" + keyed.read_text())
     keyed.unlink()
-    (study / "scripts/evaluate/tally.py").rename(study / "scripts/common/sums.py")
+    (study / "scripts/measure/tally.py").rename(study / "scripts/measure/sums.py")
     for path in study.folder.glob("scripts/**/*.py"):
-        text = path.read_text().replace("scripts.common.keyed", "scripts.train.choice")
-        path.write_text(text.replace("scripts.evaluate.tally", "scripts.common.sums"))
+        text = path.read_text().replace("scripts.data.keyed", "scripts.train.choice")
+        path.write_text(text.replace("scripts.measure.tally", "scripts.measure.sums"))
     assert study.jobs() == {}
 
 
@@ -88,7 +88,7 @@ def test_the_url_of_a_source(study):
 
 
 def test_the_code_of_a_figure(study):
-    study.edit("scripts/publish/strided_sop/accuracy_by_stride.py", MAIN, f"{MAIN}    added = 1\n")
+    study.edit("scripts/studies/strided_sop/figures/accuracy_by_stride.py", MAIN, f"{MAIN}    added = 1\n")
     assert study.jobs() == {"publish_figure": ["Publishing accuracy_by_stride"], "publish_page": ["Publishing the page"],
                             "publish_index": ["Listing the studies"]}
 
@@ -216,7 +216,7 @@ def test_predictions_made_elsewhere_join_their_experiment_and_leave_it(study):
     pairs = read_table(study / dataset / "val_1.parquet").to_pandas()
     told = pairs["label"].map({0: "swapped", 1: "in_order"})
     pd.DataFrame({"example_id": pairs["pair_id"], "label": told}).to_csv(study / "answers.csv", index=False)
-    done = subprocess.run([sys.executable, "-m", "scripts.evaluate.strided_sop", "--predictions", "answers.csv", "--dataset", dataset,
+    done = subprocess.run([sys.executable, "-m", "scripts.studies.strided_sop.evaluate", "--predictions", "answers.csv", "--dataset", dataset,
                            "--split", "val_1", "--name", "oracle"], cwd=study.folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     jobs = study.jobs()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts.common.tables import METRICS, write_table
-from scripts.common.yaml_files import read_yaml
+from scripts.data.tables import METRICS, write_table
+from scripts.data.yaml_files import read_yaml
 from tests.workflow.conftest import Study, checkout
 
 HERE = Path(__file__).parent

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from scripts.common.tables import read_table
+from scripts.data.tables import read_table
 from tests.conftest import ROOT
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from scripts.common.tables import STRIDED_PAIRS, read_table, write_table
+from scripts.data.tables import STRIDED_PAIRS, read_table, write_table
 from tests.conftest import ROOT
 from tests.training import arguments
 
@@ -146,7 +146,7 @@ def test_a_killed_run_resumes_to_the_same_numbers(prepared, undisturbed, train, 
 def test_a_killed_run_with_an_adapter_resumes_from_what_it_has_trained(prepared, train, tmp_path):
     import torch
 
-    from tests.unit.decoders import write_decoder
+    from tests.train.decoders import write_decoder
 
     lora = {"adapter": "lora", "rank": 4, "alpha": 8.0, "target": "all-linear", "gradient_checkpointing": True, "max_length": 64, "epochs": 2}
     given = {"training": lora, "model": write_decoder("llama", tmp_path / "model")}
@@ -286,7 +286,7 @@ def test_sigterm_saves_and_ends_and_the_run_goes_on(prepared, undisturbed, train
 
 def test_an_orphan_ends(prepared, tmp_path):
     """A run does not go on without the Snakemake that started it: it saves and ends."""
-    starter = ("import subprocess, sys, time\nfrom scripts.common.owner import name_owner\nname_owner()\n"
+    starter = ("import subprocess, sys, time\nfrom scripts.running.owner import name_owner\nname_owner()\n"
                "subprocess.Popen(sys.argv[1:], stderr=open(sys.argv[-1] + '.said', 'w'))\ntime.sleep(600)\n")
     command = [sys.executable, "-m", "scripts.train.run",
                *told(prepared, tmp_path, {"epochs": 500}, checkpoint_seconds=0.05),
@@ -349,7 +349,7 @@ def test_tokens_are_kept_for_other_runs(train, undisturbed, tmp_path):
 def test_a_flipped_bit_in_a_models_files_is_seen(train, prepared, program, tmp_path):
     shutil.copytree(prepared / "model", tmp_path / "model")
     files = ["config.json", "tokenizer.json", "tokenizer_config.json"]
-    assert program("scripts.common.manifest", "--folder", tmp_path / "model", *files, "--output", tmp_path / "model/manifest.json").returncode == 0
+    assert program("scripts.data.manifest", "--folder", tmp_path / "model", *files, "--output", tmp_path / "model/manifest.json").returncode == 0
     data = (tmp_path / "model/tokenizer.json").read_bytes()
     (tmp_path / "model/tokenizer.json").write_bytes(data.replace(b"the", b"thf", 1))
     done = train(tmp_path / "out", ok=False, model=tmp_path / "model")

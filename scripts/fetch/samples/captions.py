@@ -25,8 +25,8 @@ from random import Random
 
 from tqdm import tqdm
 
-from scripts.common.files import whole
-from scripts.common.program import UserError, execute, log, whole_number
+from scripts.data.files import whole
+from scripts.running.program import UserError, execute, log, whole_number
 from scripts.fetch.samples.files import identifiers, opened_zip, sample_arguments, texts_of
 
 WAVER = 0.09       # how far a step strays from its usual place in time, of a whole video's length

@@ -17,8 +17,8 @@ import json
 import re
 from random import Random
 
-from scripts.common.files import whole
-from scripts.common.program import execute, log, whole_number
+from scripts.data.files import whole
+from scripts.running.program import execute, log, whole_number
 from scripts.fetch.samples.dialog_times import TIMES_OF, Time, drawn, spellings
 from scripts.fetch.samples.files import opened_zip, sample_arguments, texts_of
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from random import Random
 from typing import BinaryIO
 
-from scripts.common.program import SEED, parser
-from scripts.common.yaml_files import read_yaml
+from scripts.running.program import SEED, parser
+from scripts.data.yaml_files import read_yaml
 
 ROOT = Path(__file__).parents[3]
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

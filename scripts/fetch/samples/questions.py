@@ -14,8 +14,8 @@ half as many in the second.
 import argparse
 from random import Random
 
-from scripts.common.files import whole
-from scripts.common.program import execute, log, whole_number
+from scripts.data.files import whole
+from scripts.running.program import execute, log, whole_number
 from scripts.fetch.samples.dialog_times import MINUTES, YEARLY
 from scripts.fetch.samples.files import sample_arguments, texts_of
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.build.temporal_nli_times import DAYS, LISTS, NAMES
+from scripts.studies.temporal_nli.times import DAYS, LISTS, NAMES
 from scripts.clean.event_templates import SIDES
-from scripts.common.files import whole
-from scripts.common.program import execute, log, parser
+from scripts.data.files import whole
+from scripts.running.program import execute, log, parser
 from scripts.fetch.samples.dialog_times import MINUTES
 from scripts.fetch.samples.files import texts_of
 

@@ -3,7 +3,7 @@
 A probe is one test of a study: a corpus with one value of the option PROBES (stride, challenge set, unit normalization), on
 the first split that the corpus is measured on. Of sentence order the smallest and the largest stride stand for all. What chose
 its examples (size-matched, hard pairs, held-out forms) is no probe, and a model that begins with other weights, or learns a second
-objective, is not the model (altered experiments, scripts/common/comparable.py).
+objective, is not the model (altered experiments, scripts/plan/comparable.py).
 
 A way is how a model was asked: fine-tuned, by filling masks, by likelihood, … Where a model was asked by several methods of one
 way, the one that the study tells first (`headline_methods` of resources/studies.yaml) has the cell, for every kind of model the
@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.probe import BLIND
-from scripts.common.runs import facts_of
-from scripts.common.tables import read_metrics
-from scripts.evaluate.experiment import CONTROL_METHODS
+from scripts.plan.probe import BLIND
+from scripts.data.runs import facts_of
+from scripts.data.tables import read_metrics
+from scripts.measure.experiment import CONTROL_METHODS
 from scripts.publish.comparison import parts_of, published_claims, settings_of
 from scripts.publish.names import method_title
 from scripts.publish.selection import EXTENSIONS

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.program import UserError
-from scripts.common.yaml_files import read_yaml
+from scripts.running.program import UserError
+from scripts.data.yaml_files import read_yaml
 from scripts.publish.marks import face_of, note_of
 from scripts.publish.names import load, model_title
 from scripts.publish.scorecard.cells import (

@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import pandas as pd
 
-from scripts.common.program import execute, log
+from scripts.running.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of
 from scripts.publish.names import load_systems, method_title

@@ -14,7 +14,7 @@ Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shar
 
 import argparse
 
-from scripts.common.program import execute
+from scripts.running.program import execute
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.panels import forest_of, publish
 from scripts.publish.transfer.metrics import transfers

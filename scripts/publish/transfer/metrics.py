@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.common.comparable import ROW
-from scripts.common.intervals import difference
-from scripts.common.program import UserError
-from scripts.common.tables import read_metrics
-from scripts.common.yaml_files import read_yaml
+from scripts.plan.comparable import ROW
+from scripts.measure.intervals import difference
+from scripts.running.program import UserError
+from scripts.data.tables import read_metrics
+from scripts.data.yaml_files import read_yaml
 from scripts.publish.names import load, method_title, model_title
 
 PREFERRED = {"scoring": "ternary"}  # of several ways to score one answer

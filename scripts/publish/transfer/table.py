@@ -11,7 +11,7 @@ import argparse
 
 import pandas as pd
 
-from scripts.common.program import execute
+from scripts.running.program import execute
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import note_of
 from scripts.publish.table import percent, publish_table, signed

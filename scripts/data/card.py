@@ -1,0 +1,166 @@
+"""Describe a study's datasets for who uses them without this workflow: a dataset card, and Croissant metadata.
+
+Each dataset is a configuration with its own splits: `datasets.load_dataset("results/build/<study>", "<source>-<dataset>")` gives
+them as they are, labels with their names. Terms and citations are those that the Parquet files carry.
+
+Reads  <build>/<source>/<dataset>/manifest.json and <split>.parquet of each dataset, columns.yaml
+Writes <output>/README.md and <output>/croissant.json
+
+    python -m scripts.data.card --build results/build/strided_sop --columns resources/columns.yaml --output results/build/strided_sop \\
+        --study '{"name": "strided_sop", "title": "…", "paper": "…", "labels": ["swapped", "in_order"]}' activitynet/stride-0
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import yaml
+
+from scripts.data.files import whole
+from scripts.running.program import UserError, execute, json_object_with, log, parser
+from scripts.studies.strided_sop.strides import labels_of
+from scripts.data.tables import parquet_errors, provenance_of, schema_of
+from scripts.data.yaml_files import read_yaml
+
+LABEL = "label"
+CROISSANT_TYPES = {"string": "sc:Text", "bool": "sc:Boolean", "float32": "sc:Float", "float64": "sc:Float"}
+CARD = """---
+{front}---
+
+# {title}
+
+The datasets that timestride built for {title} ({paper}), one configuration each:
+
+```python
+from datasets import load_dataset
+load_dataset("{name}", "{first}")   # the folder of this file; or pandas.read_parquet of one file
+```
+
+{notes}| configuration | split | examples |
+|---|---|---:|
+{counts}
+
+Labels: {labels}.
+
+| column | type | what |
+|---|---|---|
+{columns}
+
+## Terms and citation
+
+What is built from a corpus keeps the corpus's terms. Cite the corpus, and the paper of the study ({paper}).
+
+| configuration | licence | citation |
+|---|---|---|
+{terms}
+"""
+
+
+def cell(text: object) -> str:
+    """Text as a cell of Markdown shows it."""
+    return str(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+
+
+def dataset_of(folder: Path, path: str) -> dict:
+    """What a card says of one dataset: configuration, schema, terms, options and by split its file, rows and hash."""
+    manifest = folder / path / "manifest.json"
+    try:
+        files = json.loads(manifest.read_text(encoding="utf-8"))["files"]
+        splits = {Path(name).stem: facts | {"path": f"{path}/{name}"} for name, facts in files.items() if name.endswith(".parquet")}
+    except FileNotFoundError:
+        raise UserError(f"{manifest}: no such file; make it with `snakemake {manifest}`") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise UserError(f"{manifest}: is damaged; remove it, and the same command writes it again") from None
+    if not splits:
+        raise UserError(f"{manifest}: lists no Parquet file; remove it, and the same command writes it again")
+    for facts in splits.values():
+        with parquet_errors(folder / facts["path"]):
+            facts["rows"] = pq.read_metadata(folder / facts["path"]).num_rows
+    any_file = folder / next(iter(splits.values()))["path"]
+    return {"name": path.replace("/", "-"), "splits": splits, "schema": schema_of(any_file), "terms": provenance_of(any_file)}
+
+
+def feature(field: pa.Field, labels: list[str]) -> dict:
+    """A column as the Hub's dataset_info has it."""
+    if field.name == LABEL:
+        return {"name": LABEL, "dtype": {"class_label": {"names": {str(place): label for place, label in enumerate(labels)}}}}
+    return {"name": field.name, "dtype": {"double": "float64", "float": "float32"}.get(str(field.type), str(field.type))}
+
+
+def front_matter(datasets: list[dict], study: dict) -> dict:
+    """The YAML that stands above a card: each dataset a configuration, each split a split."""
+    licences = {one["terms"].get("licence", "") for one in datasets}
+    return {
+        "pretty_name": study["title"], "language": ["en"], "tags": ["timestride"],
+        "license": "mit" if all(licence.split(" ")[0] == "MIT" for licence in licences) else "other",
+        "configs": [{"config_name": one["name"], "data_files": [
+            {"split": split, "path": facts["path"]} for split, facts in one["splits"].items()]} for one in datasets],
+        "dataset_info": [{"config_name": one["name"], "features": [feature(field, labels_of(study["labels"], one["terms"].get("options", {}))) for field in one["schema"]],
+                          "splits": [{"name": split, "num_bytes": facts["bytes"], "num_examples": facts["rows"]}
+                                     for split, facts in one["splits"].items()]} for one in datasets],
+    }
+
+
+def card(datasets: list[dict], study: dict, columns: dict[str, str]) -> str:
+    """README.md: front matter, how to load, splits and their sizes, columns, terms."""
+    sample = [one["name"] for one in datasets if "sample" in (one["terms"].get("sha256") or {})]
+    notes = f"SAMPLE DATA, written for timestride and no corpus: {', '.join(sample)}.\n\n" if sample else ""
+    fields = {field.name: field.type for one in datasets for field in one["schema"]}
+    return CARD.format(
+        front=yaml.safe_dump(front_matter(datasets, study), sort_keys=False, allow_unicode=True, width=120), title=study["title"],
+        paper=study["paper"], name=f"results/build/{study['name']}", first=datasets[0]["name"], notes=notes,
+        counts="\n".join(f"| {one['name']} | {split} | {facts['rows']:,} |" for one in datasets for split, facts in one["splits"].items()),
+        labels=", ".join(f"{place} {label}" for place, label in enumerate(study["labels"])),
+        columns="\n".join(f"| {name} | {kind} | {cell(columns.get(name, ''))} |" for name, kind in fields.items()),
+        terms="\n".join(f"| {one['name']} | {cell(one['terms'].get('licence', 'unknown'))} | {cell(one['terms'].get('citation', 'unknown'))} |"
+                        for one in datasets))
+
+
+def croissant(datasets: list[dict], study: dict, columns: dict[str, str]) -> dict:
+    """Croissant 1.0 (JSON-LD): a file and a record set for each split of each dataset."""
+    files, records = [], []
+    for one in datasets:
+        for split, facts in one["splits"].items():
+            name = f"{one['name']}-{split}"
+            files.append({"@type": "cr:FileObject", "@id": f"{name}.parquet", "name": f"{name}.parquet", "contentUrl": facts["path"],
+                          "contentSize": f"{facts['bytes']} B", "encodingFormat": "application/x-parquet", "sha256": facts["sha256"]})
+            records.append({"@type": "cr:RecordSet", "@id": name, "name": name, "field": [
+                {"@type": "cr:Field", "@id": f"{name}/{field.name}", "name": field.name, "description": columns.get(field.name, ""),
+                 "dataType": CROISSANT_TYPES.get(str(field.type).replace("double", "float64"), "sc:Integer"),
+                 "source": {"fileObject": {"@id": f"{name}.parquet"}, "extract": {"column": field.name}}} for field in one["schema"]]})
+    context = {"@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/", "cr": "http://mlcommons.org/croissant/",
+               "dct": "http://purl.org/dc/terms/", "conformsTo": "dct:conformsTo", "citeAs": "cr:citeAs", "column": "cr:column",
+               "dataType": {"@id": "cr:dataType", "@type": "@vocab"}, "extract": "cr:extract", "field": "cr:field",
+               "fileObject": "cr:fileObject", "recordSet": "cr:recordSet", "source": "cr:source"}
+    return {"@context": context, "@type": "sc:Dataset", "conformsTo": "http://mlcommons.org/croissant/1.0", "name": study["name"],
+            "description": f"{study['title']} ({study['paper']}), as timestride built it; labels: {', '.join(study['labels'])}",
+            "license": sorted({one["terms"].get("licence", "unknown") for one in datasets}),
+            "citeAs": "; ".join(sorted({one["terms"].get("citation", "unknown") for one in datasets})),
+            "distribution": files, "recordSet": records}
+
+
+def main(given: argparse.Namespace) -> None:
+    columns = read_yaml(given.columns).get(given.study["name"], {})
+    datasets = [dataset_of(given.build, path) for path in given.datasets]
+    texts = {"README.md": card(datasets, given.study, columns),
+             "croissant.json": json.dumps(croissant(datasets, given.study, columns), indent=1, ensure_ascii=False) + "\n"}
+    for name, text in texts.items():
+        with whole(given.output / name) as place:
+            place.write_text(text, encoding="utf-8")
+    log.info("%s: %d datasets", given.output / "README.md", len(datasets))
+
+
+def arguments() -> argparse.ArgumentParser:
+    asked = parser(__doc__)
+    asked.add_argument("datasets", nargs="+", metavar="SOURCE/DATASET", help="the datasets, as folders under --build")
+    asked.add_argument("--build", type=Path, required=True, help="the folder of the study's datasets")
+    asked.add_argument("--columns", type=Path, required=True, help="columns.yaml: what each column holds")
+    asked.add_argument("--study", type=json_object_with("name", "title", "paper", "labels"), required=True, help="what the study is, as JSON")
+    asked.add_argument("--output", type=Path, required=True, help="the folder to write to; paths in the card begin at --build")
+    return asked
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())

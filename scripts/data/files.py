@@ -1,0 +1,199 @@
+"""Files written whole or not at all, alone or together, and their hashes."""
+
+import errno
+import glob
+import hashlib
+import json
+import lzma
+import os
+import platform
+import re
+import shutil
+import struct
+import time
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+
+from scripts.running.program import UserError, cut
+
+MINUTE, WEEK = 60, 7 * 86400  # seconds
+
+
+@cache
+def _here() -> str:
+    """What tells this host, and this container on it, from others that share a file system: a process id counts here only."""
+    try:
+        space = os.readlink("/proc/self/ns/pid")
+    except OSError:  # not Linux
+        space = ""
+    return hashlib.sha256(f"{platform.node()} {space}".encode()).hexdigest()[:8]
+
+
+def _alive(process: int) -> bool:
+    """Whether a process of this host runs."""
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
+def _remove(path: Path) -> None:
+    """Remove a file or a folder if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _place_beside(path: Path) -> Path:
+    """A hidden name beside `path` that no other process takes: .<host>-<process>.<name>.
+
+    What killed processes of this host left behind under such a name is removed, and what nobody touched for a week, wherever
+    it came from.
+    """
+    with suppress(OSError):  # another process may be quicker, or own them
+        for left in path.parent.glob(f".*.{glob.escape(path.name)}"):
+            name = re.fullmatch(r"\.([0-9a-f]{8})-([0-9]+)\." + re.escape(path.name), left.name)
+            age = time.time() - left.lstat().st_mtime
+            if name and (age > WEEK or age > MINUTE and name[1] == _here() and not _alive(int(name[2]))):
+                _remove(left)
+    return path.with_name(f".{_here()}-{os.getpid()}.{path.name}")
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Yield a place beside `path` to write a file or a folder to; rename it when the block ends well.
+
+    It is on the disk before it gets its name, so that a machine that loses power leaves the old file or the new one. The
+    place keeps the suffix of `path`. On any error it is removed and `path` stays as it was.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = _place_beside(path)
+    try:
+        yield beside
+        synced(beside)
+        os.replace(beside, path)
+        sync(path.parent)
+    except BaseException as error:
+        # What the user knows is the name that the file was to get.
+        if isinstance(error, OSError) and error.filename in (None, str(beside), beside):
+            error.filename = str(path)
+        _remove(beside)
+        raise
+
+
+def sync(path: Path) -> None:
+    """Have the system write a file, or the names in a folder, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def synced(path: Path) -> None:
+    """Have a file, or a folder with all that is in it, written to the disk."""
+    if path.is_dir():
+        for inside in path.iterdir():
+            synced(inside)
+    sync(path)
+
+
+@contextmanager
+def whole_set(folder: Path) -> Iterator[Path]:
+    """Yield a place for several files or folders; they take their names in `folder` when the block ends well, else none does.
+
+    A folder takes the place of the one of its name. On any error `folder` stays as it was, or away.
+    """
+    new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    place = _place_beside(folder / "set")
+    try:
+        place.mkdir()
+        yield place
+        synced(place)
+        _take_names(place, folder)
+    except BaseException as error:
+        if isinstance(error, OSError) and error.filename:
+            error.filename = str(error.filename).replace(str(place), str(folder))
+        raise
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+        if new:
+            with suppress(OSError):  # not empty: it has got its files
+                folder.rmdir()
+
+
+def _take_names(place: Path, folder: Path) -> None:
+    """Move all that is in `place` to `folder`. Raises OSError, and moves nothing, where a folder is in a file's place."""
+    written = sorted(place.iterdir())
+    for path in written:
+        there = folder / path.name
+        if there.is_dir() and not path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(there))
+        if there.exists() and not there.is_dir() and path.is_dir():
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(there))
+    for path in written:
+        # A folder cannot be renamed over another: the old one moves aside, whole, and goes with the place.
+        if path.is_dir() and (folder / path.name).is_dir():
+            (folder / path.name).replace(place / f".old-{path.name}")
+        path.replace(folder / path.name)
+    sync(folder)
+
+
+@contextmanager
+def zip_errors(what: str) -> Iterator[None]:
+    """Every way in which zipfile and its decompressors tell of bytes that are no whole zip, as a UserError.
+
+    `what` opens its sentence.
+    """
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, NotImplementedError, RuntimeError, ValueError,
+            OverflowError, OSError) as error:
+        if isinstance(error, RecursionError) or isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise  # permission, a full disk: no fault of the file
+        raise UserError(f"{what} ({cut(str(error))}); fetch it again") from None
+
+
+def sha256_of(path: Path) -> str:
+    """Hexadecimal sha256 of a file's bytes."""
+    with open(path, "rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()
+
+
+class Hashes:
+    """The sha256 of files, remembered in a JSON file (name to size, time and hash) while their size and time are the same.
+
+    What was changed within the last seconds is not remembered: a second change might leave both as they are.
+    """
+
+    def __init__(self, memory: Path):
+        self.memory, self.changed = memory, False
+        try:
+            self.known = dict(json.loads(memory.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            self.known = {}
+
+    def sha256(self, file: Path) -> str:
+        """The sha256 of a file."""
+        facts, known = file.stat(), self.known.get(str(file))
+        if isinstance(known, list) and known[:2] == [facts.st_size, facts.st_mtime_ns] and isinstance(known[-1], str):
+            return known[-1]
+        sha256 = sha256_of(file)
+        if time.time_ns() - facts.st_mtime_ns > 2_000_000_000:
+            self.known[str(file)], self.changed = [facts.st_size, facts.st_mtime_ns, sha256], True
+        return sha256
+
+    def write(self) -> None:
+        """Remember what is new. Where the file cannot be written, files are hashed each time."""
+        if self.changed:
+            with suppress(OSError), whole(self.memory) as beside:
+                beside.write_text(json.dumps(self.known, indent=1), encoding="utf-8")

@@ -1,0 +1,35 @@
+"""The option `limit` of every study: an evaluation split cut to at most so many of its items, by hash.
+
+Not a program. An item is what is scored as a whole: a pair, a question with its answers, an instance with its candidates. A
+smaller limit keeps a part of what a larger one keeps; what is learnt from, or chooses the epoch, is never cut.
+"""
+
+import numpy as np
+import pandas as pd
+
+from scripts.data.keyed import highest_kept, keyed_hash
+from scripts.running.program import log
+
+LIMIT = 7  # the draw, apart from the builders' other draws from the same ids
+
+
+def limit_hashes(ids: pd.Series, *numbers: np.ndarray) -> np.ndarray:
+    """The hash by which items are cut; numbers: what tells items of one id apart."""
+    return keyed_hash(ids, *numbers, LIMIT)
+
+
+def told(kept: int, of: int, items: str, where: str) -> dict:
+    """What the provenance of a cut split says, which is logged as well; where: the dataset and its split."""
+    log.info("%s: cut to %d of %d %s by the option limit", where, kept, of, items)
+    return {"limited": {"items": items, "kept": kept, "of": of}}
+
+
+def limited(rows: pd.DataFrame, item: str, limit: int | None, items: str, where: str) -> tuple[pd.DataFrame, dict]:
+    """The rows of the `limit` items whose ids (column `item`) hash lowest, in their order, and what the provenance says of it;
+    without a limit all rows, and nothing. items: what they are called."""
+    if limit is None:
+        return rows, {}
+    ids = pd.Series(rows[item].unique(), dtype=object)
+    hashes = limit_hashes(ids)
+    kept = ids[hashes <= highest_kept(hashes, limit)]
+    return rows[rows[item].isin(set(kept))], told(len(kept), len(ids), items, where)

@@ -1,0 +1,296 @@
+"""The schema of every kind of table, and Parquet files that say where they come from.
+
+captions      one row a sentence: source, split, video_id, position (from 0, in start order), text,
+              start_s, end_s (seconds)
+cleaning      what a cleaner did: source, split, unit (videos, sentences, …), action (read, kept, changed,
+              dropped, noted), reason, count
+strided pairs pair_id, video_id, stride, first_position, second_position, text_a, text_b, label (1: text_a comes first in
+              the video), overlap (of the two clips: the share of the shorter one), same_start (both start at the same
+              second), relative_position (of the middle of the pair in the video: 0 its first sentence, 1 its last), sentences
+              (of the video), words_a, words_b, seconds_apart (between the starts of both), category (of the video; missing where the corpus tells none)
+templates     one row an event: source, split, template, past and future forms (fronted: after "In May, …"), their units,
+              duration_units, and the forms that tell of a duration; empty text where an event has no such side
+nli           example_id, group_id (the template), text_a (premise), text_b (hypothesis), label (0 entailment,
+              1 neutral, 2 contradiction), challenge_set, and what was varied; missing where it does not apply:
+              tense (past, future), choice (how the times are chosen), premise_type (fixed, interval), prepositions,
+              positions (forward, fronted), premise_form (one_clause, two_clauses), next_cycle, hypothesis_type,
+              unit_pair, direction (of the hypothesis's duration: lower, higher), difference (of the two times: a share
+              of the list; in set III in higher units), distance (its bin), hypothesis_size (the bin of T2, set III, in
+              higher units), withheld (the kinds of held_out that would hold the pair out, spaces between), part (seen or
+              unseen, by the kind that the dataset holds out)
+questions     one row a candidate answer: source, split, question_id, sentence, question, answer, label (1 likely,
+              0 unlikely), category (duration, ordering, typical_time, frequency, stationarity)
+answers       the questions to classify: example_id, group_id (the question), text_a (sentence and question), text_b (the
+              answer, unit-normalised where asked), label, category, answer (as it stands in the data)
+dialogs       one row a turn: source, split, dialog_id, turn (from 0), speaker (A or B), text, duplicate_of (the first
+              dialog with the same words, of this split or one before; empty where there is none)
+challenge     one row an option: source, split (test: two right options of four; extras: one right), instance_id,
+              dialog (the turns as `A: text`, one a line, with one <MASK>), option, label (1 right), rule (phrase,
+              numeral, open_ended: how a wrong option was made; empty for right ones), is_original (the option that
+              stood in the dialog)
+spans         one row a temporal expression: source, split, dialog_id (of a challenge: the instance, its dialog with the
+              original option in place), turn, start, end (characters of the turn's text), text, kind (date, time,
+              duration, set, age), has_numeral, value (what it stands for, normalised: equal for "two weeks" and
+              "14 days"; the words in lower case where no quantity is understood)
+cloze         one row a candidate for a masked span: example_id, instance_id, dialog_id, context (turns as `A: text`, one
+              a line, with one <MASK>), context_scope (full, local, target), candidate, label (1 right), rule,
+              is_original, kind and has_numeral (of the span that was masked), turns (of the whole dialog), leak (of the
+              challenge: near, where a dialog that is learnt from or held out still shares words with the instance, or
+              none; empty in what is learnt from)
+endings       one row an ending: source, split (of the release), item_id, activity, domain (activitynet, wikihow), video_id (missing where the
+              release has lost it), context, ending, place (from 0, of its item), label (1 right)
+choices       the endings to choose from: example_id, instance_id (the item), group_id (its video, or its article), context (with one
+              <MASK>, at its end), candidate (the ending), label (1 right), domain, activity
+predictions   run, split, selection (held_out: the epoch best on the held-out groups; last: the last epoch, where nothing is
+              held out; peak: the epoch best on this very split; direct: of a model that did not learn), epoch,
+              example_id, group_id, label, score (the log-probability of each label, a list in label order; a list of one,
+              the mean log-likelihood of the candidate's tokens, where the candidate itself is scored)
+history       run, epoch (from 1), split (train, held_out, or an evaluation split), loss, accuracy, n
+metrics       experiment, study, model, source, the study's own variant columns, limit (of the dataset; missing: none), seed and
+              wording (of a replicate: a run of its seed and, of a model asked in words, its wording; the seed is missing over
+              all replicates, the wording there and where nothing is asked), split, slice, metric, value, sd (over replicates),
+              seeds (how many replicates the value is of; 0: it neither learns nor is asked), ci_low, ci_high (95 %; none where there is one group), n (examples), groups,
+              effective_groups (fewer, where groups are uneven), draws (values over weighted groups, to compare by; of rows
+              over all replicates and slice all), sample
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from scripts.data.files import whole
+from scripts.data.keyed import keyed_uniform
+from scripts.running.program import UserError, cut
+
+CAPTIONS = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("video_id", pa.string()),
+    ("position", pa.int32()), ("text", pa.string()), ("start_s", pa.float64()), ("end_s", pa.float64()),
+])
+CLEANING = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("unit", pa.string()), ("action", pa.string()),
+    ("reason", pa.string()), ("count", pa.int64()),
+])
+STRIDED_PAIRS = pa.schema([
+    ("pair_id", pa.string()), ("video_id", pa.string()), ("stride", pa.int32()),
+    ("first_position", pa.int32()), ("second_position", pa.int32()),
+    ("text_a", pa.string()), ("text_b", pa.string()), ("label", pa.int8()),
+    ("overlap", pa.float64()), ("same_start", pa.bool_()), ("relative_position", pa.float64()), ("sentences", pa.int32()),
+    ("words_a", pa.int32()), ("words_b", pa.int32()), ("seconds_apart", pa.float64()), ("category", pa.string()),
+])
+TEMPLATES = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("template", pa.string()),
+    ("past", pa.string()), ("past_fronted", pa.string()), ("past_units", pa.list_(pa.string())),
+    ("future", pa.string()), ("future_fronted", pa.string()), ("future_units", pa.list_(pa.string())),
+    ("duration_units", pa.list_(pa.string())),
+    ("span_start", pa.string()), ("span_end", pa.string()), ("duration", pa.string()),
+])
+NLI = pa.schema([
+    ("example_id", pa.string()), ("group_id", pa.string()), ("text_a", pa.string()), ("text_b", pa.string()),
+    ("label", pa.int8()), ("challenge_set", pa.string()), ("tense", pa.string()), ("choice", pa.string()),
+    ("premise_type", pa.string()), ("premise_preposition", pa.string()), ("hypothesis_preposition", pa.string()),
+    ("premise_position", pa.string()), ("hypothesis_position", pa.string()), ("premise_form", pa.string()),
+    ("next_cycle", pa.bool_()), ("hypothesis_type", pa.string()), ("duration_format", pa.string()),
+    ("unit_pair", pa.string()), ("direction", pa.string()), ("difference", pa.float64()),
+    ("distance", pa.string()), ("hypothesis_size", pa.string()), ("withheld", pa.string()), ("part", pa.string()),
+])
+VARIED = NLI.names[6:]  # missing where it does not apply
+QUESTIONS = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("question_id", pa.string()), ("sentence", pa.string()),
+    ("question", pa.string()), ("answer", pa.string()), ("label", pa.int8()), ("category", pa.string()),
+])
+ANSWERS = pa.schema([
+    ("example_id", pa.string()), ("group_id", pa.string()), ("text_a", pa.string()), ("text_b", pa.string()),
+    ("label", pa.int8()), ("category", pa.string()), ("answer", pa.string()),
+])
+DIALOGS = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("dialog_id", pa.string()), ("turn", pa.int32()),
+    ("speaker", pa.string()), ("text", pa.string()), ("duplicate_of", pa.string()),
+])
+CHALLENGE = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("instance_id", pa.string()), ("dialog", pa.string()),
+    ("option", pa.string()), ("label", pa.int8()), ("rule", pa.string()), ("is_original", pa.bool_()),
+])
+SPANS = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("dialog_id", pa.string()), ("turn", pa.int32()),
+    ("start", pa.int32()), ("end", pa.int32()), ("text", pa.string()), ("kind", pa.string()),
+    ("has_numeral", pa.bool_()), ("value", pa.string()),
+])
+CLOZE = pa.schema([
+    ("example_id", pa.string()), ("instance_id", pa.string()), ("dialog_id", pa.string()), ("context", pa.string()),
+    ("context_scope", pa.string()), ("candidate", pa.string()), ("label", pa.int8()), ("rule", pa.string()),
+    ("is_original", pa.bool_()), ("kind", pa.string()), ("has_numeral", pa.bool_()), ("turns", pa.int32()),
+    ("leak", pa.string()),
+])
+ENDINGS = pa.schema([
+    ("source", pa.string()), ("split", pa.string()), ("item_id", pa.string()), ("activity", pa.string()), ("domain", pa.string()),
+    ("video_id", pa.string()), ("context", pa.string()), ("ending", pa.string()), ("place", pa.int8()), ("label", pa.int8()),
+])
+CHOICES = pa.schema([
+    ("example_id", pa.string()), ("instance_id", pa.string()), ("group_id", pa.string()), ("context", pa.string()),
+    ("candidate", pa.string()), ("label", pa.int8()), ("domain", pa.string()), ("activity", pa.string()),
+])
+PREDICTIONS = pa.schema([
+    ("run", pa.string()), ("split", pa.string()), ("selection", pa.string()), ("epoch", pa.int32()),
+    ("example_id", pa.string()), ("group_id", pa.string()), ("label", pa.int8()),
+    ("score", pa.list_(pa.float32())),
+])
+HISTORY = pa.schema([
+    ("run", pa.string()), ("epoch", pa.int32()), ("split", pa.string()),
+    ("loss", pa.float64()), ("accuracy", pa.float64()), ("n", pa.int64()),
+])
+
+METRICS = pa.schema([  # of every study; each has columns of its own besides
+    ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()), ("dataset", pa.string()),
+    ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()), ("split", pa.string()), ("slice", pa.string()),
+    ("metric", pa.string()), ("value", pa.float64()),
+    ("sd", pa.float64()), ("ci_low", pa.float64()), ("ci_high", pa.float64()), ("n", pa.int64()), ("sample", pa.bool_()),
+])
+
+
+@contextmanager
+def table_writer(path: Path, schema: pa.Schema, provenance: dict) -> Iterator[pq.ParquetWriter]:
+    """A Parquet writer (zstd, a checksum a page) for tables of `schema`; the file appears when the block ends well.
+
+    `provenance` (source hashes, licence, settings) is stored as JSON under the metadata key `timestride`.
+    """
+    schema = schema.with_metadata({"timestride": json.dumps(provenance, sort_keys=True)})
+    with whole(path) as beside, pq.ParquetWriter(
+            beside, schema, compression="zstd", write_page_checksum=True) as writer:
+        yield writer
+
+
+def write_table(table: pa.Table, path: Path, schema: pa.Schema, provenance: dict) -> None:
+    """Write one table of `schema` to a Parquet file, with its provenance."""
+    with table_writer(path, schema, provenance) as writer:
+        writer.write_table(table.select(schema.names).cast(schema))
+
+
+@contextmanager
+def parquet_errors(path: Path, remedy: str = "remove it and run again") -> Iterator[None]:
+    """Every way in which pyarrow tells that a Parquet file is missing or broken, as a UserError."""
+    if path.is_dir():
+        raise UserError(f"{path}: is a folder where a file is meant; name a Parquet file")
+    try:
+        yield
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file; make it with `snakemake {path}`, or correct the name") from None
+    except MemoryError:
+        raise UserError(f"{path}: asks for more memory than there is, so it is broken or too large; {remedy}") from None
+    except (pa.ArrowException, UnicodeDecodeError, OSError) as error:
+        if isinstance(error, OSError) and error.errno:  # permission, a full disk: no fault of the file
+            raise
+        raise UserError(f"{path}: not a Parquet file, or a damaged one ({cut(str(error), 200)}); {remedy}") from None
+
+
+def schema_of(path: Path) -> pa.Schema:
+    """The schema of a Parquet file."""
+    with parquet_errors(path), pq.ParquetFile(path) as opened:
+        return opened.schema_arrow
+
+
+def provenance_of(path: Path) -> dict:
+    """The provenance that a Parquet file carries."""
+    try:
+        provenance = json.loads((schema_of(path).metadata or {}).get(b"timestride", b"{}"))
+    except (ValueError, RecursionError):
+        provenance = None
+    if not isinstance(provenance, dict):
+        raise UserError(f"{path}: what its metadata says of where it comes from is no JSON object; remove it and run again")
+    return provenance
+
+
+def read_metrics(path: Path, schema: pa.Schema = METRICS, draws: bool = False) -> pa.Table:
+    """A table of metrics, with all its columns; schema: of a study's own ones, where its rows are wanted; draws: with them, which
+    only comparisons need."""
+    found = schema_of(path)
+    check_columns(path, found, schema.names, schema)
+    table = read_table(path, [name for name in found.names if draws or name != "draws"])
+    check_complete(path, table, set(METRICS.names) - {"limit", "seed", "wording", "sd", "ci_low", "ci_high"})
+    return table
+
+
+def check_columns(path: Path, found: pa.Schema, wanted: list[str], schema: pa.Schema | None = None) -> None:
+    """Raises UserError where a wanted column is not in a file, stands twice, or is of another type than in `schema`."""
+    present = found.names
+    if missing := [name for name in wanted if name not in present]:
+        raise UserError(f"{path}: no column {', '.join(missing)}; it has {cut(', '.join(present), 400)}")
+    if twice := [name for name in wanted if present.count(name) > 1]:
+        raise UserError(f"{path}: the column {cut(twice[0])} stands {present.count(twice[0])} times; keep one of them")
+    for name in wanted:
+        if schema and name in schema.names and found.field(name).type != schema.field(name).type:
+            raise UserError(f"{path}: column {name} holds {cut(str(found.field(name).type))}, not {schema.field(name).type}; make "
+                            "the file again")
+
+
+def check_complete(path: Path, table: pa.Table | pa.RecordBatch, columns: Iterable[str]) -> None:
+    """Raises UserError where a value is missing in one of the columns."""
+    for name in columns:
+        if table[name].null_count:
+            raise UserError(f"{path}: column {name} has {table[name].null_count} missing values; make the file again")
+
+
+def read_table(path: Path, columns: Iterable[str] | None = None, schema: pa.Schema | None = None) -> pa.Table:
+    """Read a Parquet file, or the named columns of it; refuse it when one is missing, or when a byte of it has changed.
+
+    schema: what the columns must be, of those that it names.
+    """
+    with parquet_errors(path), pq.ParquetFile(path, page_checksum_verification=True) as opened:
+        present = opened.schema_arrow.names
+        wanted = list(columns) if columns is not None else present
+        check_columns(path, opened.schema_arrow, wanted, schema)
+        table = opened.read(wanted).select(wanted)
+        table.validate(full=True)
+        return table
+
+
+def read_sample(path: Path, columns: list[str], key: str, most: int, draw: int) -> pa.Table:
+    """The named columns of about `most` rows of a Parquet file, drawn by hash of the column `key`: a file of any size is streamed."""
+    with parquet_errors(path), pq.ParquetFile(path, page_checksum_verification=True) as opened:
+        check_columns(path, opened.schema_arrow, columns)
+        share, parts = most / max(opened.metadata.num_rows, 1), []
+        for batch in opened.iter_batches(65_536, columns=columns):
+            rows = pa.Table.from_batches([batch]).select(columns)
+            parts.append(rows if share >= 1 else rows.filter(pa.array(keyed_uniform(rows[key].to_pandas(), draw) < share)))
+        return pa.concat_tables(parts) if parts else opened.schema_arrow.empty_table().select(columns)
+
+
+def read_complete(path: Path, schema: pa.Schema, missing: Iterable[str] = ()) -> pa.Table:
+    """read_table() of the columns of a schema. Raises UserError for a value that is missing in a column not in `missing`."""
+    table = read_table(path, schema.names, schema)
+    check_complete(path, table, set(schema.names) - set(missing))
+    return table
+
+
+def digest_of(table: pa.Table, columns: list[str], where: str = "the table") -> str:
+    """sha256 over the values of the named columns: row order counts, chunks and metadata do not.
+
+    Text, integers and floats only. Raises UserError for a missing value, naming `where`.
+    """
+    digest = hashlib.sha256()
+    for name in columns:
+        column = pa.concat_arrays(table[name].chunks) if len(table) else pa.array([], table.schema.field(name).type)
+        if column.null_count:
+            raise UserError(f"{where}: column {name} has {column.null_count} missing values")
+        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or pa.types.is_primitive(column.type)):
+            raise UserError(f"{where}: column {name} holds {cut(str(column.type))}, not text or numbers; make the file again")
+        digest.update(f"{name} {column.type} {len(column)}\n".encode())
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            column = column.cast(pa.large_string())
+            _, offsets, characters = column.buffers()
+            ends = np.frombuffer(offsets, "<i8")[column.offset : column.offset + len(column) + 1]
+            digest.update((ends - ends[0]).tobytes())
+            digest.update(memoryview(characters)[ends[0] : ends[-1]] if characters else b"")
+        else:
+            digest.update(column.to_numpy(zero_copy_only=False).tobytes())
+    return digest.hexdigest()
+
+
+def content_digest(path: Path, columns: list[str]) -> str:
+    """digest_of the named columns of a Parquet file: neither its encoding nor the version of its writer changes it."""
+    return digest_of(read_table(path, columns), columns, str(path))

@@ -1,0 +1,51 @@
+"""What the programs that measure a study are given: the runs of an experiment, or predictions made elsewhere."""
+
+import argparse
+from pathlib import Path
+
+from scripts.running.program import parser, whole_number
+
+OF_RUNS = ["experiment", "runs", "trained", "build", "sources", "output"]
+
+
+def evaluation_arguments(doc: str, gold: str | None = None) -> argparse.ArgumentParser:
+    """The arguments of every study's evaluation; gold: what the file is that its paper scored predictions against, where it may be
+    given instead of a dataset."""
+    options = parser(doc)
+    runs = options.add_argument_group("the runs of an experiment, as rules/evaluate.smk gives them")
+    runs.add_argument("--experiment", help="its name, for the table")
+    runs.add_argument("--runs", nargs="+", help="the runs' names")
+    runs.add_argument("--trained", type=Path, help="the folder of the study's runs")
+    runs.add_argument("--build", type=Path, help="the folder of the study's datasets")
+    runs.add_argument("--sources", type=Path, help="resources/sources.yaml")
+    runs.add_argument("--external", type=Path, nargs="+", default=[], metavar="FOLDER",
+                      help="systems that --predictions with --name has kept, to be measured beside the runs")
+    runs.add_argument("--people", type=Path, nargs="+", default=[], metavar="FILE", help="CSV files of people's answers (docs/people.md)")
+    runs.add_argument("--others", nargs="+", default=[], metavar="SOURCE/DATASET",
+                      help="datasets that these may hold answers of and that are not measured here")
+    runs.add_argument("--output", type=Path, help="the Parquet file to write")
+    files = options.add_argument_group("predictions made elsewhere (their form: scripts/measure/external.py)")
+    files.add_argument("--predictions", type=Path, nargs="+", metavar="FILE", help="CSV, or JSON lines: example_id and label or scores")
+    files.add_argument("--dataset", type=Path, help="results/build/<study>/<source>/<dataset>, which they are of")
+    files.add_argument("--split", default="test", help="its split; default: %(default)s")
+    files.add_argument("--name", help="keep them under this name in results/external/: they join the study as a system")
+    if gold:
+        files.add_argument("--gold", type=Path, help=gold)
+    options.add_argument("--resamples", type=whole_number(1, 1_000_000), default=2000, help="draws behind an interval; default: %(default)s")
+    return options
+
+
+def evaluation_given(options: argparse.ArgumentParser) -> argparse.Namespace:
+    """The parsed arguments, which must be all those of runs or all those of predictions; else exits, naming the missing."""
+    given = options.parse_args()
+    gold = getattr(given, "gold", None)
+    if gold and (given.dataset or given.name):
+        options.error("--gold is given with --dataset or --name: predictions in the form of the paper's release are scored against "
+                      "its gold file, all others against a dataset")
+    if gold or given.predictions or given.dataset or given.name:
+        wanted = ["predictions", "gold" if gold else "dataset"]
+    else:
+        wanted = OF_RUNS
+    if missing := [f"--{name}" for name in wanted if not getattr(given, name)]:
+        options.error(f"{', '.join(missing)} is missing")
+    return given

@@ -1,0 +1,37 @@
+"""Collect the metrics of all experiments into one table; a study's own columns are missing elsewhere.
+
+    python -m scripts.measure.collect results/evaluate/default/*/*.parquet --output results/evaluate/default/metrics.parquet
+"""
+
+import argparse
+from pathlib import Path
+
+import pyarrow as pa
+
+from scripts.running.program import UserError, cut, execute, log, parser
+from scripts.data.tables import read_metrics, write_table
+
+
+def main(given: argparse.Namespace) -> None:
+    tables = [read_metrics(file, draws=True) for file in given.files]
+    schema = pa.schema([])
+    for file, table in zip(given.files, tables):
+        try:
+            schema = pa.unify_schemas([schema, table.schema.remove_metadata()])
+        except pa.ArrowException as error:
+            raise UserError(f"{file}: a column is of another type than in the metrics before it ({cut(str(error), 200)}); remove it "
+                            "and run again") from None
+    table = pa.concat_tables(tables, promote_options="default")
+    write_table(table, given.output, schema, {"files": [str(file) for file in given.files]})
+    log.info("%s: %d numbers of %d experiments", given.output, len(table), len(table["experiment"].unique()))
+
+
+def arguments() -> argparse.ArgumentParser:
+    options = parser(__doc__)
+    options.add_argument("files", nargs="+", type=Path, help="metrics of one experiment each")
+    options.add_argument("--output", type=Path, required=True, help="the Parquet file to write")
+    return options
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())

@@ -1,0 +1,137 @@
+"""95 % intervals of shares and of differences, from draws over groups (scripts/measure/bootstrap.py) and from seeds.
+
+What varies is told as parts: (variance, degrees of freedom) of the mean over groups, and of that over seeds. An interval
+is a t interval whose degrees of freedom are Welch's and Satterthwaite's. benchmarks/intervals.py shows what it covers.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+LEVEL = 0.95
+Z = 1.959963984540054  # the normal distribution's quantile of LEVEL
+
+
+class Part(NamedTuple):
+    """A variance, and how many degrees of freedom it was told from."""
+
+    variance: float
+    freedom: float
+
+
+@lru_cache(maxsize=4096)
+def student_t(freedom: float) -> float:
+    """The quantile of Student's t distribution that LEVEL lies within; freedom: 1 or more, no whole number needed.
+
+    With t = sqrt(freedom) tan(angle) the density is cos(angle)^(freedom - 1): summed up over angles from 0.
+    """
+    angles = np.linspace(0, min(math.pi / 2, 40 / math.sqrt(freedom)), 20_001)
+    density = np.cos(angles) ** (freedom - 1)
+    area = np.concatenate([[0], np.cumsum(density[1:] + density[:-1])])
+    return math.sqrt(freedom) * math.tan(np.interp(LEVEL * area[-1], area, angles))
+
+
+def spread(parts: Iterable[Part]) -> tuple[float, float]:
+    """The standard error of a sum of independent parts, and the quantile of t for it; 0, 0 where nothing varies."""
+    parts = [part for part in parts if part.variance > 0]
+    if not parts:
+        return 0.0, 0.0
+    variance = sum(part.variance for part in parts)
+    freedom = variance**2 / sum(part.variance**2 / part.freedom for part in parts)
+    return math.sqrt(variance), student_t(round(max(1.0, freedom), 3))
+
+
+def over_groups(draws: np.ndarray, groups: float) -> Part:
+    """What a value varies by its groups; draws: (resamples,) values over weighted groups.
+
+    Weights from Exp(1) spread a mean by (groups - 1) / (groups + 1) of what it varies.
+    """
+    return Part(float(draws.var()) * (groups + 1) / (groups - 1), groups - 1)
+
+
+def over_seeds(sd: float | None, seeds: int) -> list[Part]:
+    """What the mean over seeds varies by them; nothing is known of it where there is one seed or none."""
+    return [Part(sd**2 / seeds, seeds - 1)] if seeds > 1 and sd is not None and not math.isnan(sd) else []
+
+
+def wilson(value: float, groups: float) -> tuple[float, float]:
+    """Wilson's interval (1927) of a share that is 0 or 1 in each of some groups."""
+    middle, half = value + Z**2 / (2 * groups), Z * math.sqrt(value * (1 - value) / groups + Z**2 / (4 * groups**2))
+    low, high = (middle - half) / (1 + Z**2 / groups), (middle + half) / (1 + Z**2 / groups)
+    return min(value, max(0.0, low)), max(value, min(1.0, high))  # rounding must not put the value outside
+
+
+def share_interval(value: float, parts: Sequence[Part], groups: float) -> tuple[float, float]:
+    """The interval of a share from 0 to 1, on the scale of its log odds, so that it never leaves them.
+
+    A share that is 0 or 1 does not vary between draws: its interval is Wilson's, with as many trials as groups.
+    """
+    if value <= 0 or value >= 1:
+        return wilson(min(1.0, max(0.0, value)), groups)
+    error, quantile = spread(parts)
+    odds, half = math.log(value / (1 - value)), quantile * error / (value * (1 - value))
+    low, high = (1 / (1 + math.exp(-max(-700.0, min(700.0, end)))) for end in (odds - half, odds + half))
+    return min(low, value), max(high, value)
+
+
+class Estimate(NamedTuple):
+    """A mean, a difference or a slope with its interval, which is missing where there is one group."""
+
+    value: float
+    ci_low: float | None
+    ci_high: float | None
+
+    @property
+    def clear(self) -> bool:
+        """Whether the interval excludes zero."""
+        return self.ci_low is not None and (self.ci_low > 0 or self.ci_high < 0)
+
+
+def combination(rows: Sequence[Mapping], coefficients: Sequence[float]) -> Estimate:
+    """The sum of values, each with its coefficient, and its interval; a difference has 1 and -1.
+
+    rows: metrics with value, sd, seeds, effective_groups and draws. Their draws pair by the groups that they share, so what
+    the groups do to all of them alike drops out; groups that they do not share vary on their own. The seeds of
+    two rows are not paired. A share of 0 or 1 has no spread in its draws: Wilson's interval gives it one.
+    """
+    value = float(sum(weight * row["value"] for row, weight in zip(rows, coefficients)))
+    groups = min(row["effective_groups"] for row in rows)
+    if groups <= 1:
+        return Estimate(value, None, None)
+    length = min(len(row["draws"]) for row in rows)  # a draw pairs by its number
+    draws = sum(weight * np.asarray(row["draws"][:length], float) for row, weight in zip(rows, coefficients))
+    parts = [over_groups(draws, groups)]
+    for row, weight in zip(rows, coefficients):
+        parts += [Part(weight**2 * variance, freedom) for variance, freedom in over_seeds(row["sd"], row["seeds"])]
+        if row["value"] in (0, 1):
+            low, high = wilson(row["value"], row["effective_groups"])
+            parts.append(Part((weight * (high - low) / (2 * Z)) ** 2, row["effective_groups"] - 1))
+    error, quantile = spread(parts)
+    return Estimate(value, value - quantile * error, value + quantile * error)
+
+
+def mean_of(rows: Sequence[Mapping]) -> Estimate:
+    """The mean of a share over systems that learnt from several draws of the training data, which vary it as seeds do."""
+    values, groups = [row["value"] for row in rows], rows[0]["effective_groups"]
+    if len(rows) == 1:
+        return Estimate(*(rows[0][name] for name in ("value", "ci_low", "ci_high")))
+    value = float(np.mean(values))
+    if groups <= 1:
+        return Estimate(value, None, None)
+    draws = np.mean([np.asarray(row["draws"], float) for row in rows], 0)
+    return Estimate(value, *share_interval(value, [over_groups(draws, groups),
+                                                     *over_seeds(float(np.std(values, ddof=1)), len(rows))], groups))
+
+
+def difference(row: Mapping, other: Mapping) -> Estimate:
+    """How far a row of metrics lies above another one (combination)."""
+    return combination([row, other], [1, -1])
+
+
+def slope(rows: Sequence[Mapping], over: Sequence[float]) -> Estimate:
+    """How much a value rises for each 1 of `over`: the slope of the line of least squares through the rows, on every draw."""
+    places = np.asarray(over, float) - np.mean(over)
+    return combination(rows, places / (places**2).sum())

@@ -1,0 +1,80 @@
+"""The answers of people, of pages (scripts/people/labelling/page.py), joined with the examples.
+
+Not a program. scripts/people/label_sheets.py reads and checks them.
+"""
+
+import argparse
+
+import pandas as pd
+
+from scripts.people.label_sheets import places_of, read_answers, refuse
+from scripts.running.program import log
+from scripts.measure.experiment import read_sources
+
+
+def limit_of(facts: dict) -> int | None:
+    """How many items of each split a run's dataset is cut to."""
+    return facts["data_options"].get("limit")
+
+
+def whole_of(dataset: str, limit: int | None) -> str:
+    """The name of the dataset that one of the option limit was cut from."""
+    return dataset if limit is None else dataset.removesuffix(f"-limit-{limit}")
+
+
+class Answers:
+    """What people answered, as read_answers() reads it. An evaluation is handed it, so that what reads
+    answers is no part of the code that measures runs."""
+
+    def __init__(self, table: pd.DataFrame):
+        self.table = table
+
+    def on_dataset(self, facts: dict) -> pd.Series:
+        """Which answers are for a run's dataset, or the whole one that it was cut from."""
+        names = [facts["dataset"], whole_of(facts["dataset"], limit_of(facts))]
+        return (self.table["source"] == facts["source"]) & self.table["dataset"].isin(names)
+
+    def refuse(self, facts: dict, why: str) -> None:
+        """Raise UserError, with the reason, where anybody answered for a run's dataset, or the whole
+        one that it was cut from."""
+        refuse(self.table, self.on_dataset(facts), why, "take its rows out")
+
+    def on_split(self, facts: dict, split: str, examples: pd.DataFrame) -> pd.DataFrame | None:
+        """The answers on one split of a run's dataset, with `at`, the place of each one's example; None
+        where there are none.
+
+        facts: of a run; examples: example_id, unit (what is right or wrong as a whole: a pair, a
+        question, an instance). Of a dataset cut by the option limit those count that are on its
+        examples, whether they were given for it or for the whole one. Raises UserError for an item that
+        is no example, and for a unit that a person has answered in part.
+        """
+        part = self.table[self.on_dataset(facts) & (self.table["split"] == split)]
+        part = part.assign(at=places_of(part, examples["example_id"]))
+        if limit_of(facts) is not None:
+            log.info("%s %s: %d of %d human answers are on items within the limit", facts["source"],
+                     facts["dataset"], (part["at"] >= 0).sum(), len(part))
+            part = part[part["at"] >= 0].drop_duplicates(["item", "person"])
+        refuse(part, part["at"] < 0, "item {item} is not in split {split} of {source} {dataset}",
+               "make the page from the dataset that is measured")
+        part = part.assign(unit=examples["unit"].to_numpy()[part["at"]])
+        wanted = part["unit"].map(examples["unit"].value_counts())
+        refuse(part, part.groupby(["person", "unit"])["item"].transform("size") < wanted,
+               "{person} has answered a part of what belongs to item {item}",
+               "answer the rest on the page, or take those rows out")
+        return part if len(part) else None
+
+
+def answers_given(given: argparse.Namespace, study: str, datasets: dict, labels: list[str]) -> Answers | None:
+    """The answers that an evaluation is given (--people), None where there are none; datasets: of runs_by_dataset(). Those on datasets that other
+    experiments of the study measure (--others) are read, and left to these."""
+    if not given.people:
+        return None
+    sources = read_sources(given.sources, {source for source, _ in datasets})
+    known: dict[tuple[str, str], list[str] | None] = {
+        tuple(name.split("/", 1)): None for name in given.others
+    }
+    for (source, dataset), systems in datasets.items():
+        splits = sources[sources[source].get("measured_on", source)]["evaluate"]
+        limit = limit_of(next(iter(systems.values()))[0].facts)
+        known |= {(source, dataset): splits, (source, whole_of(dataset, limit)): splits}
+    return Answers(read_answers(given.people, study, known, labels))

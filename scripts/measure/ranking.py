@@ -1,0 +1,90 @@
+"""How the options of TimeDial's instances are ranked: what outranks what, and the slices.
+
+An instance has right and wrong options; a system gives each a score. All arrays over options are (n,), with `instance` the
+integers from 0 that say which instance an option belongs to.
+"""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from scripts.running.program import UserError
+from scripts.measure.tally import Tally, share, sums_by_group
+
+ACCURACY = {1: "one_best_accuracy", 2: "two_best_accuracy"}  # by the number of right options
+RULES = {"Rule 1": "phrase", "Rule 2": "numeral", "Rule 3": "open_ended"}
+LEAKS = ("none", "near")  # whether a dialog that stayed in training shares words with the instance
+TURNS = {"1-6": (1, 6), "7-10": (7, 10), "11-15": (11, 15), "16+": (16, math.inf)}
+
+
+def checked(options: pd.DataFrame, where: Path) -> pd.DataFrame:
+    """The options with a column `instance`, from 0 in their order; refuses instances that no metric is made for."""
+    options = options.assign(instance=pd.factorize(options["instance_id"])[0])
+    right, count = (options.groupby("instance")["label"].agg(how) for how in ("sum", "size"))
+    if not right.isin(ACCURACY).all() or right.nunique() > 1 or (right == count).any():
+        odd = right[~right.isin(ACCURACY) | (right != right.mode()[0]) | (right == count)].index[0]
+        name = options.loc[options["instance"] == odd, "instance_id"].iloc[0]
+        raise UserError(f"{where}: instance {name} has {right[odd]} right options of {count[odd]}; in one split each has one "
+                        "right option, or each has two, and all have wrong ones: build the dataset again")
+    return options
+
+
+def lowest_right(score: np.ndarray, label: np.ndarray, instance: np.ndarray) -> np.ndarray:
+    """(instances,) the lowest score of a right option."""
+    lowest = np.full(instance.max() + 1, np.inf)
+    np.minimum.at(lowest, instance[label == 1], score[label == 1])
+    return lowest
+
+
+def outranked(score: np.ndarray, label: np.ndarray, instance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(instances,) 1 where every right option scores above every wrong one, and (n,) 1 for the wrong options that
+    score as high as a right one of their instance or higher.
+
+    score, label (1 right, 0 wrong): (n,), one an option; instance: (n,) integers from 0.
+    """
+    above = ((label == 0) & (score >= lowest_right(score, label, instance)[instance])).astype(float)
+    return (np.bincount(instance, above) == 0).astype(float), above
+
+
+def outranked_by_chance(score: np.ndarray, label: np.ndarray, instance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """As outranked(), but ties are broken at random: the expected values over all orders of what ties, not one draw."""
+    lowest = lowest_right(score, label, instance)
+    tied = score == lowest[instance]
+    right, wrong = (np.bincount(instance, tied & (label == side)) for side in (1, 0))
+    above = np.bincount(instance, (label == 0) & (score > lowest[instance])) > 0
+    # Of all orders of the tied options one set of places is right: the first ones.
+    orders = np.array([math.comb(int(a + b), int(a)) for a, b in zip(right, wrong)])
+    # A wrong option that ties with k right ones is the last of them in one of k + 1 orders.
+    option = np.where(tied, 1 - 1 / (right[instance] + 1), score > lowest[instance])
+    return np.where(above, 0, 1 / orders), np.where(label == 0, option, 0)
+
+
+def slices(instances: pd.DataFrame) -> dict[str, np.ndarray]:
+    """The slices of the instances, by name: which of them belong to it; instances: kind, has_numeral, turns and leak (which may
+    be missing: a dataset that tells of none has no such slices)."""
+    kind = instances["kind"].fillna("").replace("", "other")
+    parts = {"all": np.full(len(instances), True)}
+    parts |= {f"kind={name}": (kind == name).to_numpy() for name in sorted(set(kind))}
+    parts |= {f"has_numeral={str(value).lower()}": (instances["has_numeral"] == value).to_numpy(bool) for value in (True, False)}
+    parts |= {f"leak={name}": (instances["leak"] == name).to_numpy() for name in LEAKS}
+    return parts | {f"turns={name}": instances["turns"].between(*ends).to_numpy() for name, ends in TURNS.items()}
+
+
+def tallies_of(options: pd.DataFrame, outcomes: list[tuple[np.ndarray, np.ndarray]]) -> list[Tally]:
+    """Both metrics with all their slices, by instance; outcomes: of each seed what outranked() tells of these options.
+
+    options: instance (from 0), label, rule; kind, has_numeral, turns and leak, where the slices by them are wanted.
+    """
+    instance, rule, wrong = options["instance"].to_numpy(), options["rule"].to_numpy(), options["label"].to_numpy() == 0
+    right = np.bincount(instance, ~wrong).astype(int)
+    metric, first = ACCURACY[int(right[0])], options.drop_duplicates("instance").sort_values("instance")
+    parts = slices(first) if "kind" in first else {"all": right > 0}
+    tallies = [Tally(name, {metric: share}, np.stack([accurate * part for accurate, _ in outcomes]), part.astype(int))
+               for name, part in parts.items()]
+    for name in ("all", *(f"rule={rule}" for rule in RULES.values())):
+        asked = wrong & ((name == "all") | (rule == name.removeprefix("rule=")))
+        above = sums_by_group([above * asked for _, above in outcomes], instance, len(right))
+        tallies.append(Tally(name, {"wrong_above_right": share}, above, np.bincount(instance, asked).astype(int)))
+    return tallies

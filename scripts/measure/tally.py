@@ -1,0 +1,115 @@
+"""From sums by group to rows of metrics: the value of each replicate with its interval, and the mean over the replicates.
+
+A replicate of a system is one of its runs: of a model that learns one of its seeds, of one that is asked in words one of the
+wordings (one of each, where it learns from a few examples and is asked).
+
+A metric is a function of sums: an accuracy of right answers over answers, a weighted F1 of a confusion matrix. Summed up by
+group (video, template, question, instance), the same sums give the value, and, of weighted groups (bootstrap.py), what it
+varies by. The rows that are compared carry their draws, which pair by the groups' ids.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from scripts.measure.intervals import over_groups, over_seeds, share_interval
+from scripts.measure.bootstrap import Resampling, by_block, drawn_sums
+
+Metric = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of (…, cells) sums and (…) counts, which need not be whole
+MEASURES = [("value", pa.float64()), ("sd", pa.float64()), ("seeds", pa.int64()), ("ci_low", pa.float64()),
+            ("ci_high", pa.float64()), ("n", pa.int64()), ("groups", pa.int64()), ("effective_groups", pa.float64()),
+            ("draws", pa.list_(pa.float32())), ("control", pa.string())]  # the columns of a schema that metric_rows() fills, beside slice, metric, seed, wording
+
+
+class Replicate(NamedTuple):
+    """What tells one run of a system from another."""
+
+    seed: int
+    wording: str | None = None
+
+
+def share(sums: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """A mean over examples: what is summed up, by how many there are."""
+    return sums / counts
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What the metrics of one system are made of, on one slice of one split.
+
+    slice    the slice's name
+    metrics  by name, the function of the sums over the groups
+    sums     (replicates, groups, …): of each replicate the sum over the examples of each group
+    counts   (groups,): how many examples each group has; a group without any takes no part
+    """
+
+    slice: str
+    metrics: dict[str, Metric]
+    sums: np.ndarray
+    counts: np.ndarray
+
+
+def sums_by_group(values: Sequence[np.ndarray], group: np.ndarray, groups: int) -> np.ndarray:
+    """(replicates, groups) sums of each replicate's (n,) values; group: (n,) integers from 0, groups: how many there are."""
+    return np.stack([np.bincount(group, weights=replicate, minlength=groups) for replicate in values])
+
+
+def values_of(tally: Tally) -> dict[str, np.ndarray]:
+    """By metric the (replicates,) values."""
+    total, count = tally.sums.sum(1), tally.counts.sum()
+    return {name: metric(total, count) for name, metric in tally.metrics.items()}
+
+
+def draws_of(tally: Tally, drawn: Resampling) -> dict[str, np.ndarray]:
+    """By metric the (replicates, resamples) values over weighted groups, the same weights for every replicate."""
+    totals = np.moveaxis(drawn_sums(np.moveaxis(tally.sums, 1, 0), drawn), 1, 0)
+    counts = drawn_sums(tally.counts, drawn)
+    return {name: metric(totals, counts) for name, metric in tally.metrics.items()}
+
+
+def present(tally: Tally) -> Tally:
+    """The tally with nothing in the sums of groups that have no example, whatever stood there."""
+    there = (tally.counts > 0).reshape(1, -1, *[1] * (tally.sums.ndim - 2))
+    return Tally(tally.slice, tally.metrics, np.where(there, tally.sums, 0), tally.counts)
+
+
+def effective_groups(counts: np.ndarray) -> float:
+    """How many groups of one size tell as much as groups with these many examples (Kish 1965): fewer, if they are uneven."""
+    return float(counts.sum() ** 2 / (counts**2).sum())
+
+
+def ends(value: float, draws: np.ndarray, effective: float, sd: float | None, replicates: int) -> dict:
+    """ci_low and ci_high of a value; both are None where there is a single group, of which nothing can be told."""
+    if effective <= 1:
+        return {"ci_low": None, "ci_high": None}
+    low, high = share_interval(value, [over_groups(draws, effective), *over_seeds(sd, replicates)], effective)
+    return {"ci_low": low, "ci_high": high}
+
+
+def metric_rows(tallies: Iterable[Tally], replicates: Sequence[Replicate], drawn: Resampling) -> list[dict]:
+    """Rows (slice, metric, seed, wording and MEASURES) of one system: of each replicate, then of their mean.
+
+    replicates: in the order of the tallies' sums; empty for a system that has none: its one row is the mean. drawn: the draws
+    over the groups of all tallies. A row of one replicate has an interval over the groups; the mean has neither seed nor
+    wording, its sd is over the replicates, its interval over groups and replicates, and on slice `all` it has its draws. A
+    slice without examples has no row.
+    """
+    rows = []
+    for tally in map(present, tallies):
+        if not tally.counts.any():
+            continue
+        values, draws, effective = values_of(tally), draws_of(tally, drawn), effective_groups(by_block(tally.counts, drawn))
+        for name in tally.metrics:
+            same = {"slice": tally.slice, "metric": name, "n": int(tally.counts.sum()),
+                    "groups": int(np.count_nonzero(tally.counts)), "effective_groups": effective}
+            rows += [same | one._asdict() | {"value": float(value), "sd": None, "seeds": 1, "draws": None}
+                     | ends(value, of_one, effective, None, 1) for one, value, of_one in zip(replicates, values[name], draws[name])]
+            value, of_mean = float(values[name].mean()), draws[name].mean(0)
+            sd = float(values[name].std(ddof=1)) if len(replicates) > 1 else None
+            rows.append(same | {"seed": None, "wording": None, "value": value, "sd": sd, "seeds": len(replicates),
+                                "draws": of_mean.astype(np.float32) if tally.slice == "all" else None}
+                        | ends(value, of_mean, effective, sd, len(replicates)))
+    return rows

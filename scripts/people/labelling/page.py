@@ -1,0 +1,171 @@
+"""Make a page on which people answer a sample of a study's items: one HTML file that opens from disk and loads nothing.
+
+It asks by keyboard or mouse, saves each answer in the browser as it is given, goes on where a person stopped, and hands the answers out
+as CSV, which an experiment names as `people` (docs/people.md). Each person meets the items in an order of their own. The page holds no label of an
+item, and no id that would tell one. Units (pairs, questions with their candidates, instances) are drawn by hash and seed: the same call
+makes the same page.
+
+Reads  <dataset>/<split>.parquet of each dataset, all of one study, results/build/<study>/<source>/<dataset>; resources/labelling.yaml
+Writes the page
+
+    python -m scripts.people.labelling.page --dataset results/build/strided_sop/activitynet/stride-* --split val_1 \\
+        --output order.html
+"""
+
+import argparse
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import jinja2
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from scripts.data.doubled_keys import refuse_doubled_keys
+from scripts.data.files import whole
+from scripts.data.items import ANSWER_COLUMNS, items_of
+from scripts.data.keyed import keyed_hash
+from scripts.running.program import SEED, UserError, execute, log, parser, whole_number
+from scripts.plan.schemas import check, schema
+from scripts.studies.strided_sop.strides import tells_of_pairs
+from scripts.data.tables import ANSWERS, CHOICES, CLOZE, NLI, STRIDED_PAIRS, provenance_of, read_complete
+from scripts.data.yaml_files import entries_of
+from scripts.publish.parts import policy_hash
+
+HERE = Path(__file__).parent
+RESOURCE = HERE.parents[2] / "resources/labelling.yaml"
+GAP = "________"  # for the mask of a dialog
+SCHEMAS = {"strided_sop": STRIDED_PAIRS, "temporal_nli": NLI, "mctaco": ANSWERS, "timedial": CLOZE, "hellaswag": CHOICES}
+CANDIDATE = "candidate"
+OPTIONS = ["right", "wrong"]  # what the answer to a candidate is that was chosen, and that was not
+
+
+def sample_of(folder: Path, split: str, study: str, asked: dict, units: int, seed: int) -> pd.DataFrame:
+    """The examples of so many units of a dataset's split: unit, item, label, the columns shown.
+
+    Units stand in the order of the draw. Raises UserError where the split has fewer, and for options
+    of which none is right.
+    """
+    name = asked["unit"] if asked["unit"] == "pair_id" else "example_id"
+    of_candidates = [CANDIDATE] if asked["choices"] == CANDIDATE else []
+    columns = dict.fromkeys([name, asked["unit"], "label", *asked["texts"], *of_candidates])
+    file = folder / f"{split}.parquet"
+    if study == "strided_sop" and not tells_of_pairs(provenance_of(file).get("options", {})):
+        raise UserError(f"{folder}: is no dataset of pairs to be put in order, which people are asked; name one without predict and order_by")
+    # What people are to label has no labels yet (docs/label.md): of options only what stood there counts as right.
+    table = read_complete(
+        file, pa.schema([SCHEMAS[study].field(column) for column in columns]), ["label"]
+    ).to_pandas()
+    unit = table[asked["unit"]]
+    if of_candidates and (table.groupby(unit)["label"].sum() == 0).any():
+        raise UserError(f"{folder}: {split} has an instance without a right option; make it again")
+    drawn = pd.Series(unit.unique())
+    if units > len(drawn):
+        raise UserError(f"{folder}: --items {units} were asked for, but {split} has {len(drawn)}; ask for fewer")
+    drawn = drawn.iloc[np.argsort(keyed_hash(drawn, seed), kind="stable")[:units]]
+    place = pd.Index(drawn).get_indexer(unit)
+    rows = table[place >= 0].assign(unit=place[place >= 0])
+    texts = {
+        column: rows[column].str.replace("<MASK>", GAP, regex=False) for column in asked["texts"]
+    }
+    return rows.assign(item=items_of(rows[name]), **texts).sort_values(
+        ["unit", "item"], ignore_index=True
+    )
+
+
+def screens_of(sample: pd.DataFrame, titles: dict[str, str], dataset: int) -> list[dict]:
+    """What is asked one after the other: of candidates a screen is a unit, else an example.
+
+    titles: of the texts, by column; dataset: its number on the page.
+    """
+    screens = []
+    for _, rows in sample.groupby("unit" if CANDIDATE in sample else sample.index):
+        first = rows.iloc[0]
+        screen = {
+            "dataset": dataset,
+            "unit": int(first["unit"]),
+            "texts": [[title, first[column]] for column, title in titles.items()],
+            "items": rows["item"].map("{:016x}".format).tolist(),
+            "pick": 1,
+        }
+        if CANDIDATE in sample:
+            screen |= {
+                "candidates": rows[CANDIDATE].str.strip().tolist(),
+                "pick": int(rows["label"].sum()),
+            }
+        screens.append(screen)
+    return screens
+
+
+def page_of(content: dict) -> str:
+    """The HTML of the page: what is asked stands in it as JSON, which no markup in a corpus ends."""
+    told = json.dumps(content, ensure_ascii=False, sort_keys=True)
+    content = content | {"digest": hashlib.sha256(told.encode()).hexdigest()[:16]}
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(HERE), autoescape=True, undefined=jinja2.StrictUndefined)
+    texts = {name: (HERE / f"page.{name}").read_text(encoding="utf-8") for name in ("css", "js")}
+    hashes = {f"{name}_hash": policy_hash(text) for name, text in texts.items()}
+    data = re.sub(
+        "[<>&\u2028\u2029]",
+        lambda sign: f"\\u{ord(sign[0]):04x}",
+        json.dumps(content, ensure_ascii=False),
+    )
+    return environment.get_template("page.html.j2").render(
+        content=content, data=data, **texts, **hashes
+    )
+
+
+def content_of(given: argparse.Namespace) -> dict:
+    """All that the page asks and says. Raises UserError for datasets of several studies, one that is named twice, a study that
+    nobody is asked about, and a file of questions that is not in order."""
+    folders = [folder.resolve() for folder in given.dataset]
+    studies = {folder.parent.parent.name for folder in folders}
+    if len(set(folders)) < len(folders):
+        raise UserError("--dataset: names a folder twice, so that its items would be asked twice; name it once")
+    refuse_doubled_keys(RESOURCE)
+    entries = check(entries_of(RESOURCE), schema("labelling"), str(RESOURCE))
+    if len(studies) > 1 or not studies <= entries.keys():
+        raise UserError(f"--dataset: {', '.join(sorted(studies))}: name datasets of one study, results/build/<study>/<source>/<dataset>, of "
+                        f"{', '.join(entries)}")
+    study = studies.pop()
+    asked, screens = entries[study], []
+    for number, folder in enumerate(folders):
+        sample = sample_of(folder, given.split, study, asked, given.items or asked["items"], given.seed)
+        screens += screens_of(sample, asked["texts"], number)
+    return {
+        "study": study,
+        "question": asked["question"],
+        "datasets": [
+            {"source": folder.parent.name, "dataset": folder.name, "split": given.split}
+            for folder in folders
+        ],
+        "choices": None if asked["choices"] == CANDIDATE else list(asked["choices"].items()),
+        "options": OPTIONS,
+        "types": [{"key": key} | entry for key, entry in asked["types"].items()],
+        "columns": ANSWER_COLUMNS,
+        "screens": screens,
+    }
+
+
+def main(given: argparse.Namespace) -> None:
+    content = content_of(given)
+    with whole(given.output) as place:
+        place.write_text(page_of(content), encoding="utf-8")
+    log.info("%s: %d items of %d datasets of %s; open it in a browser", given.output, len(content["screens"]), len(content["datasets"]),
+             content["study"])
+
+
+def arguments() -> argparse.ArgumentParser:
+    options = parser(__doc__)
+    options.add_argument("--dataset", type=Path, nargs="+", required=True, help="folders of datasets of one study")
+    options.add_argument("--split", default="test", help="the split to draw from; default: %(default)s")
+    options.add_argument("--items", type=whole_number(1, 1_000_000), help="how many pairs, questions or instances of each dataset; default: "
+                         "that of resources/labelling.yaml (pairs of sentence order 20, questions of MC-TACO 100, others 50)")
+    options.add_argument("--seed", type=SEED, default=1, help="of the draw; default: %(default)s")
+    options.add_argument("--output", type=Path, required=True, help="the HTML file to write")
+    return options
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())

@@ -1,0 +1,112 @@
+"""The grid of an experiment's data: its levels, checked, and the dataset of each point."""
+
+import itertools
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from scripts.running.program import UserError, closest
+from scripts.data.plain_json import as_json
+from scripts.plan.schemas import VALIDATOR, check, shown
+
+MOST_LEVELS = 1000  # of a factor: more is a slip
+SOURCE = {"type": "string", "description": "a source of resources/sources.yaml"}
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A study's dataset: results/build/<study>/<source>/<name>/<split>.parquet."""
+
+    study: str
+    source: str
+    name: str
+    options: str  # sorted JSON
+
+    @property
+    def folder(self) -> str:
+        return f"results/build/{self.study}/{self.source}/{self.name}"
+
+
+def _has_effect(schema: dict, point: dict) -> bool:
+    """Whether an option of a study's data has an effect at a point of the grid (the values of all options, and `kind`)."""
+    return all(VALIDATOR(condition).is_valid(point.get(name)) for name, condition in schema.get("only_where", {}).items())
+
+
+def _defaults(options: dict) -> dict:
+    """The default of each option that has one, normalised."""
+    return {option: check({option: schema["default"]}, {"properties": {option: schema}}, "resources/studies.yaml")[option]
+            for option, schema in options.items() if "default" in schema}
+
+
+def _levels(value, schema: dict, key: str, where: str) -> list:
+    """The levels of one key of an experiment's data, each checked and normalised; a value that is no list has one."""
+    values = value if isinstance(value, list) else [value]
+    if len(values) > MOST_LEVELS:
+        raise UserError(f"{where}: {key} has {len(values):,} levels, and {MOST_LEVELS:,} is the most; name fewer")
+    levels = [check({key: level}, {"properties": {key: schema}}, where)[key] for level in values]
+    if not levels:
+        raise UserError(f"{where}: {key} is an empty list; name one level or more, or take it out")
+    written = [as_json(level) for level in levels]
+    if twice := [level for level in written if written.count(level) > 1]:
+        raise UserError(f"{where}: {key} names {shown(json.loads(twice[0]))} twice; name each level once")
+    return levels
+
+
+def levels_of(data: dict, study: dict, where: str) -> dict[str, list]:
+    """The levels of each key of an experiment's data. Raises UserError for an option that the study does not have, or lacks."""
+    options, names = study["data"], study.get("source_names", {})
+    for key in data:
+        if key != "source" and key not in options:
+            raise UserError(f"{where}.data: unknown key {shown(key)}{closest(key, ['source', *options])}")
+    for key, schema in options.items():
+        if key not in data and "default" not in schema:
+            raise UserError(f"{where}.data: {key} is missing ({schema['description']}); write `data: {{{key}: …}}`")
+    levels = {key: _levels(value, options.get(key, SOURCE), key, f"{where}.data") for key, value in data.items()}
+    levels["source"] = _levels([names.get(name, name) for name in levels["source"]], SOURCE, "source", f"{where}.data")
+    return levels
+
+
+def _check_effects(points: list[dict], kinds: dict[str, str], options: dict, defaults: dict, where: str) -> None:
+    """Refuse an option that the experiment sets and that has an effect at no point of its grid."""
+    for option, schema in options.items():
+        effects = (_has_effect(schema, defaults | point | {"kind": kinds[point["source"]]}) for point in points)
+        if any(option in point and point[option] != defaults.get(option) for point in points) and not any(effects):
+            raise UserError(f"{where}.data: {option} has no effect here ({schema['description']}; only where "
+                            f"{as_json(schema['only_where'])}); take it out")
+
+
+def _named(option: str, value) -> str:
+    """An option's part of a dataset's name: `stride-0`, `context-seconds-10`; a word stands for itself."""
+    if isinstance(value, dict):
+        return "-".join([option, *(f"{key}-{inner:g}" for key, inner in value.items())])
+    return value if isinstance(value, str) else f"{option}-{value}"
+
+
+def _dataset(study: str, options: dict, defaults: dict, point: dict, kind: str) -> Dataset:
+    """The dataset of one point of the grid, of a source of a kind; its name holds every option that is not the default.
+
+    A word stands for itself (`temp_order`), anything else with its option (`stride-0`). An option without an effect has
+    its default, so that it makes no other dataset. One with `later: true` is not told at its default, so that datasets and runs
+    have the digests that they had before there was such an option.
+    """
+    asked = defaults | point
+    if asked.get("learn_from") == asked["source"]:  # as every dataset does: so a matrix of corpora can be written as a product
+        asked["learn_from"] = None
+    values, parts = {}, []
+    for option, schema in options.items():
+        value = values[option] = asked[option] if _has_effect(schema, asked | {"kind": kind}) else defaults[option]
+        if option not in defaults or value != defaults[option]:
+            parts.append(_named(option, value))
+        elif schema.get("later"):
+            del values[option]
+    return Dataset(study, point["source"], "-".join(parts) or "default", as_json(values))
+
+
+def datasets(name: str, study: dict, levels: dict[str, list], kinds: dict[str, str], where: str) -> Iterator[Dataset]:
+    """The datasets of a grid. name: the study's; kinds: of each source among the levels."""
+    options = study["data"]
+    points = [dict(zip(levels, combination)) for combination in itertools.product(*levels.values())]
+    defaults = _defaults(options)
+    _check_effects(points, kinds, options, defaults, where)
+    for point in points:
+        yield _dataset(name, options, defaults, point, kinds[point["source"]])

@@ -1,0 +1,59 @@
+"""What is known of a model before it is fetched: results/fetch/facts/<model>.json, which scripts/fetch/facts.py writes.
+
+Kept by what decides it, so that later starts, dry runs and the jobs of a cluster ask nobody. Standard library only.
+"""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from scripts.running.job_files import hand_over
+from scripts.running.program import UserError, cut
+
+PLACE = Path("results/fetch/facts")
+
+
+def identity(entry: dict, root: Path) -> str:
+    """A digest of what decides the facts of an entry: all but the words about it; of a folder its files, by length and time."""
+    told = {key: value for key, value in entry.items() if key not in ("licence", "title")}
+    folder = root / os.path.expanduser(entry["folder"]) if "folder" in entry else None
+    files = sorted(folder.glob("*.*")) if folder and folder.is_dir() else []
+    stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in files if file.suffix in (".json", ".safetensors")]
+    return hashlib.sha256(json.dumps([told, stats], sort_keys=True).encode()).hexdigest()
+
+
+def kept_facts(name: str, entry: dict, root: Path) -> dict | None:
+    """The facts of a model that were read before; None where they were not, or of another entry."""
+    try:
+        facts = json.loads((PLACE / f"{name}.json").read_text(encoding="utf-8"))
+        return facts if facts["identity"] == identity(entry, root) else None
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def facts_reader(root: Path, mirror: str, place_of: Callable[[str], str]) -> Callable:
+    """What tells the facts of a model, by its name, its entry and whether they are needed: kept ones, else read now if needed.
+
+    place_of: what to call the place of a model's entry in messages.
+    """
+    def facts_of(name: str, entry: dict, needed: bool) -> dict | None:
+        facts = kept_facts(name, entry, root)
+        if facts or not needed:
+            return facts
+        print(f"Reading of what kind the model {name} is.", file=sys.stderr)
+        listing = f"{hand_over({'models.yaml': json.dumps({name: entry})}, at_once=True)}/models.yaml"
+        called = subprocess.run(
+            [sys.executable, "-m", "scripts.fetch.facts", "--model", name, "--models", listing, "--place", place_of(name),
+             f"--mirror={mirror}", "--root", str(root), "--output", str(PLACE / f"{name}.json")],
+            capture_output=True, text=True, errors="replace")
+        if called.returncode:
+            last = (called.stderr.strip().splitlines() or ["it ended without a word"])[-1]
+            raise UserError(last.removeprefix("error: ") if last.startswith("error: ") else
+                            f"{name}: its kind could not be read ({cut(last, 300)}); install envs/requirements.txt where Snakemake runs")
+        return kept_facts(name, entry, root)
+
+    return facts_of

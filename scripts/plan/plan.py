@@ -1,0 +1,101 @@
+"""What a configuration asks for: runs, with the settings that decide them and their names, experiments and datasets."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from scripts.plan.grid import Dataset
+from scripts.plan.objectives import weights_of
+from scripts.data.plain_json import as_json
+from scripts.plan.probe import LeftOut
+from scripts.plan.prompts import PARADIGM as LIKELIHOOD
+
+CONTROL = "control"  # the method of models of this kind
+SCORING = {"max_length", "precision"}  # the training settings that a run without learning has as well
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training run: results/train/<study>/<name>/. Equal settings give equal names."""
+
+    study: str
+    name: str
+    dataset: Dataset
+    model: str
+    method: str
+    settings: str  # sorted JSON: study, source, dataset, data, model, method, training, seed, and the wording where there are several
+    wording: str | None = None  # of a method with prompts
+    begins_with: str | None = None  # the run whose weights it begins with; None: the model's own
+
+
+@dataclass
+class Plan:
+    """What a configuration asks for; `experiments` maps a name to the names of its runs."""
+
+    runs: dict[str, Run] = field(default_factory=dict)
+    experiments: dict[str, list[str]] = field(default_factory=dict)
+    datasets: dict[str, Dataset] = field(default_factory=dict)  # by folder
+    initials: set[str] = field(default_factory=set)  # the experiments whose runs others begin with, by `initial` or as an MLM or CLM stage
+    maker_of: dict[str, str] = field(default_factory=dict)  # by model of an MLM or CLM stage: the run that makes it
+    left_out: list[LeftOut] = field(default_factory=list)  # by `methods: fitting`: what does not fit, and why
+
+
+def has_seed(how: dict, training: dict) -> bool:
+    """Whether a method's runs differ by seed: they learn, and are no controls, or have a head or examples that are drawn."""
+    if how.get("paradigm") == LIKELIHOOD:
+        return training["shots"] > 0
+    return how["learns"] and how.get("paradigm") != CONTROL or how.get("fresh_head", False)
+
+
+def settings_of(training: dict, study: dict, how: dict) -> dict:
+    """The settings that have an effect on a run: others must not make another run of it."""
+    if how.get("paradigm") == CONTROL:
+        return {}
+    if how.get("paradigm") == LIKELIHOOD:
+        return {"shots": 0} | {key: value for key, value in training.items() if key in {*SCORING, "shots"}}
+    if not how["learns"]:
+        return {key: value for key, value in training.items() if key in SCORING}
+    without = {"shots"}
+    if "held_out" in study:
+        without.add("held_out_fraction")  # a split is held out
+    elif training["held_out_fraction"] == 0:
+        without.add("early_stopping_patience")  # nothing is
+    if not training.get("adapter"):
+        without |= {"adapter", "rank", "alpha", "target"}
+    if not training.get("gradient_checkpointing"):
+        without.add("gradient_checkpointing")
+    weights = weights_of(training, how)
+    if not weights:
+        without.add("objectives")
+    named = {key: ",".join(value) if key == "target" and isinstance(value, list) else value for key, value in training.items()}
+    return {key: value for key, value in (named | {"objectives": weights}).items() if key not in without}
+
+
+def run_of(study: str, how: dict, dataset: Dataset, model: str, begins_with: str | None, method: str, wording: str | None, training: dict,
+         seed: int) -> Run:
+    """One run, by the settings that have an effect on it; what neither learns nor draws anything has no seed."""
+    settings = as_json({
+        "study": study, "source": dataset.source, "dataset": dataset.name, "data": json.loads(dataset.options),
+        "model": model, "method": method, "training": training, "seed": seed, **({"made_by": begins_with} if begins_with else {}),
+        **({"wording": wording} if wording else {}),
+    })
+    parts = [dataset.source, dataset.name, model, *([] if method == "train" else [method]), *([wording] if wording else []),
+             *([f"seed-{seed}"] if has_seed(how, training) else []), hashlib.sha256(settings.encode()).hexdigest()[:8]]
+    return Run(study, "-".join(parts), dataset, model, method, settings, wording, begins_with)
+
+
+def control_sets(runs: Iterable[Run]) -> dict[str, list[str]]:
+    """The runs of the controls on each dataset, which one job measures, by its name: {<study>/<source>-<dataset>-controls-<hash>: runs}.
+
+    The hash is over the runs, so that a detour by other controls on the same data leaves these as they are.
+    """
+    by_dataset: dict[Dataset, list[str]] = {}
+    for run in runs:
+        if run.method == CONTROL:
+            by_dataset.setdefault(run.dataset, []).append(run.name)
+    named = {}
+    for dataset, names in by_dataset.items():
+        digest = hashlib.sha256(as_json(sorted(names)).encode()).hexdigest()[:8]
+        named[f"{dataset.study}/{dataset.source}-{dataset.name}-controls-{digest}"] = sorted(names)
+    return named

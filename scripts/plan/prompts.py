@@ -1,0 +1,151 @@
+"""The wordings in which a study's examples are put to a language model: resources/prompts/<study>.yaml, checked.
+
+Those of `prompts:` of the configuration are laid over it, by method: wordings by name, all else as a whole. A text holds placeholders, `{text_a}`, and one `|`: what stands after it is scored, given what stands before it. Standard
+library only, but for YAML and the check against the schema: asked at start-up.
+"""
+
+from pathlib import Path
+
+from scripts.running.identity import ROOT
+from scripts.text.placeholders import CANDIDATE, PLACEHOLDER, parts_of
+from scripts.plan.probe import BLIND
+from scripts.running.program import UserError, closest
+from scripts.plan.schemas import check, schema, shown
+from scripts.data.yaml_files import read_yaml
+
+PARADIGM = "likelihood"
+
+
+def placeholders_of(inputs: list[str]) -> list[str]:
+    """What a text may name: the columns that the method is given; of a cloze the two sides of its mask, not the whole."""
+    if "context" in inputs:
+        return ["left", "right", *(name for name in inputs if name != "context")]
+    return list(inputs)
+
+
+def _check_text(text: str, names: list[str], where: str, scored: bool) -> None:
+    """Raises UserError for a text with a placeholder that is none, and for one without, or with too many, `|`."""
+    written = "".join(part for part, _ in parts_of(text))
+    if set(written) & set("{}"):
+        raise UserError(f"{where}: {shown(text)} has a brace alone; write a placeholder as {{{names[0]}}}, and no other brace")
+    for _, name in parts_of(text):
+        if name and name not in names:
+            raise UserError(f"{where}: there is no {{{shown(name)}}}{closest(name, names)}")
+    if written.count("|") != (1 if scored else 0):
+        remedy = "write one | before what is scored" if scored else "take it out: a domain is scored nowhere"
+        raise UserError(f"{where}: {shown(text)} has {written.count('|')} |; {remedy}")
+    if scored and not text.split("|")[1]:
+        raise UserError(f"{where}: {shown(text)} has nothing after its |; write there what is scored")
+    if not any(name for _, name in parts_of(text)) and scored:
+        raise UserError(f"{where}: {shown(text)} has no placeholder, so it is the same for every example; write {{{names[0]}}} in it")
+
+
+def _check_wording(texts: dict[str, str], study: dict, inputs: list[str], threshold: bool, where: str) -> None:
+    """Raises UserError for texts that are not those of the study's labels, or of a candidate."""
+    names = placeholders_of(inputs)
+    wanted = [CANDIDATE] if "choice_id" in study["columns"] else study["labels"]
+    for label, text in texts.items():
+        if label not in wanted:
+            raise UserError(f"{where}: there is no label {shown(label)}{closest(label, wanted)}")
+        _check_text(text, names, f"{where}.{label}", scored=True)
+    missing = [label for label in wanted if label not in texts]
+    if missing and not threshold:
+        raise UserError(f"{where}: no text for {missing[0]}; write one for each of {', '.join(wanted)}, or `threshold: train` where "
+                        "one text is to decide")
+    if wanted == [CANDIDATE] and CANDIDATE not in PLACEHOLDER.findall(texts[CANDIDATE].split("|")[1]):
+        raise UserError(f"{where}.{CANDIDATE}: {shown(texts[CANDIDATE])} does not score {{{CANDIDATE}}}; write it after the |")
+
+
+def _merged(entry: dict, own: dict) -> dict:
+    """A method's entry with the configuration's laid over: wordings, and domains that are told by wording, by name."""
+    merged = entry | own
+    for key in ("wordings", "domain"):
+        if isinstance(entry.get(key), dict) and isinstance(own.get(key), dict):
+            merged[key] = entry[key] | own[key]
+    return merged
+
+
+def _entries(study_name: str, own: dict, folder: Path | None) -> tuple[dict, str]:
+    """By method what stands in the study's file, with the configuration's laid over, and the name of the file. Raises UserError
+    where there is neither."""
+    file = (folder or ROOT / "resources/prompts") / f"{study_name}.yaml"
+    place = f"resources/prompts/{file.name}"
+    tracked = read_yaml(file) if file.exists() else {}
+    if not file.exists() and not own:
+        raise UserError(f"{place}: no such file, but a method of {study_name} puts its examples into words; write it (docs/add.md)")
+    tracked = tracked if isinstance(tracked, dict) else {}
+    return tracked | {method: _merged(tracked.get(method) or {}, entry) for method, entry in own.items()}, place
+
+
+def _check_blind(method: str, entry: dict, entries: dict, study: dict, place: str) -> None:
+    """Raises UserError for a control of no method that asks by likelihood, or one that scores, or is worded, otherwise."""
+    other = method.removesuffix(BLIND)
+    if study["methods"].get(other, {}).get("paradigm") != PARADIGM or not isinstance(entries.get(other), dict):
+        raise UserError(f"{place}: {method} is the control of {other}, which is no method that asks by likelihood; name it otherwise")
+    for key in ("score", "threshold"):
+        if entry.get(key) != entries[other].get(key):
+            raise UserError(f"{place}: {method}.{key} is another one than that of {other}, whose control it is; give both the same")
+    if odd := sorted(set(entry["wordings"]) - set(entries[other].get("wordings", {}))):
+        raise UserError(f"{place}: {method}.wordings has {odd[0]}, which {other} has not, whose control it is; take it out")
+
+
+def prompts_of(study_name: str, study: dict, method: str, folder: Path | None = None,
+               own: dict | None = None) -> dict[str, dict]:
+    """By wording what a run of a method is given: {score, threshold, domain, texts: {label or candidate: text}}.
+
+    study: its entry of resources/studies.yaml; own: `prompts:` of the configuration; threshold is "train" or None, domain a text or
+    None. Raises UserError, in one sentence that names place, method and wording, for whatever is wrong with the method's entry.
+    """
+    own = (own or {}).get(study_name, {})
+    entries, place = _entries(study_name, own, folder)
+    if method not in entries:
+        raise UserError(f"{place}: has no method {shown(method)}{closest(method, map(str, entries))}")
+    place = f"configuration: prompts.{study_name}" if method in own else place
+    entry = check({method: entries[method]}, schema("prompts"), place)[method]
+    inputs, domain, threshold = study["methods"][method]["inputs"], entry.get("domain"), entry.get("threshold")
+    if threshold and (len(study["labels"]) != 2 or "choice_id" in study["columns"]):
+        raise UserError(f"{place}: {method}.threshold: a threshold tells two labels apart, which {study_name} has not; take it out")
+    domains = domain if isinstance(domain, dict) else dict.fromkeys(entry["wordings"], domain)
+    if domain and set(domains) != set(entry["wordings"]):
+        odd = sorted(set(domains) ^ set(entry["wordings"]))[0]
+        raise UserError(f"{place}: {method}.domain and {method}.wordings differ in {odd}; give each wording its domain")
+    if method.endswith(BLIND):
+        _check_blind(method, entry, entries, study, place)
+    prompts = {}
+    for wording, texts in entry["wordings"].items():
+        _check_wording(texts, study, inputs, bool(threshold), f"{place}: {method}.wordings.{wording}")
+        if domains[wording]:
+            _check_text(domains[wording], placeholders_of(inputs), f"{place}: {method}.domain ({wording})", scored=False)
+        prompts[wording] = {"score": entry["score"], "threshold": threshold, "domain": domains[wording], "texts": texts}
+    return prompts
+
+
+def asked_by_likelihood(study: dict) -> list[str]:
+    """The methods of a study that put its examples into words."""
+    return [name for name, how in study["methods"].items() if how.get("paradigm") == PARADIGM]
+
+
+def check_own(own: dict, studies: dict) -> None:
+    """Raises UserError for an entry of `prompts:` of the configuration that is broken, or of no study, or of no method that asks by
+    likelihood."""
+    for name, methods in own.items():
+        if name not in studies:
+            raise UserError(f"configuration: prompts: no study {shown(name)}{closest(name, studies)}")
+        known = asked_by_likelihood(studies[name])
+        for method in methods:
+            if method not in known:
+                raise UserError(f"configuration: prompts.{name}: {shown(method)} is no method of {name} that asks by likelihood"
+                                f"{closest(method, known)}")
+        for method in methods:
+            prompts_of(name, studies[name], method, own=own)
+
+
+def check_prompts(study_name: str, study: dict, folder: Path | None = None) -> None:
+    """Raises UserError for a method of the paradigm likelihood without a sound entry, and for an entry of no such method."""
+    methods = asked_by_likelihood(study)
+    for method in methods:
+        prompts_of(study_name, study, method, folder)
+    for method in _entries(study_name, {}, folder)[0]:
+        if method not in methods:
+            raise UserError(f"resources/prompts/{study_name}.yaml: {shown(method)} is no method of {study_name} that asks by likelihood"
+                            f"{closest(method, methods)}")

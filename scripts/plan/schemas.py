@@ -1,0 +1,218 @@
+"""One check for the configuration and for the files of resources/: against a JSON schema, refused in one sentence.
+
+The schemas are resources/schemas/<name>.schema.yaml. Editors complete and check the files by them, too.
+"""
+
+import math
+import re
+from contextlib import suppress
+from functools import cache
+
+import jsonschema
+
+from scripts.running.identity import ROOT, file_of
+from scripts.running.program import UserError, closest
+from scripts.data.yaml_files import read_yaml
+
+LONGEST_VALUE = 80  # of a value that a message repeats
+DEEPEST = 40
+NO_TEXT = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f\\ud800-\\udfff]")  # control characters, halves of characters
+NUMBER = re.compile(r"[+-]?\d+\.?\d*(e[+-]?\d+)?", re.I)
+
+
+def shown(value) -> str:
+    """A value for a message: on one line, as Python writes it, a plain name as it is; cut where it is long."""
+    if isinstance(value, str) and re.fullmatch(r"[\w./-]{1,80}", value):
+        return value
+    text = repr(value[: 2 * LONGEST_VALUE] if isinstance(value, (str, bytes, list, tuple)) else value)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+
+
+@cache
+def schema(name: str) -> dict:
+    """A schema of resources/schemas/, by name: config, sources, models, studies, figures."""
+    return read_yaml(ROOT / f"resources/schemas/{name}.schema.yaml")
+
+
+def _is_integer(checker, value) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(checker, value) -> bool:
+    return _is_integer(checker, value) or (isinstance(value, float) and math.isfinite(value))
+
+
+# JSON Schema calls 32.0 an integer, and Python True one; here neither is.
+TYPES = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": _is_integer, "number": _is_number})
+VALIDATOR = jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=TYPES)
+
+
+def _place(path: list) -> str:
+    """`training.epochs`: a path as it stands in messages."""
+    return ".".join(shown(key) for key in path) or "the top level"
+
+
+def _check_plain(value, where: str, path: list, above: tuple[int, ...] = ()) -> None:
+    """Refuse what YAML can say and JSON cannot: keys that are no texts, nan, dates, values that hold themselves."""
+    place = f"{where}: {_place(path)}"
+    if id(value) in above or len(above) > DEEPEST:
+        raise UserError(f"{place} holds itself or is nested too deep; write it out")
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            if not isinstance(key, str):
+                raise UserError(f"{place} has the key {shown(key)}, which is no text to YAML; write it in quotes, "
+                                "or take it out")
+            _check_plain(inner, where, [*path, key], (*above, id(value)))
+    elif isinstance(value, list):
+        for number, inner in enumerate(value):
+            _check_plain(inner, where, [*path, number], (*above, id(value)))
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise UserError(f"{place} is {value}, which is no finite number; write `{_yaml_place(path, '…')}`")
+    elif isinstance(value, int) and value.bit_length() > 128:  # Python may refuse to write it out
+        raise UserError(f"{place} is a number of {value.bit_length()} bits; write a smaller one")
+    elif isinstance(value, str) and (found := NO_TEXT.search(value)):
+        raise UserError(f"{place} holds the character {found[0]!r}, which is no text; take it out")
+    elif not isinstance(value, (str, int, float, type(None))):
+        raise UserError(f"{place} is a {type(value).__name__} to YAML ({shown(str(value))}); write it in quotes, or "
+                        "take it out")
+
+
+def _yaml_place(path: list, value: str) -> str:
+    """The YAML to write for a value at a path, in one line: `training: {epochs: 3}`."""
+    written = value
+    for key in reversed(path):
+        written = f"[…, {written}]" if isinstance(key, int) else f"{{{shown(key)}: {written}}}"
+    return written[1:-1] if written.startswith("{") else written
+
+
+def _explain_type(error: jsonschema.ValidationError, path: list) -> str | None:
+    """One sentence on a number or a true or false that is written as something else; None where that is not what is wrong."""
+    wanted = error.validator_value if error.validator == "type" else error.schema.get("type", [])  # of a pattern: what else it may be
+    wanted = wanted if isinstance(wanted, list) else [wanted]
+    value, place = error.instance, _place(path)
+    if "integer" in wanted and isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return f"{place} is {value}, not an integer; write `{_yaml_place(path, str(int(value)))}`"
+    if not isinstance(value, str):
+        return None
+    why = "--config gives nested values as text, so use a file with --configfile"
+    if "boolean" in wanted and value.lower() in ("true", "false"):
+        return f"{place} is the text '{value}', not true or false: {why}; write `{_yaml_place(path, value.lower())}`"
+    if not {"number", "integer"} & set(wanted) or not NUMBER.fullmatch(value[:100]):
+        return None
+    number = value[:100]
+    if "e" in number.lower() and "." not in number:
+        number = re.sub("[eE]", ".0e", number)
+        why = f"YAML reads {value[:100]} as text"
+    return f"{place} is the text '{value[:100]}', not a number: {why}; write `{_yaml_place(path, number)}`"
+
+
+def _explain(error: jsonschema.ValidationError) -> str:
+    """One sentence on a schema error: the key, what is wrong, the YAML to write."""
+    path = list(error.absolute_path)
+    place = _place(path)
+    description = error.schema.get("description", "") if isinstance(error.schema, dict) else ""
+    if error.validator == "additionalProperties":
+        properties = error.schema.get("properties", {})
+        unknown = sorted(set(error.instance) - set(properties))
+        return f"unknown key {shown(unknown[0])} at {place}{closest(unknown[0], properties)}"
+    if error.validator == "required":
+        missing = next(key for key in error.validator_value if key not in error.instance)
+        return f"key {missing} is missing at {place}; write `{_yaml_place(path + [missing], '…')}`"
+    if error.validator in ("oneOf", "anyOf") and description:
+        return f"{place}: {description}"
+    if error.validator in ("type", "pattern") and (said := _explain_type(error, path)):
+        return said
+    message = error.message.replace(repr(error.instance), repr(error.instance) if len(repr(error.instance)) <= LONGEST_VALUE
+                                    else shown(error.instance), 1)
+    if "propertyNames" in error.absolute_schema_path:
+        return f"{place} has the key {shown(error.instance)}, which is refused: {description or message}"
+    about = f" ({description})" if description else ""
+    return f"{place}: {message[:300]}{about}; write `{_yaml_place(path, '…')}`"
+
+
+def _resolved(part, whole: dict):
+    """A part of a schema, or the part of the whole schema that it refers to."""
+    while isinstance(part, dict) and str(part.get("$ref", "")).startswith("#/"):
+        target = whole
+        for key in part["$ref"][2:].split("/"):
+            target = target[key]
+        part = target
+    return part if isinstance(part, dict) else {}
+
+
+def _normal(value, part, whole: dict):
+    """A value in which every number that the schema calls one is a float, so that equal settings are equal: 0 and 0.0."""
+    part = _resolved(part, whole)
+    types = part.get("type", [])
+    if "number" in ([types] if isinstance(types, str) else types) and _is_number(None, value):
+        return float(value) + 0.0  # no -0.0
+    if isinstance(value, dict):
+        others = part.get("additionalProperties")
+        return {key: _normal(inner, part.get("properties", {}).get(key, others), whole) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_normal(inner, part.get("items"), whole) for inner in value]
+    return value
+
+
+def _first(error: jsonschema.ValidationError) -> tuple:
+    """What is said first of several errors: the outer one; what an entry is at all, then its names, then what it lacks."""
+    order = {"oneOf": 0, "anyOf": 0, "pattern": 1, "required": 3}
+    return list(map(str, error.absolute_path)), order.get(error.validator, 2), error.message[:200]
+
+
+def check(value, against: dict, where: str = "configuration"):
+    """The value, normalised (_normal), where the schema allows it. Raises UserError, in one sentence, where it does not."""
+    _check_plain(value, where, [])
+    errors = sorted(VALIDATOR(against).iter_errors(value), key=_first)
+    if errors:
+        more = f" ({len(errors) - 1} more after this one)" if len(errors) > 1 else ""
+        raise UserError(f"{where}: {_explain(errors[0])}{more}")
+    return _normal(value, against, against)
+
+
+def _programs(kind: str, name: str, entry: dict) -> list[str]:
+    """The modules that must be there for an entry of resources/."""
+    if kind == "sources":
+        return [f"scripts.clean.{entry.get('cleaner', name)}"]
+    return [f"scripts.studies.{name}.build", f"scripts.studies.{name}.evaluate"] if kind == "studies" else []
+
+
+def check_entry(kind: str, name: str, entries: dict, where: str = "") -> dict:
+    """The entry of a file of resources/ (kind: sources, models, studies), checked. Raises UserError where it is broken.
+
+    where: what to call the place of the entries in messages; the file of resources/ unless given.
+    """
+    where = where or f"resources/{kind}.yaml"
+    entry = check({name: entries[name]}, schema(kind), where)[name]
+    for module in _programs(kind, name, entry):
+        if file_of(module) is None:
+            raise UserError(f"{where}: {name} needs {module.replace('.', '/')}.py, which is missing; write it "
+                            "(docs/add.md), or correct the entry")
+    return entry
+
+
+def sound(kind: str, entries: dict) -> dict:
+    """The entries of a file of resources/ that are not broken: one that no study uses stops nobody."""
+    if not isinstance(entries, dict):
+        raise UserError(f"resources/{kind}.yaml: must be names and entries; see the head of the file")
+    whole = {}
+    for name in entries:
+        with suppress(UserError):
+            whole[name] = check_entry(kind, name, entries)
+    other = {"sources": "measured_on", "models": "encoder"}.get(kind, "")
+    return {name: entry for name, entry in whole.items() if entry.get(other, name) in whole}
+
+
+def sound_figures(items: list, studies: set[str]) -> list:
+    """The items of resources/figures.yaml that are not broken; a broken one of a study that runs is refused."""
+    if not isinstance(items, list):
+        raise UserError("resources/figures.yaml: must be a list of items; see the head of the file")
+    whole = []
+    for item in items:
+        name = item.get("name") if isinstance(item, dict) else item
+        try:
+            whole += check([item], schema("figures"), f"resources/figures.yaml ({shown(name)})")
+        except UserError:
+            if isinstance(item, dict) and item.get("study") in (*studies, "all"):
+                raise
+    return whole

@@ -1,0 +1,180 @@
+"""What computes here: the processor, which GPUs this process may use, and which of them it has to itself, without importing torch.
+
+A GPU goes by its UUID, whatever the user calls it: an index means another GPU to CUDA (the fastest first) than to
+nvidia-smi, and two jobs that name one GPU in two ways must not both take it.
+"""
+
+import fcntl
+import os
+import platform
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from scripts.running.program import UserError
+
+LISTED = re.compile(r"^(?:GPU (?P<index>\d+):|\s+MIG ).*\(UUID: (?P<uuid>\S+)\)")
+NONE = {"", "-1", "NoDevFiles"}  # what in CUDA_VISIBLE_DEVICES ends the list
+TURN_SECONDS = 10  # the longest wait for others that choose a GPU at the same moment
+CLAIMS: list[int] = []  # descriptors of the locks that this process holds until it ends
+
+
+def processor() -> str:
+    """The name of this machine's processor."""
+    info = Path("/proc/cpuinfo")
+    names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")] if info.exists() else []
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def _listed() -> list[dict]:
+    """The GPUs that nvidia-smi lists, each with its index, uuid and the UUIDs of its MIG devices; none without a driver."""
+    done = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
+    gpus = []
+    for found in filter(None, map(LISTED.match, done.stdout.splitlines() if done.returncode == 0 else [])):
+        if found["index"]:
+            gpus.append({"index": found["index"], "uuid": found["uuid"], "mig": []})
+        elif gpus:
+            gpus[-1]["mig"].append(found["uuid"])
+    return gpus
+
+
+def _named(name: str, gpus: list[dict]) -> list[str]:
+    """The UUIDs that a name in CUDA_VISIBLE_DEVICES may mean: an index, the beginning of a UUID, a MIG device."""
+    if name.isdecimal():
+        # Of a GPU that is split into MIG devices CUDA shows the first.
+        return [(gpu["mig"] or [gpu["uuid"]])[0] for gpu in gpus if int(gpu["index"]) == int(name)]
+    if name.startswith("MIG-"):
+        return [uuid for gpu in gpus for uuid in gpu["mig"] if uuid == name]
+    return [(gpu["mig"] or [gpu["uuid"]])[0] for gpu in gpus if name.startswith("GPU-") and gpu["uuid"].startswith(name)]
+
+
+def visible_gpus() -> list[str]:
+    """The UUIDs of the GPUs, or MIG devices, that are here and allowed; empty without nvidia-smi.
+
+    Raises UserError when CUDA_VISIBLE_DEVICES names one that is not here, or one twice: CUDA would silently show fewer.
+    """
+    if not shutil.which("nvidia-smi"):
+        return []
+    gpus = _listed()
+    allowed = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if allowed is None:
+        return [uuid for gpu in gpus for uuid in (gpu["mig"] or [gpu["uuid"]])]
+    visible = []
+    for name in map(str.strip, allowed.split(",")):
+        if name in NONE:
+            break
+        meant = _named(name, gpus)
+        here = ", ".join(f"{gpu['index']}: {' '.join([gpu['uuid'], *gpu['mig']])}" for gpu in gpus) or "no GPU"
+        if len(meant) != 1:
+            problem = "may mean several GPUs" if meant else "is no GPU of this machine"
+            raise UserError(f"CUDA_VISIBLE_DEVICES={allowed} names {name}, which {problem} (nvidia-smi -L lists {here}); "
+                            "correct it, unset it, or set `device: cpu`")
+        if meant[0] in visible:
+            raise UserError(f"CUDA_VISIBLE_DEVICES={allowed} names one GPU twice ({meant[0]}); name each once")
+        visible.append(meant[0])
+    return visible
+
+
+def _open(file: Path) -> int:
+    """A descriptor of a lock file, which every user of the machine may lock. Raises OSError where this one may not.
+
+    An existing file is only read: in a shared folder Linux refuses to open another user's file for writing, and a lock
+    needs no more.
+    """
+    flags = os.O_NOFOLLOW | os.O_NONBLOCK  # the folder is anybody's: no link is followed, no pipe waited for
+    for _ in range(3):
+        with suppress(FileNotFoundError):
+            return os.open(file, os.O_RDONLY | flags)
+        with suppress(FileExistsError):
+            descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | flags, 0o666)
+            os.fchmod(descriptor, 0o666)  # whatever the umask
+            return descriptor
+    return os.open(file, os.O_RDONLY | flags)
+
+
+def _try_lock(file: Path, how: int, refused: set[Path]) -> int | None:
+    """The descriptor of a lock that is ours now; None when another holds it, or when it cannot be locked (`refused`)."""
+    descriptor = None
+    try:
+        descriptor = _open(file)
+        fcntl.flock(descriptor, how | fcntl.LOCK_NB)
+    except OSError as error:
+        if descriptor is not None:
+            os.close(descriptor)
+        if not isinstance(error, BlockingIOError):
+            refused.add(file)
+        return None
+    return descriptor
+
+
+@contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """One process of the machine at a time looks for free GPUs, so that none sees the other's tries as claims."""
+    held, end = None, time.monotonic() + TURN_SECONDS
+    refused: set[Path] = set()
+    while held is None and not refused and time.monotonic() < end:
+        held = _try_lock(folder / "timestride-gpu-turn.lock", fcntl.LOCK_EX, refused)
+        if held is None:
+            time.sleep(0.02)
+    try:
+        yield
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _free_slots(gpu: str, runs_per_gpu: int, folder: Path, refused: set[Path]) -> list[list[int]]:
+    """The free places on a GPU, each as the descriptors of the locks that hold it; all of them are ours now.
+
+    A run that shares locks the GPU for sharing and a slot of its own; one that does not locks the GPU alone.
+    """
+    name = f"timestride-gpu-{gpu.replace('/', '_')}"
+    if runs_per_gpu == 1:
+        alone = _try_lock(folder / f"{name}.lock", fcntl.LOCK_EX, refused)
+        return [] if alone is None else [[alone]]
+    places = []
+    for slot in range(runs_per_gpu):
+        own = _try_lock(folder / f"{name}-{slot}.lock", fcntl.LOCK_EX, refused)
+        shared = None if own is None else _try_lock(folder / f"{name}.lock", fcntl.LOCK_SH, refused)
+        if shared is not None:
+            places.append([own, shared])
+        elif own is not None:
+            os.close(own)
+    return places
+
+
+def claim_gpus(visible: list[str], wanted: int, runs_per_gpu: int = 1) -> list[str]:
+    """`wanted` of the visible GPUs, for CUDA_VISIBLE_DEVICES; they stay this process's until it ends.
+
+    At most `runs_per_gpu` runs of this machine share a GPU, and the emptiest are taken first; a run that does not share
+    (1) has its GPU to itself. Raises UserError when there are fewer GPUs, or fewer free ones, than wanted.
+    """
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    within = "" if named is None else f" within CUDA_VISIBLE_DEVICES={named}"
+    if len(visible) < wanted:
+        raise UserError(f"{wanted} GPU(s) were asked for, but {len(visible)} are visible here{within}; set devices_per_run "
+                        "to as many, allow more, or set `device: cpu`")
+    if wanted > 1 and any(gpu.startswith("MIG-") for gpu in visible):
+        raise UserError(f"{wanted} GPUs were asked for, but here are MIG devices{within}, of which CUDA shows a process "
+                        "one; set `devices_per_run: 1`")
+    folder, refused = Path(tempfile.gettempdir()), set()
+    with _turn(folder):
+        free = {gpu: _free_slots(gpu, runs_per_gpu, folder, refused) for gpu in visible}
+        emptiest = sorted((gpu for gpu in visible if free[gpu]), key=lambda gpu: -len(free[gpu]))[:wanted]
+        enough = len(emptiest) == wanted
+        for gpu, places in free.items():
+            kept = places.pop(0) if enough and gpu in emptiest else []
+            CLAIMS.extend(kept)
+            for descriptor in (each for place in places for each in place):
+                os.close(descriptor)
+    if not enough:
+        names = ", ".join(map(str, sorted(refused)))
+        hindered = f" ({names} cannot be locked: remove it if no run uses it, or set TMPDIR to a folder on a disk that has locks)" if refused else ""
+        raise UserError(f"{wanted} free GPUs were needed, but of {len(visible)}{within} only {len(emptiest)} are unclaimed"
+                        f"{hindered}; wait for the other runs, or give Snakemake `--resources gpu=N`")
+    return emptiest

@@ -1,0 +1,108 @@
+"""One command at a time in a working folder, and no `--unlock` by hand after a kill.
+
+Snakemake locks the folder by files in .snakemake/locks, which a killed Snakemake leaves behind. Here its main process
+also holds an flock on .snakemake/owner, which the kernel lets go when the process ends, however it ends, and writes
+into that file who it is. Whoever gets the flock therefore knows that an owner on the same machine is dead, and removes
+the files that it left. An owner on another machine cannot be known to be dead where file systems do not share locks:
+its files stay, and the message says what to type.
+"""
+
+import fcntl
+import json
+import os
+import platform
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
+from snakemake.persistence import PersistenceBase
+
+from scripts.running.locks import flock
+from scripts.running.owner import SECONDS, boot, name_owner
+
+UNLOCK = "if you are sure that no Snakemake works in this folder, type `snakemake --unlock`, then the same command again"
+
+
+def this_process() -> dict:
+    """Who we are: host, boot (changes with each start of the machine; None where it has no number), pid, since, command."""
+    return {"host": platform.node(), "boot": boot(), "pid": os.getpid(),
+            "since": time.strftime("%Y-%m-%d %H:%M:%S"), "command": shlex.join(["snakemake", *sys.argv[1:]])}
+
+
+def owner_in(file: Path) -> dict | None:
+    """Who last worked in the folder, as `this_process` describes it; None where nobody has said so in full."""
+    try:
+        owner = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        return None
+    return owner if isinstance(owner, dict) and owner.keys() >= this_process().keys() else None
+
+
+def described(owner: dict | None) -> str:
+    """An owner in words."""
+    if owner is None:
+        return "a process that is not known"
+    return f"process {owner['pid']} on {owner['host']} (`{owner['command']}`, since {owner['since']})"
+
+
+def take(descriptor: int, file: Path) -> bool:
+    """Take the flock; False where the file system has none. Raises WorkflowError when a living process holds it."""
+    try:
+        return flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise WorkflowError(f"{described(owner_in(file))} works in {file.parents[1]}; wait until it ends, or stop it, "
+                            "then give this command again") from None
+
+
+def remove_dead_locks(folder: Path, owner: dict | None, taken: bool) -> None:
+    """Remove the lock files that a dead owner left in .snakemake/locks.
+
+    owner: who wrote them. taken: whether we hold the flock. Raises WorkflowError where its death is not proven.
+    """
+    left = sorted((folder / "locks").glob("*.lock"))
+    if not left:
+        return
+    ours = this_process()
+    same_machine = owner is not None and (owner["host"] == ours["host"] or owner["boot"] == ours["boot"] is not None)
+    if not (taken and same_machine):
+        raise WorkflowError(f"{folder.parent} is locked by {described(owner)}, which is not known to have ended; {UNLOCK}")
+    for file in left:
+        file.unlink(missing_ok=True)
+    logger.warning(f"Unlocked {folder.parent}: {described(owner)} was killed. What it had finished is kept.")
+    time.sleep(3 * SECONDS)  # its programs end meanwhile (scripts/running/owner.py)
+
+
+@contextmanager
+def owned(folder: Path) -> Iterator[None]:
+    """Be the owner of a .snakemake folder within the block. Raises WorkflowError when another is, or may be."""
+    file = folder / "owner"
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o664)
+    try:
+        remove_dead_locks(folder, owner_in(file), take(descriptor, file))
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, json.dumps(this_process()).encode(), 0)
+        os.fsync(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def lock_by_owner() -> None:
+    """Let Snakemake own its programs, and the folder whenever it locks it: not in dry runs, job steps or with --nolock."""
+    name_owner()
+    inner = PersistenceBase.lock
+    if hasattr(inner, "by_owner"):
+        return
+
+    @contextmanager
+    def lock(persistence: PersistenceBase) -> Iterator[None]:
+        with owned(persistence.path), inner(persistence):
+            yield
+
+    lock.by_owner = True
+    PersistenceBase.lock = lock

@@ -1,0 +1,519 @@
+"""The identity of code: it changes when what the code computes may have changed, and not when its shape does.
+
+From an entry, each used name is followed to the definition that it stands for: a function, a class, a constant. The identity is a
+hash of these definitions, each by what it does and by the identities of what it uses. No name of a module or of a definition, no
+import line and no list kept by hand takes part. So moving, merging, splitting, renaming and formatting change nothing.
+
+These do not count: comments, docstrings, types of arguments, the texts of errors, of log lines and of --help, and the block that
+starts a program. Names that only these use are not followed. What a function is given as an argument is not followed
+either: reporting is handed to what computes. A module used as a value, and what a module does when it is imported, count whole.
+What is reached by a name put together at run time (a paradigm of training) is an entry of its own. How a program reads its options
+is outside `main`, so a default that decides a result stands in what `main` reaches.
+
+The same code has the same identity on every Python from 3.11 on. Standard library only: the Snakefile and the programs import this.
+"""
+
+import ast
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from scripts.running.program import UserError
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = "scripts"
+MODULE_NAME = re.compile(rf"{PACKAGE}(\.[A-Za-z_]\w*)+")
+LOG_METHODS = {"debug", "info", "warning", "error", "critical", "exception", "log"}
+ERRORS = {"UserError", "TooLarge"}  # of which no argument counts
+DOCUMENTED = {"add_argument", "add_argument_group", "add_parser", "add_subparsers", "ArgumentParser", "parser"}
+DOCUMENTATION = {"help", "description", "epilog", "metavar"}
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+HAS_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+DOES_SOMETHING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
+ITSELF, BESIDE = "<itself>", "<beside>"  # the name that an assignment defines, and the others of the same assignment
+
+
+@cache
+def file_of(module: str) -> Path | None:
+    """The file of a module of this project; None for a foreign one or for a name inside a module."""
+    place = ROOT.joinpath(*module.split("."))
+    for file in (place.with_suffix(".py"), place / "__init__.py"):
+        if file.is_file():
+            return file
+    return None
+
+
+def sha256(text: str) -> str:
+    """The hash of a text, as hexadecimal digits."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+# ---- what counts of a piece of code
+
+def _is_text(node: ast.expr) -> bool:
+    """Whether an expression is a text for people to read: written out, put together or formatted here."""
+    match node:
+        case ast.Constant(value=str()) | ast.JoinedStr() | ast.Call(func=ast.Name(id="str")):
+            return True
+        case ast.BinOp(left=left, op=ast.Add() | ast.Mod(), right=right):
+            return _is_text(left) or (isinstance(node.op, ast.Add) and _is_text(right))
+        case ast.IfExp(body=body, orelse=orelse):
+            return _is_text(body) and _is_text(orelse)
+        case ast.Call(func=ast.Attribute(value=value, attr="format" | "join")):
+            return _is_text(value)
+    return False
+
+
+def _only_says(node: ast.expr) -> bool:
+    """Whether an argument of a log line or of an error does nothing else: no assignment, no await."""
+    return not any(isinstance(inner, DOES_SOMETHING) for inner in ast.walk(node))
+
+
+def _arguments_that_count(call: ast.Call, raised: bool) -> tuple[list[ast.expr], list[ast.keyword]]:
+    """A call's arguments without those that only say something: to the log, in an error, in --help.
+
+    Of the program's own errors and of log lines no argument counts, of other errors those that are not texts (an exit
+    code, a number that a handler reads). An argument that assigns or awaits always counts.
+    """
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    owner = getattr(getattr(call.func, "value", None), "id", "")
+    if name in ERRORS or (owner == "log" and name in LOG_METHODS):
+        says = _only_says
+    elif raised or (owner, name) in {("warnings", "warn"), ("sys", "exit")}:
+        says = _is_text
+    elif name in DOCUMENTED:
+        return call.args, [keyword for keyword in call.keywords if keyword.arg not in DOCUMENTATION]
+    else:
+        return call.args, call.keywords
+    return ([argument for argument in call.args if not says(argument)],
+            [keyword for keyword in call.keywords if not says(keyword.value)])
+
+
+def _pieces(text: ast.JoinedStr) -> list[ast.expr]:
+    """The parts of an f-string; neighbouring constants, which Python versions split differently, as one."""
+    pieces: list[ast.expr] = []
+    for value in text.values:
+        if isinstance(value, ast.Constant) and pieces and isinstance(pieces[-1], ast.Constant):
+            pieces[-1] = ast.Constant(pieces[-1].value + value.value)
+        elif not isinstance(value, ast.Constant) or value.value:
+            pieces.append(value)
+    return pieces
+
+
+class _Counted(ast.NodeTransformer):
+    """Takes out of a tree what does not count."""
+
+    raised: ast.expr | None = None
+    in_function = False
+
+    def generic_visit(self, node):
+        if isinstance(node, HAS_DOCSTRING) and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
+        if not isinstance(node, FUNCTIONS):
+            return super().generic_visit(node)
+        node.returns, before, self.in_function = None, self.in_function, True
+        super().generic_visit(node)
+        self.in_function = before
+        return node
+
+    def visit_AnnAssign(self, node):
+        if self.in_function:
+            node.annotation = ast.Constant(None)
+        return self.generic_visit(node)
+
+    def visit_Raise(self, node):
+        self.raised = node.exc
+        return self.generic_visit(node)
+
+    def visit_Call(self, node):
+        node.args, node.keywords = _arguments_that_count(node, node is self.raised)
+        return self.generic_visit(node)
+
+    def visit_arg(self, node):
+        node.annotation = None
+        return node
+
+    def visit_JoinedStr(self, node):
+        self.generic_visit(node)
+        node.values = _pieces(node)
+        return node
+
+    def visit_FormattedValue(self, node):
+        self.generic_visit(node)
+        if node.format_spec and not node.format_spec.values:
+            node.format_spec = None  # f"{x:}"
+        return node
+
+    def visit_Assert(self, node):
+        if node.msg and _is_text(node.msg):
+            node.msg = None
+        return self.generic_visit(node)
+
+
+def counted(tree: ast.AST) -> ast.AST:
+    """The tree (changed in place) without what does not count."""
+    return _Counted().visit(tree)
+
+
+# ---- a definition as a text, and the names of its module that it uses
+
+def _stored(node: ast.AST) -> Iterator[str]:
+    """The names that a piece of code binds in its own scope."""
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        yield node.id
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield node.name
+        return
+    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+        yield from ((alias.asname or alias.name).split(".")[0] for alias in node.names)
+    elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
+        yield node.name
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        yield node.rest
+    elif isinstance(node, ast.Lambda):
+        return
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(node, COMPREHENSIONS) and isinstance(child, ast.comprehension)):
+            yield from _stored(child)
+
+
+def _scope_of(node: ast.AST) -> set[str]:
+    """The names that are local to a function, a class or a comprehension."""
+    if isinstance(node, COMPREHENSIONS):
+        return {name for generator in node.generators for name in _stored(generator.target)}
+    bound = set()
+    if isinstance(node, FUNCTIONS):
+        arguments = node.args
+        every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+        bound = {argument.arg for argument in every if argument}
+    body = node.body if isinstance(node.body, list) else [node.body]
+    for statement in body:
+        bound |= set(_stored(statement))
+    if isinstance(node, (ast.Lambda, ast.ClassDef)):
+        return bound
+    return bound - {name for inner in ast.walk(node) if isinstance(inner, ast.Global) for name in inner.names}
+
+
+def _project_imports(node: ast.AST) -> dict[str, tuple[str, str | None]]:
+    """The names that imports of this project bind somewhere in a piece of code: the module, and the name in it."""
+    found = {}
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.ImportFrom) and (inner.module or "").split(".")[0] == PACKAGE:
+            found |= {alias.asname or alias.name: (inner.module, alias.name) for alias in inner.names}
+    return found
+
+
+class _Writer:
+    """Writes a definition as a text that is the same for the same code; `uses` are its references, by place in the text.
+
+    A reference is a name of the module, `name.attribute` of one that the module imports from this project, or `module:` with a
+    name for what the definition itself imports, and for a module named in a text.
+    """
+
+    def __init__(self, names: set[str], imported: set[str]):
+        self.names, self.imported = names, imported
+        self.parts: list[str] = []
+        self.uses: list[str] = []
+
+    def refer(self, name: str) -> None:
+        if name not in self.uses:
+            self.uses.append(name)
+        self.parts.append(f"@{self.uses.index(name)};")
+
+    def reference(self, node: ast.AST, bound: frozenset, local: dict) -> str | None:
+        """What a node refers to outside its definition; None where it is nothing of this project."""
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and MODULE_NAME.fullmatch(node.value):
+            return f"{node.value}:"
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            name = node.value.id
+            if name in local:
+                return f"{':'.join(local[name])}.{node.attr}"
+            return f"{name}.{node.attr}" if name in self.imported and name not in bound else None
+        if isinstance(node, ast.Name):
+            if node.id in local:
+                return ":".join(local[node.id])
+            return node.id if node.id in self.names and node.id not in bound else None
+        return None
+
+    def write(self, value, bound: frozenset = frozenset(), local: dict | None = None) -> None:
+        """Append a value. bound: the names that are local here; local: those that imports of this project bind here."""
+        local = local or {}
+        if isinstance(value, ast.AST) and (name := self.reference(value, bound, local)):
+            self.refer(name)
+        elif isinstance(value, ast.Constant):
+            # In ASCII, since which characters are printable differs; hexadecimal, since long decimal integers are refused.
+            constant = value.value
+            self.parts.append(f"{type(constant).__name__}:{hex(constant) if type(constant) is int else ascii(constant)};")
+        elif isinstance(value, ast.ImportFrom) and (value.module or "").split(".")[0] == PACKAGE:
+            pass
+        elif isinstance(value, ast.AST):
+            self.write_node(value, bound, local)
+        elif isinstance(value, list):
+            self.parts.append("[")
+            for item in value:
+                self.write(item, bound, local)
+            self.parts.append("]")
+        else:
+            self.parts.append(f"{ascii(value)};")
+
+    def write_node(self, node: ast.AST, bound: frozenset, local: dict) -> None:
+        inner, imports = bound, local
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef, *COMPREHENSIONS)):
+            scope = _scope_of(node)
+            inner = bound | scope
+            imports = {name: place for name, place in local.items() if name not in scope} | (
+                _project_imports(node) if isinstance(node, FUNCTIONS[:2]) else {})
+        self.parts.append(f"{type(node).__name__}(")
+        for name in node._fields:
+            value = getattr(node, name, None)
+            # Empty fields are left out, since a Python version may have some that another has not.
+            if value is None or value == [] or name == "ctx":
+                continue
+            outside = name in ("decorator_list", "bases", "keywords", "args") and isinstance(node, (*FUNCTIONS, ast.ClassDef))
+            self.parts.append(f"{name}=")
+            if isinstance(node, ast.ClassDef) and name == "body":
+                for statement in value:  # a method does not see the names of its class
+                    self.write(statement, bound if isinstance(statement, FUNCTIONS) else inner, imports)
+            else:
+                self.write(value, bound if outside else inner, local if outside else imports)
+        self.parts.append(")")
+
+
+def _defined(statement: ast.stmt) -> list[str]:
+    """The names that a statement at the top of a module defines; none of one that only does something."""
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [statement.name]
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        return [(alias.asname or alias.name).split(".")[0] for alias in statement.names]
+    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and not any(
+            isinstance(inner, (ast.Attribute, ast.Subscript)) for target in targets for inner in ast.walk(target)):
+        return [inner.id for target in targets for inner in ast.walk(target) if isinstance(inner, ast.Name)]
+    return []
+
+
+def _as_definition(statement: ast.stmt, name: str) -> ast.stmt | str:
+    """A statement (changed in place) as the definition of one of its names, which it then does not hold."""
+    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+        [alias] = [alias for alias in statement.names if (alias.asname or alias.name).split(".")[0] == name]
+        return f"import {getattr(statement, 'module', None) or ''} {alias.name if alias.asname or isinstance(statement, ast.ImportFrom) else name}"
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        statement.name = ITSELF
+        return statement
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    shape = [[ITSELF if inner.id == name else BESIDE for inner in ast.walk(target) if isinstance(inner, ast.Name)] for target in targets]
+    kind = ast.dump(statement.op) if isinstance(statement, ast.AugAssign) else ""
+    return ast.Expr(ast.Tuple([ast.Constant(f"{shape}{kind}"), *([statement.value] if statement.value else [])]))
+
+
+def _is_no_code(statement: ast.stmt) -> bool:
+    """Whether a statement at the top of a module does not count: a docstring, the block of a program, imports for types."""
+    if isinstance(statement, ast.If):
+        return {"__name__", "TYPE_CHECKING"} & {node.id for node in ast.walk(statement.test) if isinstance(node, ast.Name)} != set()
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def read_module(source: str) -> dict:
+    """What a module defines: `definitions`, by name the hash of its text and its references; `imports` of this project, by name the
+    module and the name in it; `effects`, what it does when imported, as definitions without a name."""
+    statements = [statement for statement in ast.parse(source).body if not _is_no_code(statement)]
+    imports = {name: place for statement in statements for name, place in _project_imports(statement).items()
+               if isinstance(statement, ast.ImportFrom)}
+    statements = [statement for statement in statements if not set(_defined(statement)) <= set(imports) or not _defined(statement)]
+    names = {name for statement in statements for name in _defined(statement)} | set(imports)
+    by_name: dict[str, list] = {}
+    effects = []
+    for statement in statements:
+        for name in _defined(statement):
+            piece, pieces = _as_definition(statement, name), by_name.setdefault(name, [])
+            if not isinstance(piece, str) or piece not in pieces:  # the same import twice is one
+                pieces.append(piece)
+        if not _defined(statement):
+            effects.append([statement])
+
+    def written(pieces: list) -> list:
+        writer = _Writer(names, set(imports))
+        for piece in pieces:
+            writer.write(counted(piece) if isinstance(piece, ast.AST) else piece)
+        return [sha256("".join(writer.parts)), writer.uses]
+
+    return {"definitions": {name: written(pieces) for name, pieces in by_name.items()},
+            "imports": {name: list(place) for name, place in imports.items()}, "effects": [written(pieces) for pieces in effects]}
+
+
+# ---- modules, read once
+
+# What was read of modules, by the hash of their text and of this file's. It lasts as long as the process, or as the file that
+# `remember_in` names: reading takes a third of the time of a dry run.
+_known: dict[str, dict] = {}
+_new: list[str] = []
+
+
+def remember_in(file: Path) -> None:
+    """Take what an earlier process has read of modules from a file, one line of JSON each."""
+    with suppress(OSError):
+        for line in file.read_text(encoding="utf-8").splitlines():
+            with suppress(ValueError, TypeError):  # a line that a kill left unfinished
+                key, read = json.loads(line)
+                _known[key] = read
+
+
+def write_memory(file: Path) -> None:
+    """Add what this process has read to that file. One that cannot be written costs time and nothing else."""
+    with suppress(OSError):
+        if _new:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with open(file, "a", encoding="utf-8") as opened:
+                opened.writelines("\n" + json.dumps([key, _known[key]]) for key in _new)
+            _new.clear()
+
+
+@cache
+def _own_hash() -> bytes:
+    return hashlib.sha256(Path(__file__).read_bytes()).digest()
+
+
+@cache
+def _read(module: str) -> dict:
+    """read_module() of a module of this project."""
+    source = file_of(module).read_bytes()
+    key = hashlib.sha256(_own_hash() + source).hexdigest()
+    if key not in _known:
+        _known[key] = read_module(source.decode("utf-8"))
+        _new.append(key)
+    return _known[key]
+
+
+# ---- what a reference stands for
+
+Node = tuple[str, str]  # a module and the name of a definition in it; "" for the whole module, "#0" for the first of its effects
+
+
+def _resolved(module: str, name: str) -> Node | str:
+    """The definition that a name of a module stands for, through imports; a text for what is no definition of this project."""
+    code = _read(module)
+    if name in code["imports"]:
+        other, inner = code["imports"][name]
+        return _inside(other, inner)
+    return (module, name) if name in code["definitions"] or name.startswith("#") else name
+
+
+def _inside(module: str, name: str) -> Node | str:
+    """What `from module import name` stands for."""
+    if file_of(f"{module}.{name}"):
+        return (f"{module}.{name}", "")
+    return _resolved(module, name) if file_of(module) else f"{module}.{name}"
+
+
+def _target(module: str, use: str) -> tuple[Node | str, str]:
+    """The definition that a reference in a module stands for, and the attribute of it that is used, if any."""
+    imported, colon, name = use.rpartition(":")
+    if use.endswith(":"):
+        return ((use[:-1], "") if file_of(use[:-1]) else use), ""
+    name, _, attribute = name.partition(".")
+    found = _inside(imported, name) if colon else _resolved(module, name)
+    if attribute and isinstance(found, tuple) and found[1] == "":
+        return _inside(found[0], attribute), ""
+    return found, attribute
+
+
+@cache
+def _uses(node: Node) -> tuple[str, list[tuple[Node | str, str]]]:
+    """A definition's hash without what it uses, and what it uses."""
+    module, name = node
+    code = _read(module)
+    if name == "":
+        return "module", [((module, inner), "") for inner in sorted(code["definitions"])]
+    text, uses = code["effects"][int(name[1:])] if name.startswith("#") else code["definitions"][name]
+    return text, [_target(module, use) for use in uses]
+
+
+# ---- identities
+
+_identities: dict[Node, str] = {}
+
+
+def _hash_together(nodes: list[Node]) -> None:
+    """Fill the identities of definitions that use each other in a circle (or of one): all they use outside has one."""
+    members = set(nodes)
+
+    def described(node: Node, inside: dict[Node, str]) -> str:
+        text, uses = _uses(node)
+        parts = [f"{inside.get(target, '?') if target in members else _identities.get(target, target)}.{attribute}" for target, attribute in uses]
+        return sha256("\n".join([text, *(sorted(parts) if node[1] == "" else parts)]))
+
+    first = {node: described(node, {}) for node in nodes}
+    whole = sha256("\n".join(sorted(described(node, first) for node in nodes)))
+    _identities.update({node: sha256(whole + described(node, first)) for node in nodes})
+
+
+def _identify(start: Node) -> None:
+    """Fill the identities of a definition and of all it reaches: Tarjan's algorithm, without recursion."""
+    order: dict[Node, int] = {}
+    low: dict[Node, int] = {}
+    stack: list[Node] = []
+    work: list[tuple[Node, Iterator]] = []
+
+    def enter(node: Node) -> None:
+        order[node] = low[node] = len(order)
+        stack.append(node)
+        work.append((node, iter(_uses(node)[1])))
+
+    enter(start)
+    while work:
+        node, uses = work[-1]
+        for target, _ in uses:
+            if isinstance(target, tuple) and target not in _identities:
+                if target not in order:
+                    enter(target)
+                    break
+                low[node] = min(low[node], order[target])
+        else:
+            work.pop()
+            if work:
+                low[work[-1][0]] = min(low[work[-1][0]], low[node])
+            if low[node] == order[node]:
+                place = stack.index(node)
+                _hash_together(stack[place:])
+                del stack[place:]
+
+
+def reached(*entries: str) -> set[Node]:
+    """The definitions that entries reach, as pairs of module and name, with what their modules do when imported."""
+    waiting, found = [_entry(entry) for entry in entries], set()
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting += [target for target, _ in _uses(node)[1] if isinstance(target, tuple)]
+            waiting += [(node[0], f"#{number}") for number in range(len(_read(node[0])["effects"]))]
+    return found
+
+
+def _entry(entry: str) -> Node:
+    """The definition that an entry names: `main` of a program, one definition of a module, or a whole module."""
+    module, _, name = entry.rpartition(".")
+    if file_of(entry):
+        return (entry, "main" if "main" in _read(entry)["definitions"] else "")
+    if module and file_of(module) and name in _read(module)["definitions"]:
+        return (module, name)
+    raise UserError(f"{entry.replace('.', '/')}.py is missing; write it (docs/add.md), or correct the entry in resources/ that names it")
+
+
+@cache
+def identity(*entries: str) -> str:
+    """Twelve hexadecimal digits for the code that these entries reach.
+
+    An entry is a module (of a program its function `main`) or `<module>.<definition>`. Raises UserError where there is none.
+    """
+    nodes = [_entry(entry) for entry in entries]
+    effects = sorted(node for node in reached(*entries) if node[1].startswith("#"))
+    for node in [*nodes, *effects]:
+        if node not in _identities:
+            _identify(node)
+    return sha256("\n".join([*(_identities[node] for node in nodes), *sorted(_identities[node] for node in effects)]))[:12]

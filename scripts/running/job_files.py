@@ -1,0 +1,115 @@
+"""What a job is given by file instead of by command line: lists of any length, and the part of resources/ that it may read.
+
+Each file is named after its content and stands under .snakemake/timestride/, so writing it again changes nothing, and no
+configured value is ever read by a shell. A dry run plans the same files and writes none: they wait until jobs start. The
+Snakefile imports this: standard library only.
+"""
+
+import csv
+import hashlib
+import io
+import json
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from scripts.running.program import UserError
+
+PLACE = Path(".snakemake/timestride")
+_waiting: dict[str, dict[str, str]] | None = {}  # by folder the files to write as soon as jobs start; None once they have
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    """Write texts to paths inside a folder, which gets its name when all of them stand there."""
+    unfinished = folder.with_name(f"{folder.name}.{os.getpid()}")
+    for name, text in files.items():
+        (unfinished / name).parent.mkdir(parents=True, exist_ok=True)
+        (unfinished / name).write_text(text, encoding="utf-8")
+    try:
+        os.rename(unfinished, folder)
+    except OSError:  # another process was faster with the same content
+        if not folder.is_dir():
+            raise
+        shutil.rmtree(unfinished)
+
+
+def hand_over(files: dict[str, str], at_once: bool = False) -> str:
+    """The folder that holds these texts under these names as soon as jobs start, or at once."""
+    digest = hashlib.sha256(json.dumps(files, sort_keys=True).encode()).hexdigest()[:16]
+    folder = PLACE / digest
+    if _waiting is not None and not at_once:
+        _waiting[str(folder)] = files
+    elif not folder.is_dir():
+        _write(folder, files)
+    return str(folder)
+
+
+def write_waiting() -> None:
+    """Write what waits; from here on each file is written when it is planned."""
+    global _waiting
+    waiting, _waiting = _waiting or {}, None
+    for folder, files in waiting.items():
+        if not Path(folder).is_dir():
+            _write(Path(folder), files)
+
+
+def argument_file(arguments: Iterable) -> str:
+    """A file with these arguments, one a line, which a program takes as `@FILE`.
+
+    Raises UserError for an argument with a line break, and for one that names such a file itself.
+    """
+    lines = [str(argument) for argument in arguments]
+    if broken := [line for line in lines if len(f"{line}.".splitlines()) > 1 or line.startswith("@")]:
+        raise UserError(f"configuration: {broken[0][:80]!r} begins with @ or holds a line break; write it without")
+    return f"{hand_over({'arguments': ''.join(line + chr(10) for line in lines)})}/arguments"
+
+
+def csv_rows(text: str, columns: list[str], where: str) -> list[list[str]]:
+    """The rows of a CSV (its text) with its header, without empty lines; where: the file, for messages.
+
+    Raises UserError for another header, and for a row that has not as many cells.
+    """
+    rows = []
+    reader = csv.reader(io.StringIO(text), strict=True)
+    try:
+        for row in reader:
+            if row and len(row) != len(columns):
+                raise UserError(f"{where}: line {reader.line_num} ends a row of {len(row)} cells, but the header has {len(columns)}; put a text "
+                                "with a comma in double quotes")
+            rows += [row] if row else []
+    except csv.Error as error:
+        raise UserError(f"{where}: line {reader.line_num} is no CSV ({error}); correct it there") from None
+    if not rows or rows[0] != columns:
+        raise UserError(f"{where}: its header is not {','.join(columns)}; restore it")
+    return rows
+
+
+def rows_of(rows: list[list[str]], column: str, values: set[str]) -> str:
+    """A CSV of the rows (of csv_rows()) that have one of these values in a column, under their header."""
+    place = rows[0].index(column)
+    kept = io.StringIO()
+    csv.writer(kept, lineterminator="\n").writerows(row for row in rows if row is rows[0] or row[place] in values)
+    return kept.getvalue()
+
+
+def fields_of(entries: dict[str, dict], names: Iterable[str], fields: Iterable[str]) -> dict[str, dict]:
+    """These fields of these entries, in the order in which the entries stand."""
+    wanted, kept = set(names), set(fields)
+    return {name: {key: value for key, value in entry.items() if key in kept}
+            for name, entry in entries.items() if name in wanted}
+
+
+def presence_of(entries: dict[str, dict], keys: Iterable[str]) -> dict[str, dict]:
+    """The same entries, where these keys say only that they are there: `sample: true`."""
+    plain = set(keys)
+    return {name: {key: True if key in plain else value for key, value in entry.items()} for name, entry in entries.items()}
+
+
+def has_options(options: dict, needs: dict | list[dict]) -> bool:
+    """Whether the options of a run's data are those that a figure or table needs: each the one value, or one of a list; `any`: it is set;
+    `number`: it is set to one."""
+    if isinstance(needs, list):
+        return any(has_options(options, one) for one in needs)
+    return all(isinstance(options.get(name), int) if value == "number" else options.get(name) is not None if value == "any"
+               else options.get(name) in (value if isinstance(value, list) else [value]) for name, value in needs.items())

@@ -1,0 +1,244 @@
+"""What every program shares: its log, its errors, its exit, and the types of its arguments."""
+
+import argparse
+import difflib
+import errno
+import json
+import logging
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+from scripts.running.owner import end_with_owner
+
+log = logging.getLogger("timestride")
+
+SHOWN = 80      # characters of a value in a message
+LONGEST = 1500  # characters of a message
+AGAIN = "then give the same command again; finished work is kept"
+FULL = f"free some, {AGAIN}"
+# What libraries say of a disk that is full when they raise no OSError that says so, and of any file that they could not write.
+DISK_FULL = re.compile(r"no space left on device|disk quota exceeded|\[?os error (?:28|122)\b", re.I)
+UNWRITTEN = re.compile(r"PytorchStreamWriter failed|inline_container|unexpected pos \d+", re.I)
+REMEDIES = {
+    errno.EACCES: "permission denied; change its owner or its mode, or name another place",
+    errno.EPERM: "permission denied; change its owner or its mode, or name another place",
+    errno.EROFS: "the file system is read-only; name another place, or mount it for writing",
+    errno.EISDIR: "is a folder where a file is meant; remove it, or name a file",
+    errno.ENOTDIR: "a part of this path is a file where a folder is meant; remove that file, or name another place",
+    errno.EEXIST: "is there already, as something else; remove it, or name another place",
+    errno.ENAMETOOLONG: "the name is too long for the file system; use a shorter one",
+    errno.ENOENT: "no such file or folder; make it, or correct the path",
+    errno.EMFILE: "too many files are open; raise the limit (ulimit -n)",
+    errno.ENOLCK: "the file system gives no locks; name a place on one that does",
+}
+
+
+class UserError(Exception):
+    """What went wrong, where (file, row) and what to do, in one sentence for the user."""
+
+
+def printable(text: str) -> str:
+    """A text as one line that any terminal and any file takes: signs that do not print are written as escapes."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+
+
+def cut(text: str, longest: int = SHOWN) -> str:
+    """A text of a user's data for a message: in one line, and only its beginning where it is long."""
+    return printable(text) if len(text) <= longest else f"{printable(text[:longest])}… ({len(text):,} characters)"
+
+
+def shown(value: object) -> str:
+    """A value of a user's data for a message: as Python writes it, in quotes if it is text, cut where it is long."""
+    if isinstance(value, str):
+        return repr(value) if len(value) <= SHOWN else f"{value[:SHOWN]!r}… ({len(value):,} characters)"
+    try:
+        return cut(repr(value))
+    except (ValueError, RecursionError):  # an integer of thousands of digits, a list in a list in a list …
+        return f"a value of type {type(value).__name__} that is too large to show"
+
+
+def closest(name: str, known) -> str:
+    """`; did you mean X?` where a known name is near, else the known names."""
+    near = difflib.get_close_matches(str(name)[:SHOWN], list(known), 1)
+    return f"; did you mean {near[0]}?" if near else f"; known: {', '.join(sorted(known))}"
+
+
+# ---- Arguments
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Help that says of every number what it may be."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        bounds = getattr(action.type, "bounds", None)
+        return f"{action.help or ''} ({bounds})".strip() if bounds else action.help
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells of a wrong argument in one line, as of any other error, not with the usage above it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {cut(message, LONGEST)}; see --help\n")
+
+
+def parser(doc: str) -> argparse.ArgumentParser:
+    """An argument parser whose --help opens with the module's docstring; knows --log, and @FILE: arguments, one a line."""
+    shared = _Parser(description=doc, formatter_class=_Help, allow_abbrev=False, fromfile_prefix_chars="@")
+    shared.add_argument("--log", type=Path, metavar="FILE", help="also write messages to this file")
+    return shared
+
+
+def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
+    """The type of an argument that is a whole number within bounds, which --help tells."""
+
+    def read(text: str) -> int:
+        value = int(text) if re.fullmatch(r"[+-]?[0-9]{1,30}", text.strip()) else None
+        if value is None or not minimum <= value <= maximum:
+            raise argparse.ArgumentTypeError(f"{shown(text)} is not {read.bounds}")
+        return value
+
+    read.bounds = f"a whole number from {minimum} to {maximum}"
+    return read
+
+
+def number(minimum: float, maximum: float) -> Callable[[str], float]:
+    """The type of an argument that is a number within bounds, which --help tells."""
+
+    def read(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not minimum <= value <= maximum:
+            raise argparse.ArgumentTypeError(f"{shown(text)} is not {read.bounds}")
+        return value
+
+    read.bounds = f"a number from {minimum:g} to {maximum:g}"
+    return read
+
+
+SEED = whole_number(0, 2**63 - 1)
+
+
+def json_object(text: str) -> dict:
+    """The value of an argument that is a JSON object; refuses a key that stands twice."""
+
+    def once(pairs: list[tuple[str, object]]) -> dict:
+        if len(dict(pairs)) < len(pairs):
+            raise ValueError("a key stands twice")
+        return dict(pairs)
+
+    try:
+        value = json.loads(text, object_pairs_hook=once)
+    except (ValueError, RecursionError) as error:
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not JSON ({cut(str(error))})") from None
+    if not isinstance(value, dict):
+        raise argparse.ArgumentTypeError(f"{shown(text)} is not a JSON object, as {{\"key\": \"value\"}}")
+    return value
+
+
+def json_object_with(*keys: str) -> Callable[[str], dict]:
+    """The type of an argument that is a JSON object with these keys."""
+
+    def read(text: str) -> dict:
+        value = json_object(text)
+        if missing := [key for key in keys if key not in value]:
+            raise argparse.ArgumentTypeError(f"{shown(text)} has no key {missing[0]}")
+        return value
+
+    return read
+
+
+# ---- A program's errors and its end
+
+def _of_os(error: OSError) -> str:
+    """One sentence on what the operating system refused."""
+    file = f"{error.filename}: " if error.filename else ""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return f"no space left on the device{f' while writing {error.filename}' if error.filename else ''}: {FULL}"
+    what = " ".join((error.strerror or str(error) or type(error).__name__).split())
+    return file + REMEDIES.get(error.errno, f"{what}; look after the path and its disk, {AGAIN}")
+
+
+def _told(error: BaseException) -> str | None:
+    """One sentence on an error that is no fault of the program's; None for a fault of its own."""
+    if isinstance(error, UserError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return f"out of memory; give the job more of it (mem_mb) or less data, {AGAIN}"
+    if isinstance(error, OSError) and (error.errno or error.filename):
+        return _of_os(error)
+    if DISK_FULL.search(str(error)):
+        return f"no space left on the device ({cut(str(error), 200)}): {FULL}"
+    if UNWRITTEN.search(str(error)):
+        return f"a file could not be written ({cut(str(error), 200)}), most often for want of space: {FULL}"
+    return _of_os(error) if isinstance(error, OSError) else None
+
+
+def _refuse(error: BaseException) -> None:
+    """Log an error, in one line if it can be told in one."""
+    sentence = _told(error)
+    if sentence is None:
+        log.exception("unexpected error")
+        return
+    line = printable(sentence)
+    if len(line) > LONGEST:  # the place stands in front, the remedy at the end
+        line = f"{line[: LONGEST * 2 // 3]} … {line[-LONGEST // 3 :]}"
+    log.error("error: %s", line)
+
+
+def _close_output() -> None:
+    """Flush standard output; where that fails, let nothing be tried again when Python ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _LogFile(logging.FileHandler):
+    """A log file. Where it can be written no longer, as on a full disk, the terminal tells what it would have told."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        logging.getLogger().removeHandler(self)
+        for other in logging.getLogger().handlers:
+            was_told = other.filter(record)
+            other.filters.clear()
+            if not was_told:
+                other.handle(record)
+
+
+def log_to(file: Path, mode: str = "w") -> None:
+    """Write messages to a file from here on, too."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    logging.getLogger().addHandler(_LogFile(file, mode=mode, encoding="utf-8"))
+
+
+def execute(main: Callable[[argparse.Namespace], None], arguments: argparse.Namespace, opens_log: bool = False) -> None:
+    """Run main(arguments): messages to stderr and --log, expected errors as one line and exit 1, Ctrl-C as exit 130.
+
+    opens_log: main itself calls log_to.
+    """
+    end_with_owner()
+    terminal = logging.StreamHandler(sys.stderr)
+    if arguments.log and os.environ.get("TIMESTRIDE_LOG_ONLY"):  # Snakemake shows the log of a program that failed
+        terminal.addFilter(lambda record: record.levelno == logging.WARNING)
+    logging.basicConfig(level=logging.INFO, format="%(message)s", handlers=[terminal], force=True)
+    try:
+        if arguments.log and not opens_log:
+            log_to(arguments.log)
+        main(arguments)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        log.error("error: stopped by Ctrl-C; nothing half-written is left: give the same command again")
+        sys.exit(130)
+    except BrokenPipeError:  # who reads our output has read enough
+        _close_output()
+        sys.exit(1)
+    except Exception as error:
+        _refuse(error)
+        _close_output()
+        sys.exit(1)
+

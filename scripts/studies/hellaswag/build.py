@@ -1,0 +1,159 @@
+"""Build the endings of HellaSwag to choose from (Zellers et al. 2019), parted by the videos that they were made from.
+
+Half of its items continue captions of ActivityNet, of the very videos that sentence order is learnt from and measured on. So the
+videos part them: what is learnt from comes of the videos in the captions' training split, what is measured on of those in their evaluation
+splits. A model that learnt the order of captions has then seen none of the videos of what it is measured on here, nor the other way
+round. Where the release has lost the name of a video, the one is taken whose captions, two to four of them in a row (or one), are the
+context with its right ending, by their letters and digits. An item without such a video, or with several, is dropped. Items of
+wikihow are parted by the article, half and half, by hash.
+
+Reads  <cleaned>/*.parquet (schema endings), <captions>/<split>.parquet (schema captions)
+Writes <output>/<split>.parquet (schema choices), and <output>/leakage.csv: how many items were parted, or dropped, and why
+
+    python -m scripts.studies.hellaswag.build --cleaned results/clean/hellaswag --splits train test --captions results/clean/activitynet \\
+        --learnt train --measured val_1 val_2 --options '{"domain": "activitynet"}' --output /tmp/hellaswag
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from scripts.data.limit import limited
+from scripts.data.options import options_of
+from scripts.data.csv_files import write_csv
+from scripts.data.files import whole_set
+from scripts.data.keyed import keyed_hash, keyed_uniform
+from scripts.running.program import UserError, execute, log, parser
+from scripts.data.tables import CAPTIONS, CHOICES, ENDINGS, provenance_of, read_complete, write_table
+
+MOST = 4  # captions in a row that an item is made of
+PARTED, DRAWN = 23, 24  # mark the draws: of articles, of items to learn from
+LEARNT, MEASURED = "learnt", "measured"  # what is done with a video in sentence order
+
+
+def plain(texts: pd.Series) -> pd.Series:
+    """Texts by their letters and digits alone: the release changed case, spaces and signs."""
+    return texts.str.lower().str.replace(r"[^a-z0-9]+", " ", regex=True).str.strip()
+
+
+def runs_of(captions: pd.DataFrame) -> pd.DataFrame:
+    """Every run of one to four captions of a video: key (plain text), video_id, use. captions: video_id, use, text, in their order."""
+    text, video = plain(captions["text"]).to_numpy(object), captions["video_id"].to_numpy(object)
+    running, parts = text, []
+    for more in range(MOST):
+        rows = len(text) - more
+        if more:
+            running = running[:rows] + " " + text[more:]
+        one_video = video[:rows] == video[more:]
+        parts.append(pd.DataFrame({"key": running, "video_id": video[:rows], "use": captions["use"].to_numpy(object)[:rows]})[one_video])
+    return pd.concat(parts).drop_duplicates()
+
+
+def with_videos(items: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
+    """Items with video_id and use (learnt, measured; missing where no video, or several, can be theirs), and `found`: how many were.
+
+    items: of each item the row of its right ending. An item that names its video is believed.
+    """
+    keyed = items.assign(key=plain(items["context"] + " " + items["ending"]))[["item_id", "key"]]
+    matched = keyed.merge(runs_of(captions), on="key")[["item_id", "video_id", "use"]].drop_duplicates()
+    named = items.loc[items["video_id"].notna(), ["item_id", "video_id"]].merge(captions[["video_id", "use"]].drop_duplicates(), on="video_id")
+    matched = pd.concat([matched[~matched["item_id"].isin(items.loc[items["video_id"].notna(), "item_id"])], named])
+    found = matched.groupby("item_id").size().reindex(items["item_id"], fill_value=0).to_numpy()
+    one = matched.drop_duplicates("item_id", keep=False).set_index("item_id").reindex(items["item_id"])
+    return items.assign(video_id=one["video_id"].to_numpy(object), use=one["use"].to_numpy(object), found=found)
+
+
+def parted(endings: pd.DataFrame, captions: pd.DataFrame) -> pd.DataFrame:
+    """Of each item: item_id, domain, group_id (video or article), use, and why it is dropped (empty where it is not)."""
+    items = with_videos(endings[endings["label"] == 1], captions)
+    of_video = items["domain"] == "activitynet"
+    article = items["context"].str.partition(". ")[0]
+    drawn = np.where(keyed_uniform(article, PARTED) < 0.5, MEASURED, LEARNT)
+    dropped = np.where(~of_video | (items["found"] == 1), "", np.where(items["found"] == 0, "no video has its captions", "several videos have its captions"))
+    return pd.DataFrame({"item_id": items["item_id"], "domain": items["domain"], "group_id": items["video_id"].where(of_video, article),
+                         "use": np.where(of_video, items["use"].to_numpy(object), drawn), "dropped": dropped})
+
+
+def leakage_of(items: pd.DataFrame, splits: dict[str, str]) -> pd.DataFrame:
+    """How many items stand in which split or were dropped, and why; splits: by use the split."""
+    why = {("activitynet", LEARNT): "its video is one that sentence order is learnt from: not measured on here",
+           ("activitynet", MEASURED): "its video is one that sentence order is measured on: not learnt from here",
+           ("wikihow", LEARNT): "its article, by hash", ("wikihow", MEASURED): "its article, by hash"}
+    kept = items[items["dropped"] == ""].groupby(["domain", "use"]).agg(items=("item_id", "size"), groups=("group_id", "nunique")).reset_index()
+    kept = kept.assign(split=kept["use"].map(splits), reason=[why[place] for place in zip(kept["domain"], kept["use"])])
+    gone = items[items["dropped"] != ""].groupby(["domain", "dropped"]).size().rename("items").reset_index()
+    gone = gone.rename(columns={"dropped": "reason"}).assign(split="dropped", groups=0)
+    return pd.concat([kept, gone])[["split", "domain", "reason", "items", "groups"]]
+
+
+def to_choose(endings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
+    """The endings of items as rows of the schema choices."""
+    rows = endings.merge(items[["item_id", "group_id"]], on="item_id")
+    return pd.DataFrame({"example_id": rows["item_id"] + ":" + rows["place"].astype(str), "instance_id": rows["item_id"], "group_id": rows["group_id"],
+                         "context": rows["context"] + " <MASK>", "candidate": rows["ending"], "label": rows["label"], "domain": rows["domain"],
+                         "activity": rows["activity"]})
+
+
+def sampled(rows: pd.DataFrame, wanted: int | None, where: Path) -> pd.DataFrame:
+    """The rows of `wanted` items, by hash; all without a number. Raises UserError where there are not so many."""
+    names = pd.Series(rows["instance_id"].unique(), dtype=object)
+    if wanted is not None and wanted > len(names):
+        raise UserError(f"{where}: train_items is {wanted}, but there are {len(names)} items; ask for fewer")
+    return rows if wanted is None else rows[rows["instance_id"].isin(names[np.argsort(keyed_hash(names, DRAWN), kind="stable")[:wanted]])]
+
+
+def read_captions(given: argparse.Namespace) -> pd.DataFrame:
+    """The captions of all videos, with what is done with them in sentence order."""
+    used = {split: LEARNT if split == given.learnt else MEASURED for split in (given.learnt, *given.measured)}
+    return pd.concat([read_complete(given.captions / f"{split}.parquet", CAPTIONS).to_pandas().assign(use=use) for split, use in used.items()],
+                     ignore_index=True)
+
+
+def build(given: argparse.Namespace, folder: Path) -> None:
+    """Write both splits, and what parted them, to a folder."""
+    files = sorted(given.cleaned.glob("*.parquet"))
+    if not files:
+        raise UserError(f"{given.cleaned}: no endings; clean the source again")
+    endings = pd.concat([read_complete(file, ENDINGS, ["video_id"]).to_pandas() for file in files], ignore_index=True)
+    items, options = parted(endings, read_captions(given)), given.options
+    splits = dict(zip((LEARNT, MEASURED), given.splits))
+    leakage = leakage_of(items, splits)
+    write_csv(leakage, folder / "leakage.csv")
+    of_domain = items[(items["dropped"] == "") & ((options["domain"] == "all") | (items["domain"] == options["domain"]))]
+    for use, split in splits.items():
+        rows = to_choose(endings, of_domain[of_domain["use"] == use])
+        cut = {}
+        if use == LEARNT:
+            rows = sampled(rows, options["train_items"], given.cleaned)
+        else:
+            rows, cut = limited(rows, "instance_id", options["limit"], "items", f"{given.output} {split}")
+        write_table(pa.Table.from_pandas(rows, schema=CHOICES, preserve_index=False), folder / f"{split}.parquet", CHOICES,
+                    provenance_of(files[0]) | {"split": split, "options": options} | cut)
+        log.info("%s %s: %d items of %d videos and articles", given.output, split, rows["instance_id"].nunique(), rows["group_id"].nunique())
+    for row in leakage.itertuples():
+        log.info("%s: %s, %s: %d items (%s)", given.output, row.split, row.domain, row.items, row.reason)
+
+
+def main(given: argparse.Namespace) -> None:
+    with whole_set(given.output) as folder:
+        build(given, folder)
+
+
+def arguments() -> argparse.ArgumentParser:
+    options = parser(__doc__)
+    options.add_argument("--cleaned", type=Path, required=True, help="the folder of the cleaned endings")
+    options.add_argument("--splits", nargs=2, required=True, help="what the splits to learn from and to measure on are called")
+    options.add_argument("--captions", type=Path, required=True, help="the folder of the cleaned captions of their videos")
+    options.add_argument("--learnt", required=True, help="the captions' split that sentence order is learnt from")
+    options.add_argument("--measured", nargs="+", required=True, help="their splits that it is measured on")
+    options.add_argument("--options", type=options_of("hellaswag"), required=True,
+                         help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
+    options.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    return options
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())

@@ -1,0 +1,117 @@
+"""Measure HellaSwag (Zellers et al. 2019): the share of items of which the right ending scores highest.
+
+  accuracy  of items with one right ending of four. A tie counts as wrong; of a control ties are broken at random, in expectation.
+
+On predictions made elsewhere, a score of every ending, or a label right or wrong (scripts/measure/external.py). Prints per cent with
+95 % intervals:
+
+    python -m scripts.studies.hellaswag.evaluate --predictions FILE --dataset results/build/hellaswag/hellaswag/default
+
+On the runs of an experiment, as the workflow does: the same as a share from 0 to 1, over all items (slice all) and by where they come
+from (domain=activitynet, domain=wikihow), with 95 % intervals over videos and articles. A row without seed is the mean over the
+replicates (seeds, or wordings of what a model is asked); its sd is over them, its interval over videos, articles and them.
+
+Reads  <trained>/<run>/predictions.parquet and run.json of every run, <build>/<source>/<dataset>/<split>.parquet (schema choices)
+Writes a Parquet file (schema metrics: scripts/data/tables.py)
+
+    python -m scripts.studies.hellaswag.evaluate --experiment hellaswag --runs RUN RUN … --trained results/train/hellaswag \\
+        --build results/build/hellaswag --sources resources/sources.yaml --output /tmp/metrics.parquet
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from scripts.running.program import UserError, execute
+from scripts.data.tables import CHOICES
+from scripts.measure.arguments import evaluation_arguments, evaluation_given
+from scripts.measure.bootstrap import resampling
+from scripts.measure.experiment import Run, read_examples, read_scores, replicates_of
+from scripts.measure.external import Answered
+from scripts.measure.people import System, people_rows
+from scripts.measure.people_answers import Answers
+from scripts.measure.study import evaluate
+from scripts.measure.tally import MEASURES, Tally, metric_rows, share, sums_by_group
+from scripts.measure.ranking import checked, outranked, outranked_by_chance
+
+SCHEMA = pa.schema([
+    ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()), ("dataset", pa.string()),
+    ("method", pa.string()), ("domain", pa.string()), ("train_items", pa.int64()), ("train_examples", pa.int64()), ("limit", pa.int64()),
+    ("seed", pa.int64()), ("wording", pa.string()), ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES,
+    ("sample", pa.bool_()),
+])
+PRINTED = {"domain=": ("accuracy",)}  # of slices, for predictions made elsewhere
+ANSWERED = Answered("hellaswag", ("example_id", "group_id", "context", "candidate"), (["wrong", "right"],), scored=True)
+
+
+def scores_of(run: Run, split: str, endings: pd.DataFrame) -> np.ndarray:
+    """A run's (n,) scores of the endings, in their order: of being right, or of the ending itself."""
+    score = read_scores(run, split, endings["example_id"], "endings")[0][:, -1].astype(float)
+    if np.isnan(score).any():
+        raise UserError(f"{run.folder}: the score of {endings['example_id'][np.isnan(score)].iloc[0]} is not a number; lower the "
+                        "learning rate or set precision: fp32, then run it again")
+    return score
+
+
+def tallies_of(endings: pd.DataFrame, right: list[np.ndarray]) -> tuple[list[Tally], pd.Index]:
+    """The accuracy on each slice, by video or article, and these; right: of each replicate the (items,) share to which it is right."""
+    items = endings.drop_duplicates("instance")
+    group, groups = pd.factorize(items["group_id"])
+    domains = items["domain"].to_numpy()
+    parts = {"all": np.full(len(items), True)} | {f"domain={name}": domains == name for name in sorted(set(domains))}
+    return [Tally(name, {"accuracy": share}, sums_by_group([one * inside for one in right], group, len(groups)),
+                  np.bincount(group[inside], minlength=len(groups))) for name, inside in parts.items()], groups
+
+
+def people_values(endings: pd.DataFrame, chosen: np.ndarray) -> dict[str, np.ndarray]:
+    """(items,) 1 where the right ending, and no other, was chosen (1; else 0)."""
+    return {"accuracy": outranked(chosen, endings["label"].to_numpy(), pd.factorize(endings["instance_id"])[0])[0]}
+
+
+def of_dataset(endings: pd.DataFrame, systems: dict[tuple, list[Run]], split: str, resamples: int,
+               people: pd.DataFrame | None = None) -> list[dict]:
+    """The rows of one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
+    label, item, rows, found = endings["label"].to_numpy(), endings["instance"].to_numpy(), [], {}
+    for (model, method), runs in systems.items():
+        how = outranked_by_chance if method == "control" else outranked
+        right = [how(scores_of(run, split, endings), label, item)[0] for run in runs]
+        found[model, method] = System({"accuracy": np.stack(right)}, replicates_of(runs))
+        tallies, groups = tallies_of(endings, right)
+        same = {"model": model, "method": method, "train_examples": runs[0].facts["train_examples"] or None}
+        rows += [same | row for row in metric_rows(tallies, replicates_of(runs), resampling(groups, resamples))]
+    return rows + people_rows(people, endings.assign(unit=endings["instance_id"]), people_values, found, 2, resamples)
+
+
+def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
+    """The rows of a run on one split of its dataset (file)."""
+    endings = checked(read_examples(file, CHOICES, 2), file)
+    return of_dataset(endings, {(run.facts["model"], run.facts["method"]): [run]}, split, resamples)
+
+
+def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
+            resamples: int, people: Answers | None = None) -> list[dict]:
+    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
+    answers_given()."""
+    rows = []
+    for (source, dataset), systems in datasets.items():
+        same = {"study": "hellaswag", "source": source, "dataset": dataset, "sample": "sample" in sources[source]}
+        facts = next(iter(systems.values()))[0].facts
+        same |= facts["data_options"]
+        for split in sources[source]["evaluate"]:
+            file = build / source / dataset / f"{split}.parquet"
+            endings = checked(read_examples(file, CHOICES, 2), file)
+            answered = people and people.on_split(facts, split, endings.assign(unit=endings["instance_id"]))
+            every = systems | external.get((source, dataset, split), {})
+            rows += [same | {"split": split} | row for row in of_dataset(endings, every, split, resamples, answered)]
+    return rows
+
+
+def main(given: argparse.Namespace) -> None:
+    evaluate(given, ANSWERED, SCHEMA, measure, of_file, PRINTED)
+
+
+if __name__ == "__main__":
+    execute(main, evaluation_given(evaluation_arguments(__doc__)))

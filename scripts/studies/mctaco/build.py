@@ -1,0 +1,80 @@
+"""Build the answers of MC-TACO to classify (Zhou et al. 2019, section 4): sentence and question against each answer.
+
+Reads  <cleaned>/<split>.parquet (schema questions)
+Writes <output>/<split>.parquet (schema answers), in the order of the data
+
+    python -m scripts.studies.mctaco.build --cleaned results/clean/mctaco --splits train test \\
+        --options '{"unit_normalization": true, "train_questions": null, "draw": 0}' --output /tmp/mctaco
+
+With unit_normalization each answer's temporal expression goes to its most proper unit (scripts/text/unit_normalization.py).
+train_questions keeps that many questions of the first split, the one to learn from: those whose ids hash lowest, by draw;
+a larger number keeps the questions of a smaller one. limit keeps at most that many questions of the splits to measure on.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from scripts.data.limit import limited
+from scripts.data.options import options_of
+from scripts.text.unit_normalization import normalize_units
+from scripts.data.files import whole_set
+from scripts.data.keyed import keyed_hash
+from scripts.running.program import UserError, execute, log, parser
+from scripts.data.tables import ANSWERS, QUESTIONS, provenance_of, read_complete, write_table
+
+
+def to_classify(questions: pd.DataFrame, split: str, unit_normalization: bool) -> pd.DataFrame:
+    """Cleaned questions as rows of the schema answers."""
+    answers = questions["answer"]
+    return pd.DataFrame({
+        "example_id": [f"{split}:{row}" for row in range(len(questions))], "group_id": questions["question_id"],
+        "text_a": questions["sentence"] + " " + questions["question"],
+        "text_b": normalize_units(answers) if unit_normalization else answers,
+        "label": questions["label"], "category": questions["category"], "answer": answers,
+    })
+
+
+def sampled(rows: pd.DataFrame, wanted: int, draw: int, where: str) -> pd.DataFrame:
+    """The rows of `wanted` questions. Raises UserError when there are not so many."""
+    names = pd.Series(rows["group_id"].unique(), dtype=object)
+    if wanted > len(names):
+        raise UserError(f"{where}: train_questions is {wanted}, but there are {len(names)} questions; ask for fewer")
+    return rows[rows["group_id"].isin(names[np.argsort(keyed_hash(names, draw), kind="stable")[:wanted]])]
+
+
+def build(given: argparse.Namespace, folder: Path) -> None:
+    """Write every split to a folder."""
+    options = given.options
+    for number, split in enumerate(given.splits):
+        file = given.cleaned / f"{split}.parquet"
+        rows = to_classify(read_complete(file, QUESTIONS).to_pandas(), split, options["unit_normalization"])
+        if number == 0 and options["train_questions"] is not None:
+            rows = sampled(rows, options["train_questions"], options["draw"], str(file))
+        rows, cut = limited(rows, "group_id", options["limit"] if number else None, "questions", f"{given.output} {split}")
+        write_table(pa.Table.from_pandas(rows, schema=ANSWERS, preserve_index=False), folder / f"{split}.parquet",
+                    ANSWERS, provenance_of(file) | {"split": split, "options": options} | cut)
+        log.info("%s %s: %d answers to %d questions, %.1f %% likely, %d answers normalised", given.output, split, len(rows),
+                 rows["group_id"].nunique(), 100 * rows["label"].mean(), (rows["text_b"] != rows["answer"]).sum())
+
+
+def main(given: argparse.Namespace) -> None:
+    with whole_set(given.output) as folder:
+        build(given, folder)
+
+
+def arguments() -> argparse.ArgumentParser:
+    options = parser(__doc__)
+    options.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
+    options.add_argument("--splits", nargs="+", required=True, help="its splits, the one to learn from first")
+    options.add_argument("--options", type=options_of("mctaco"), required=True,
+                         help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
+    options.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    return options
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())

@@ -1,0 +1,260 @@
+"""Measure MC-TACO (Zhou et al. 2019, section 4): exact match and F1 by question, as the authors score them.
+
+  exact_match  the share of questions of which every candidate is judged right
+  f1           the mean over questions of the F1 of accepted candidates (precision is 1 where nothing is accepted, recall
+               is 1 where nothing is likely, F1 is 0 where both are 0)
+  consistency  of questions of duration and frequency with two accepted quantities or more ("1 hour", "9 hours"): the
+               share in which no quantity between two accepted ones is turned down
+  f1_minus_exact_match  the gap between the two: what a system gets right without getting the question right
+  …_range      each of these three where the quantities of a question of duration or frequency are judged by one range
+               (scripts/studies/mctaco/ranges.py)
+
+On predictions made elsewhere, of labels likely and unlikely (scripts/measure/external.py), or as the authors release theirs: one
+yes or no a line, in the order of the gold file. Prints per cent with 95 % intervals, overall and by category:
+
+    python -m scripts.studies.mctaco.evaluate --predictions FILE --dataset results/build/mctaco/mctaco/default
+    python -m scripts.studies.mctaco.evaluate --predictions FILE --gold test_9442.tsv
+
+On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, beside always_yes, always_no, random
+(its expected value) and the data's own labels (gold), with 95 % intervals over questions, for the last epoch, or the one with the
+lowest loss on held-out training questions where there are any. A row without seed is the mean over the replicates (seeds, or
+wordings of what a model is asked); its sd is over them, its interval over questions and them. What the sources name as `predictions` (released by a paper's authors) is a
+system like any other, with the method `released`. A model that was not trained (method untrained) has train_questions 0.
+
+Reads  <trained>/<run>/predictions.parquet and run.json of every run, <build>/<source>/<dataset>/<split>.parquet,
+       <fetched>/<source>/<file> of released predictions
+Writes a Parquet file (schema metrics: scripts/data/tables.py)
+
+    python -m scripts.studies.mctaco.evaluate --experiment mctaco --runs RUN RUN … --trained results/train/mctaco \\
+        --build results/build/mctaco --fetched results/fetch --sources resources/sources.yaml --output /tmp/metrics.parquet
+"""
+
+import argparse
+import math
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from scripts.text.unit_normalization import quantities
+from scripts.clean.columns import mapped
+from scripts.clean.mctaco import CATEGORIES, LABELS, read
+from scripts.running.program import execute
+from scripts.data.tables import ANSWERS
+from scripts.measure.arguments import evaluation_arguments, evaluation_given
+from scripts.measure.bootstrap import resampling
+from scripts.measure.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of
+from scripts.measure.external import Answered, print_rows
+from scripts.studies.mctaco.prediction_files import as_margins, read_judgements, released_judgements
+from scripts.studies.mctaco.ranges import one_range
+from scripts.measure.people import System, people_rows
+from scripts.measure.people_answers import Answers
+from scripts.measure.study import evaluate, parts_of
+from scripts.measure.tally import MEASURES, Tally, metric_rows, share
+
+RANGED = ["duration", "frequency"]  # what is asked for is one range; in ordering, hours before and hours after can both be right
+PRINTED = {"category=": ("exact_match", "f1")}  # of slices, for predictions made elsewhere
+ANSWERED = Answered("mctaco", ("example_id", "group_id", "text_a", "text_b"), (["unlikely", "likely"],))
+SCHEMA = pa.schema([
+    ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
+    ("dataset", pa.string()), ("method", pa.string()), ("unit_normalization", pa.bool_()),
+    ("train_questions", pa.int64()), ("train_pairs", pa.int64()), ("draw", pa.int64()), ("limit", pa.int64()),
+    ("seed", pa.int64()), ("wording", pa.string()),
+    ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
+])
+
+
+def f1_of(right: np.ndarray, accepted: np.ndarray, likely: np.ndarray) -> np.ndarray:
+    """F1 from counts: accepted candidates that are likely, accepted ones, likely ones; arrays of one shape."""
+    precision = np.divide(right, accepted, out=np.ones(np.shape(right)), where=accepted > 0)
+    recall = np.divide(right, likely, out=np.ones(np.shape(right)), where=likely > 0)
+    both = precision + recall
+    return np.divide(2 * precision * recall, both, out=np.zeros(np.shape(right)), where=both > 0)
+
+
+def by_question(label: np.ndarray, accepted: np.ndarray, question: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(questions,) exact match and F1; label and accepted are (n,) 0 or 1, question is (n,) integers from 0."""
+    wrong = np.bincount(question, weights=label != accepted)
+    counts = (np.bincount(question, weights=counted) for counted in (label * accepted, accepted, label))
+    return (wrong == 0).astype(float), f1_of(*counts)
+
+
+def expected_at_random(label: np.ndarray, question: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(questions,) the expected exact match and F1 of a fair coin for each candidate: all outcomes, not one draw."""
+    size, likely = np.bincount(question), np.bincount(question, weights=label).astype(int)
+    f1 = np.zeros(len(size))
+    for candidates, wanted in set(zip(size.tolist(), likely.tolist())):
+        right, other = np.indices((wanted + 1, candidates - wanted + 1))  # accepted: likely candidates, others
+        ways = np.outer(*([math.comb(number, k) for k in range(number + 1)] for number in (wanted, candidates - wanted)))
+        outcomes = ways / 2.0**candidates * f1_of(right, right + other, np.full_like(right, wanted))
+        f1[(size == candidates) & (likely == wanted)] = outcomes.sum()
+    return 2.0 ** -size, f1
+
+
+def score_released(gold: Path, predictions: list[Path], resamples: int) -> None:
+    """Print the metrics of files of predictions in the form of the authors' release, in per cent."""
+    table = read(gold)
+    answers = pd.DataFrame({
+        "group_id": table["sentence"] + " " + table["question"], "answer": table["answer"],
+        "label": mapped(table, "label", LABELS, gold, first_line=1),
+        "category": mapped(table, "category", CATEGORIES, gold, first_line=1)})
+    parts, drawn = slices(answers), resampling(answers["group_id"].unique(), resamples)
+    for file in predictions:
+        values = question_values(answers, [as_margins(read_judgements(file, len(answers), str(gold)))])
+        print(file)
+        print_rows(metric_rows(tallies_of(values, parts), [], drawn), PRINTED)
+
+
+def tallies_of(values: dict[str, list[np.ndarray]], parts: dict[str, np.ndarray]) -> list[Tally]:
+    """Each metric on each slice of questions; values: by metric the (questions,) values of each replicate, NaN where a question
+    has none."""
+    stacked = {metric: np.stack(replicates) for metric, replicates in values.items()}
+    return [Tally(name, {metric: share}, table, (part & ~np.isnan(table).any(0)).astype(int))
+            for metric, table in stacked.items() for name, part in parts.items()]
+
+
+def consistency(accepted: np.ndarray, seconds: np.ndarray, question: np.ndarray) -> np.ndarray:
+    """(questions,) 1 where the accepted quantities form one range, 0 where one between two of them is turned down.
+
+    accepted: (n,) 0 or 1; seconds: (n,) the candidate's quantity, NaN where it has none; question: (n,) integers from 0.
+    NaN where fewer than two different quantities are accepted: nothing can lie between them. A quantity of which one wording is
+    accepted counts as accepted.
+    """
+    rows = pd.DataFrame({"question": question, "seconds": seconds, "accepted": accepted}).dropna()
+    rows = rows.groupby(["question", "seconds"], as_index=False)["accepted"].max()  # sorted by both
+    rank = rows.groupby("question").cumcount()
+    chosen = rank[rows["accepted"] == 1].groupby(rows["question"]).agg(["min", "max", "size"])
+    several = chosen[chosen["size"] >= 2]
+    coherent = np.full(question.max() + 1, np.nan)
+    coherent[several.index] = several["max"] - several["min"] + 1 == several["size"]
+    return coherent
+
+
+def quantity_of(answers: pd.Series) -> np.ndarray:
+    """(n,) seconds of each answer's quantity, of a range its middle on a log scale; NaN where it has none."""
+    found = quantities(answers)
+    return np.sqrt((found["seconds_low"] * found["seconds_high"]).to_numpy(float))
+
+
+def question_values(answers: pd.DataFrame, margins: list[np.ndarray]) -> dict[str, list[np.ndarray]]:
+    """By metric the (questions,) values of each judgement; NaN where a question has none.
+
+    margins: (n,) log P(likely) - log P(unlikely) of each answer, in their order; an answer is accepted above zero.
+    """
+    label, question = answers["label"].to_numpy(), pd.factorize(answers["group_id"])[0]
+    ranged = np.isin(answers["category"].groupby(question).first(), RANGED)
+    seconds = quantity_of(answers["answer"])
+    judged = {"": [(margin > 0).astype(int) for margin in margins],
+              "_range": [one_range(margin, np.where(ranged[question], seconds, np.nan), question) for margin in margins]}
+    values: dict[str, list[np.ndarray]] = {}
+    for decoding, judgements in judged.items():
+        both = [by_question(label, accepted, question) for accepted in judgements]
+        values |= {f"exact_match{decoding}": [exact for exact, _ in both], f"f1{decoding}": [f1 for _, f1 in both],
+                   f"f1_minus_exact_match{decoding}": [f1 - exact for exact, f1 in both]}
+    values["consistency"] = [np.where(ranged, consistency(accepted, seconds, question), np.nan) for accepted in judged[""]]
+    return values
+
+
+def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
+    """(questions,) which questions belong to each slice; quantities=several: those in which one range can tell something."""
+    question = pd.factorize(answers["group_id"])[0]
+    category = answers["category"].groupby(question).first().to_numpy()
+    amounts = pd.Series(quantity_of(answers["answer"])).groupby(question).nunique().to_numpy()
+    return ({"all": np.full(len(category), True)} | {f"category={name}": category == name for name in CATEGORIES.values()}
+            | {"quantities=several": np.isin(category, RANGED) & (amounts > 1)})
+
+
+def people_values(rows: pd.DataFrame, chosen: np.ndarray) -> dict[str, np.ndarray]:
+    """By metric the (questions,) values of answers that accept (1) or turn down (0) each candidate."""
+    exact, f1 = by_question(rows["label"].to_numpy(), chosen, pd.factorize(rows["group_id"])[0])
+    return {"exact_match": exact, "f1": f1}
+
+
+def of_dataset(answers: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], resamples: int,
+               people: pd.DataFrame | None = None) -> list[dict]:
+    """Every metric on one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
+    label, (question, questions), parts = answers["label"].to_numpy(), pd.factorize(answers["group_id"]), slices(answers)
+    drawn = resampling(questions, resamples)
+    exact, f1 = expected_at_random(label, question)
+    baselines = {"random": {"exact_match": [exact], "f1": [f1], "f1_minus_exact_match": [f1 - exact]}} | {
+        name: question_values(answers, [as_margins(accepted)]) for name, accepted in (
+            ("always_yes", np.ones_like(label)), ("always_no", np.zeros_like(label)), ("gold", label))}
+    rows = [{"model": name, "method": "baseline"} | row for name, values in baselines.items()
+            for row in metric_rows(tallies_of(values, parts), [], drawn)]
+    found = {(name, "baseline"): System(told_apart(values), []) for name, values in baselines.items() if name != "gold"}
+    for (model, method), runs in systems.items():
+        facts = runs[0].facts
+        scores = [read_scores(run, split, answers["example_id"], "answers")[0] for run in runs]
+        margins = [score[:, 1] - score[:, 0] for score in scores]
+        same = {"model": model, "method": method, "train_pairs": facts["train_examples"] + facts["held_out_examples"]}
+        if method == "untrained":
+            same |= {"train_questions": 0, "draw": 0}
+        elif method == EXTERNAL:
+            same |= {"train_pairs": None}
+        replicates = replicates_of(runs)
+        values = question_values(answers, margins)
+        found[model, method] = System(told_apart(values), replicates)
+        rows += [same | row for row in metric_rows(tallies_of(values, parts), replicates, drawn)]
+    by_unit = answers.assign(unit=answers["group_id"])
+    return rows + people_rows(people, by_unit, people_values, found, len(ANSWERED.labels[0]), resamples)
+
+
+def told_apart(values: dict[str, list[np.ndarray]]) -> dict[str, np.ndarray]:
+    """Of question_values() those that people have too, as (replicates, questions)."""
+    return {metric: np.stack(values[metric]) for metric in ("exact_match", "f1")}
+
+
+def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
+    """The rows of a run on one split of its dataset (file)."""
+    systems = {(run.facts["model"], run.facts["method"]): [run]}
+    return [row for row in of_dataset(read_examples(file, ANSWERS, 2), split, systems, resamples) if row["method"] == EXTERNAL]
+
+
+def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
+            resamples: int, people: Answers | None = None, fetched: Path | None = None) -> list[dict]:
+    """Every metric of the runs of an experiment, of predictions made elsewhere (external_systems()), and of what was released with
+    its corpora, where these are given (schema metrics, less the experiment); people: of answers_given()."""
+    rows, released = [], set()
+    for part in parts_of(datasets, external, build, sources):
+        answers, entry, options = read_examples(part.file, ANSWERS, 2), sources[part.source], part.facts["data_options"]
+        limit = options.get("limit")
+        same = {"study": "mctaco", "source": part.source, "split": part.split, "limit": limit, "sample": "sample" in entry}
+        answered = people and people.on_split(part.facts, part.split, answers.assign(unit=answers["group_id"]))
+        rows += [same | {"dataset": part.dataset} | options | row
+                 for row in of_dataset(answers, part.split, part.systems, resamples, answered)]
+        if fetched and (part.source, part.split, limit) not in released:
+            released.add((part.source, part.split, limit))
+            of_split = {name: one for name, one in entry.get("predictions", {}).items() if one["split"] == part.split}
+            rows += [same | row for row in of_released(answers, of_split, fetched / part.source, resamples)]
+    return rows
+
+
+def of_released(answers: pd.DataFrame, predictions: dict, folder: Path, resamples: int) -> list[dict]:
+    """Every metric of released judgements of one split; predictions: their entries of the sources, folder: their files."""
+    rows, drawn = [], resampling(answers["group_id"].unique(), resamples)
+    for name, entry in predictions.items():
+        file = folder / entry["file"]
+        margins = [as_margins(released_judgements(file, answers))]
+        same = {"model": name, "method": "released", "dataset": "released", "draw": 0,
+                "unit_normalization": entry["unit_normalization"]}
+        rows += [same | row for row in metric_rows(tallies_of(question_values(answers, margins), slices(answers)), [], drawn)]
+    return rows
+
+
+def main(given: argparse.Namespace) -> None:
+    if given.gold:
+        score_released(given.gold, given.predictions, given.resamples)
+        return
+    evaluate(given, ANSWERED, SCHEMA, partial(measure, fetched=given.fetched), of_file, PRINTED)
+
+
+def arguments() -> argparse.ArgumentParser:
+    options = evaluation_arguments(__doc__, gold="the authors' gold file, for predictions of one yes or no a line in its order")
+    options.add_argument("--fetched", type=Path, help="results/fetch, for judgements that were released with a corpus; left out: none")
+    return options
+
+
+if __name__ == "__main__":
+    execute(main, evaluation_given(arguments()))

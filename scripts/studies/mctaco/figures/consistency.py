@@ -1,0 +1,99 @@
+"""Draw consistency on MC-TACO: the share of questions whose accepted quantities form one range.
+
+Zhou et al. 2019 found that models accept "1 hour" and "9 hours" but not the hours between. Counted
+are questions of duration and of frequency with two different accepted quantities or more. The
+data's own labels are the most that a model can be expected to reach; accepting everything is
+consistent by construction, so the number means nothing without F1. A system with fewer than 10 such
+questions has no mark in the figure, but its n; all are in the CSV.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+
+    python -m scripts.studies.mctaco.figures.consistency --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/default/figures/mctaco_consistency
+"""
+
+import argparse
+from functools import partial
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from scripts.running.program import execute
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.studies.mctaco.figures.looks import system_looks
+from scripts.studies.mctaco.figures.metrics import (
+    BASELINES, NORMALIZED, POINTS, mctaco_metrics, over_seeds, trained_most, with_best_control)
+from scripts.publish.names import load, load_systems, source_title, split_title
+from scripts.publish.panels import (
+    LANE, Look, Panel, Rows, figure_of, in_lines, publish, write_beside)
+
+CATEGORIES = {"category=duration": "duration", "category=frequency": "frequency"}
+LEAST = 10  # questions
+REFERENCE = Look(style.INK, "|", "", size=9)
+FEW = f"No model accepts two quantities or more in {LEAST} questions of duration or of frequency."
+
+
+def consistencies(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Consistency of every system that accepts two quantities in a question: models, controls,
+    labels, baselines.
+    """
+    rows = trained_most(over_seeds(metrics))
+    rows = rows[(rows["metric"] == "consistency") & rows["slice"].isin(CATEGORIES)]
+    is_control, is_gold = rows["method"] == "control", rows["model"] == "gold"
+    last = rows["model"].isin(BASELINES) - is_gold / 2 + is_control / 4
+    rows = rows.assign(origin="here", last=last)
+    return rows.sort_values(["source", "split", "last"], kind="stable", ignore_index=True)
+
+
+def with_names(points: pd.DataFrame) -> pd.DataFrame:
+    """The points with the columns of Rows: what adds unit normalization to the row above is named
+    by that.
+    """
+    names = points["system"].mask(points["method"] == "control",
+                                  points["system"] + " (best control)")
+    rows = points.drop_duplicates("system")["system"]
+    added = rows[rows == rows.shift() + NORMALIZED]
+    names = names.mask(points["system"].isin(added), NORMALIZED.strip())
+    return points.assign(row=points["system"], series=points["system"], name=names)
+
+
+def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, known: dict[str, Look]) -> None:
+    """One category on one corpus and split."""
+    rows.draw(axes, points[points["n"] >= LEAST], known)
+    write_beside(axes, {rows.places[row]: f"{n:,}" + ", too few" * (n < LEAST)
+                        for row, n in zip(points["row"], points["n"])}, "n")
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("questions whose accepted\nquantities form one range (%)")
+
+
+def draw(points: pd.DataFrame, sources: dict) -> Figure:
+    """The figure of a table made by consistencies()."""
+    known = {system: REFERENCE for system in points["system"]} | system_looks(points, line="")
+    lines = []
+    for (source, split), of_split in points.groupby(["source", "split"], sort=False):
+        table = with_names(of_split)
+        rows = Rows(table, lane=2 * LANE)
+        draw_category = partial(draw_panel, rows=rows, known=known)
+        panels = [Panel(table[table["slice"] == part], draw_category, detail=category,
+                        height=rows.height)
+                  for part, category in CATEGORIES.items()]
+        heading = f"{source_title(source, sources)}, {split_title(split)}"
+        lines += in_lines(panels, len(CATEGORIES), heading)
+    return figure_of(lines, share_y="line")
+
+
+def main(given: argparse.Namespace) -> None:
+    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
+    points, sources = consistencies(metrics), load(given.sources)
+    is_model = ~points["model"].isin(BASELINES) & (points["method"] != "control")
+    enough = (is_model & (points["n"] >= LEAST)).any()
+    shown = with_best_control(points, metrics)
+    publish(given, points[POINTS], lambda: draw(shown, sources) if enough else style.nothing(FEW))
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

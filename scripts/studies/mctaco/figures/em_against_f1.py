@@ -1,0 +1,162 @@
+"""Draw exact match against F1 on MC-TACO, a panel for each corpus and split: models, baselines, and
+the best control.
+
+Models and the control are named in a legend; baselines, and what stands in the paper alone, beside
+their marks.
+
+F1 rewards each right candidate, exact match only a question without any mistake: how far a system
+lies below the diagonal tells how much of its F1 comes from single candidates rather than from whole
+questions. Means over the seeds with 95 % intervals over questions and seeds; light open marks:
+table 2 of Zhou et al. 2019, on the corpus of the paper only, joined to the same system here by a
+thin line. Grey: the control with the highest exact match; the others are in the CSV.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+
+    python -m scripts.studies.mctaco.figures.em_against_f1 --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/default/figures/mctaco_em_against_f1
+"""
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
+
+from scripts.data.items import HUMAN
+from scripts.running.program import UserError, execute
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.studies.mctaco.figures.looks import system_legend, system_looks
+from scripts.studies.mctaco.figures.metrics import (
+    BASELINES, mctaco_metrics, over_seeds, published_beside, table_2, trained_most,
+    with_best_control, with_published)
+from scripts.publish.names import load, load_systems, people_points, source_title, split_title
+from scripts.publish.panels import CHANCE, PEOPLE, Look, Panel, draw_marks, figure_of, publish
+
+METRICS = ["f1", "exact_match"]
+BASELINE = Look(style.INK, "X", "", size=5.5)
+PAPER = Look(style.GREY, "o", "", "none")
+LABELS = [(ring, turn) for ring in (8, 14, 22, 32) for turn in (0, 180, 315, 45, 225, 135, 270, 90)]
+SIDES, HEIGHTS = {1: "left", 0: "center", -1: "right"}, {1: "bottom", 0: "center", -1: "top"}
+
+
+def systems(metrics: pd.DataFrame) -> pd.DataFrame:
+    """F1 and exact match over the whole test split, of every system."""
+    rows = trained_most(over_seeds(metrics))
+    rows = rows[(rows["slice"] == "all") & rows["metric"].isin(METRICS) & (rows["model"] != "gold")]
+    return rows.assign(origin="here")
+
+
+def answers_of_people(metrics: Path) -> pd.DataFrame:
+    """What people reached, as rows of systems()."""
+    rows = pd.concat([people_points(metrics, "mctaco", metric) for metric in METRICS])
+    rows = rows.drop_duplicates(["source", "split", "metric",
+                                 "n"])  # of datasets that differ for models alone
+    return rows.assign(metric=rows["metric"].str.removeprefix("human_"),
+                       system=[f"people, n = {n:,}" for n in rows["n"]])
+
+
+def draw_panel(axes: Axes, points: pd.DataFrame, known: dict[str, Look],
+               paper: pd.DataFrame) -> None:
+    """The marks of one corpus and split; paper: table 2 on this corpus, in per cent."""
+    f1, exact = (points[points["metric"] == metric].set_index("system") for metric in METRICS)
+    for system in f1.index:
+        x, y = f1.at[system, "value"] * 100, exact.at[system, "value"] * 100
+        draw_marks(axes, exact.loc[[system]].assign(x=x), known[system], "x", elinewidth=0.8,
+                   capsize=0)
+        draw_marks(axes, f1.loc[[system]].assign(y=y), known[system], "y", flat=True,
+                   elinewidth=0.8, capsize=0)
+        same = paper[(paper["model"] == f1.at[system, "paper_model"])
+                     & (paper["unit_normalization"] == f1.at[system, "unit_normalization"])]
+        for _, row in same.iterrows():
+            axes.plot([x, row["f1"]], [y, row["exact_match"]], color=known[system].colour,
+                      linewidth=0.6, zorder=2)
+    for _, row in paper.iterrows():
+        axes.plot(row["f1"], row["exact_match"], zorder=5, **PAPER.settings())
+    axes.margins(0.06, 0.08)
+    axes.grid(visible=True, axis="both")
+    axes.set_xlabel("F1 (%)")
+    axes.set_ylabel("exact match (%)")
+
+
+def write_label(axes: Axes, x: float, y: float, text: str, colour: str, taken: list[Bbox]) -> None:
+    """Write a text beside its mark, at the nearest place that covers nothing that is taken; take
+    that.
+    """
+    frame = axes.get_window_extent()
+    label = axes.annotate(text, (x, y), (0, 0), textcoords="offset points", fontsize=7,
+                          color=colour)
+
+    def box_at(place: tuple[int, int]) -> Bbox:
+        right, up = np.cos(np.deg2rad(place[1])), np.sin(np.deg2rad(place[1]))
+        label.set(x=place[0] * right, y=place[0] * up, ha=SIDES[round(right)],
+                  va=HEIGHTS[round(up)])
+        return label.get_window_extent()
+
+    def faults(place: tuple[int, int]) -> float:
+        box = box_at(place)
+        return box.count_overlaps(taken) + 9 * (not frame.contains(*box.min)
+                                                or not frame.contains(*box.max))
+
+    taken.append(box_at(min(LABELS, key=faults)))
+
+
+def write_labels(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame) -> None:
+    """The diagonal, and the names of what is not in the legend."""
+    taken = [line.get_window_extent() for line in axes.lines]
+    taken += [path.get_extents(bars.get_transform()).padded(1) for bars in axes.collections
+              for path in bars.get_paths()]
+    axes.autoscale(False)
+    axes.plot([0, 100], [0, 100], zorder=1, **CHANCE.settings())
+    f1, exact = (points[points["metric"] == metric].set_index("system")["value"] * 100
+                 for metric in METRICS)
+    for system in points.loc[points["model"].isin([*BASELINES, HUMAN]), "system"].unique():
+        write_label(axes, f1[system], exact[system], system, style.INK, taken)
+    key = ["model", "unit_normalization"]
+    here = pd.MultiIndex.from_frame(points[["paper_model", key[1]]])
+    for _, row in paper[~pd.MultiIndex.from_frame(paper[key]).isin(here)].iterrows():
+        write_label(axes, row["f1"], row["exact_match"], f"{row['row']} (paper)", style.GREY, taken)
+
+
+def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict,
+         people: pd.DataFrame) -> Figure:
+    """The figure of a table made by systems(); people: of answers_of_people()."""
+    known = dict.fromkeys(points["system"], BASELINE) | system_looks(points, line="")
+    known |= dict.fromkeys(people["system"], PEOPLE)
+    panels, in_paper = [], False
+    for (source, split), of_split in points.groupby(["source", "split"], sort=False):
+        paper = table_2(published, source).dropna()
+        paper[METRICS] *= 100
+        in_paper |= len(paper) > 0
+        answered = people[(people["source"] == source) & (people["split"] == split)]
+        detail = f"{split_title(split)}, {of_split['n'].max():,} questions"
+        of_split = pd.concat([of_split, answered]) if len(answered) else of_split
+        panels.append(Panel(of_split, partial(draw_panel, known=known, paper=paper),
+                            source_title(source, sources), detail, height=3.8,
+                            finish=partial(write_labels, paper=paper)))
+    handles = [Look(marker="o", line="").handle("here, with 95 % intervals"),
+               CHANCE.handle("exact match = F1")]
+    handles += [PAPER.handle("in the paper, joined to the same system here")] * in_paper
+    return figure_of([[panel] for panel in panels], system_legend(points, *handles))
+
+
+def main(given: argparse.Namespace) -> None:
+    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
+    points, sources = systems(metrics), load(given.sources)
+    if points["model"].isin(BASELINES).all():
+        raise UserError(f"{given.metrics}: no f1 and exact_match of a model; run an experiment of mctaco with a model")
+    published, people = published_beside(given.sources), answers_of_people(given.metrics)
+    printed = published[published["table"].str.startswith("Table 2")
+                        & published["source"].isin(points["source"])]
+    shown = with_best_control(points, metrics)
+    publish(given, with_published(points, printed), lambda: draw(shown, published, sources, people))
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -1,0 +1,136 @@
+"""What the figures and tables of mctaco share: its metrics by system, and the paper's table 2.
+
+A system is a model of resources/models.yaml, with unit normalization or without, judgements that
+the authors released (method `released`), or one of the baselines. The published numbers are read
+from published.csv beside sources.yaml; one stands only beside the corpus that its `setting` names.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from scripts.running.program import UserError
+from scripts.data.tables import read_metrics
+from scripts.studies.mctaco.evaluate import SCHEMA
+from scripts.publish.marks import limit_if_several
+from scripts.publish.names import experiment_if_needed, method_title, model_title, without_people
+from scripts.publish.published import claims_beside, with_shares
+
+CATEGORIES = {"duration": "duration", "ordering": "ordering", "typical_time": "typical time",
+              "frequency": "frequency",
+              "stationarity": "stationarity"}
+BASELINES = {"random": "random", "always_yes": "always yes", "always_no": "always no",
+             "gold": "the data's own labels"}
+NORMALIZED = " + unit normalization"
+LEARNT = ["train",
+          "untrained"]  # what the paper's systems do, and are told apart by their training sets
+PLAIN = [*LEARNT, "control", "baseline",
+         "released"]  # methods that need not be told beside the model
+POINTS = ["origin", "source", "split", "system", "model", "unit_normalization", "experiment",
+          "train_questions", "train_pairs", "draw", "seed", "wording", "slice", "metric", "value",
+          "sd", "ci_low", "ci_high", "n", "sample", "limit"]
+
+
+def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFrame:
+    """The mctaco rows of a metrics table, with a column `system`, baselines first, then models as
+    in load_systems().
+
+    kind is the system without unit normalization; paper_model the model as whose system the paper
+    prints numbers: of released judgements the one that made them.
+
+    What two experiments share stands once; where they measured the same setting differently (other
+    training settings, other seeds), the system carries the experiment's name. Baselines stand once,
+    since no training set changes them, and so do released judgements, with the least of their
+    distances to a control: an experiment may have few controls, or none. `seed` is missing in rows
+    over all seeds, `train_questions` where all questions were learnt from. draws: whether the rows
+    keep their draws over questions.
+    """
+    metrics = read_metrics(path, SCHEMA, draws).to_pandas()
+    metrics = without_people(metrics[metrics["study"] == "mctaco"])
+    if metrics.empty:
+        raise UserError(f"{path}: no rows of study mctaco; run an experiment of it before drawing its figures")
+    # As float, so that a column with nothing in it can be joined with one that has numbers.
+    numbers = ["train_questions", "train_pairs", "draw", "limit", "seed", "sd"]
+    metrics = metrics.astype({"unit_normalization": bool} | dict.fromkeys(numbers, float))
+    how = metrics["method"].map(lambda name: "" if name in PLAIN else f", {method_title(name)}")
+    titles = metrics["model"].map(lambda name: BASELINES.get(name) or model_title(name, models))
+    metrics["kind"] = titles + limit_if_several(metrics) + how
+    baseline, released = metrics["model"].isin(BASELINES), metrics["method"] == "released"
+    fixed = metrics[baseline].assign(unit_normalization=False, train_questions=np.nan,
+                                     train_pairs=np.nan, draw=0.0)
+    alike = ["source", "split", "limit", "model", "slice", "metric", "seed"]
+    settings = [name for name in metrics if name not in ("experiment", "draws")]
+    trained = metrics[~baseline & ~released].drop_duplicates(settings)
+    least = metrics[released].sort_values("value", kind="stable").drop_duplicates(alike)
+    trained = pd.concat([trained, least])
+    point = ["source", "split", "kind", "model", "unit_normalization", "train_questions", "draw",
+             "slice", "metric", "seed"]
+    trained["kind"] += experiment_if_needed(trained, point)
+    rows = pd.concat([fixed.drop_duplicates(alike), trained], ignore_index=True)
+    rows["system"] = rows["kind"] + rows["unit_normalization"].map({True: NORMALIZED, False: ""})
+    rows["paper_model"] = rows["model"].map(lambda name: models.get(name, {}).get("of", name)).where(rows["method"].isin(PLAIN), "")
+    place = {name: number for number, name in enumerate([*BASELINES, *models])}
+    order = ["source", "split", "place", "kind", "unit_normalization", "train_questions", "draw",
+             "slice", "metric", "seed"]
+    rows["place"] = rows["model"].map(place).fillna(len(place))
+    return rows.sort_values(order, ignore_index=True).drop(columns="place")
+
+
+def trained_most(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The rows of each system's largest training set; of its first draw, where there are
+    several.
+    """
+    size = metrics["train_questions"].fillna(np.inf)
+    system = [metrics[name] for name in ("source", "split", "system")]
+    most = metrics[size == size.groupby(system).transform("max")]
+    return most[most["draw"] == most.groupby(["source", "split", "system"])["draw"].transform("min")]
+
+
+def over_seeds(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The rows that are means over the seeds."""
+    return metrics[metrics["seed"].isna()]
+
+
+def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+    """The points of a figure without those of controls, but for the one with the highest exact
+    match on each corpus and split.
+    """
+    place = ["source", "split", "system"]
+    rows = trained_most(over_seeds(metrics))
+    rows = rows[(rows["method"] == "control") & (rows["metric"] == "exact_match")
+                & (rows["slice"] == "all")]
+    best = rows.loc[rows.groupby(place[:2])["value"].idxmax(), place]
+    is_best = pd.MultiIndex.from_frame(points[place]).isin(pd.MultiIndex.from_frame(best))
+    return points[(points["method"] != "control") | is_best]
+
+
+def published_beside(sources: Path) -> pd.DataFrame:
+    """What the paper prints of systems, from published.csv beside sources.yaml; values as shares
+    from 0 to 1.
+
+    Columns: source, row (the paper's name of the system), model, unit_normalization, slice, metric,
+    value; rows of table 2 (slice all; of people as well, although they answered 100 questions) and
+    of the released predictions (slices by category).
+    """
+    claims = claims_beside(sources, "mctaco", ["source", "slice", "unit_normalization"])
+    claims = claims[claims["metric"].isin(["f1", "exact_match"])
+                    & claims["table"].str.startswith(("Table 2", "Released predictions"))]
+    return with_shares(claims, sources).assign(
+        unit_normalization=claims["unit_normalization"] == "True",
+        slice=claims["slice"].fillna("all")).reset_index(drop=True)
+
+
+def table_2(published: pd.DataFrame, source: str) -> pd.DataFrame:
+    """The systems of table 2 on a corpus: row, model, unit_normalization, f1, exact_match."""
+    rows = published[published["table"].str.startswith("Table 2") & (published["source"] == source)]
+    wide = rows.pivot_table(index=["row", "model", "unit_normalization"], columns="metric",
+                            values="value", sort=False)
+    return wide.reindex(columns=["f1", "exact_match"]).reset_index()
+
+
+def with_published(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """The points of a figure as they stand in its CSV: measured here, then published."""
+    published = published.assign(origin="published", system=published["row"], sample=False)
+    return pd.concat([points[POINTS], published.reindex(columns=POINTS)] if len(published)
+                     else [points[POINTS]])

@@ -1,0 +1,122 @@
+"""Draw what one range a question does to exact match on MC-TACO, and to the gap between F1 and
+exact match.
+
+Zhou et al. 2019 (section 4): a model "does not infer a range of true answers", and the gap may be
+"evidence that they only associate surface forms". Open marks: each candidate judged for itself;
+filled ones: the quantities of a question of duration or frequency judged by the one interval that
+the same scores make likeliest. Left of a line of panels: all questions; in the middle those with
+two different quantities or more, where a range can tell something; right: the gap, on all
+questions. Means over the seeds with 95 % intervals over questions and seeds; what one range adds is
+paired by question. The data's own labels show the most that one range can reach. Grey: the control
+with the highest exact match; the others are in the CSV.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+
+    python -m scripts.studies.mctaco.figures.ranges --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/figures/mctaco_ranges
+"""
+
+import argparse
+from functools import partial
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from scripts.measure.intervals import difference
+from scripts.running.program import UserError, execute
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.studies.mctaco.figures.metrics import (
+    BASELINES, POINTS, mctaco_metrics, over_seeds, trained_most, with_best_control)
+from scripts.publish.names import load, load_systems, source_title, split_title
+from scripts.publish.panels import (
+    LANE, Look, Panel, Rows, draw_marks, figure_of, in_lines, publish, write_beside)
+from scripts.publish.table import signed
+
+# Of each panel: the slice, what it is of, the metric, what its axis says.
+PANELS = [("all", "all questions", "exact_match", "exact match (%)"),
+          ("quantities=several", "several quantities", "exact_match", "exact match (%)"),
+          ("all", "all questions", "f1_minus_exact_match", "F1 − exact match\n(points)")]
+RANGE = "_range"
+SHOWN = {metric + decoding for *_, metric, _ in PANELS for decoding in ("", RANGE)}
+WRAP = 32  # letters of a name in a line
+SINGLE = Look(style.COLOURS[0], "o", "", style.PAPER, 5.5)
+RANGED = Look(style.COLOURS[0], "o", size=3.2, width=1)
+
+
+def decoded(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Exact match and the gap of every system that was judged both ways; the labels last.
+
+    metrics: with draws.
+    """
+    rows = trained_most(over_seeds(metrics))
+    rows = rows[rows["metric"].isin(SHOWN) & rows["slice"].isin([name for name, *_ in PANELS])]
+    rows = rows[~rows["model"].isin(set(BASELINES) - {"gold"})].assign(origin="here")
+    ranged = rows.loc[rows["metric"] == f"exact_match{RANGE}", ["source", "split", "system"]].drop_duplicates()
+    rows = rows.merge(ranged, on=["source", "split", "system"]).assign(last=lambda table: table["model"] == "gold")
+    return rows.sort_values(["source", "split", "last"], kind="stable", ignore_index=True)
+
+
+def gain(single: pd.Series, ranged: pd.Series) -> str:
+    """What one range adds to exact match, in points with its interval."""
+    found = difference(ranged.to_dict(), single.to_dict())
+    span = "" if found.ci_low is None else f" ({signed(found.ci_low)} to {signed(found.ci_high)})"
+    return signed(found.value) + span
+
+
+def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, metric: str, label: str) -> None:
+    """One number of every system, by single decisions and by one range."""
+    rows.show(axes)
+    points = points.assign(y=points["row"].map(rows.places))
+    for is_control, of_kind in points.groupby(points["method"] == "control"):
+        colour = style.CONTROL if is_control else style.COLOURS[0]
+        single, ranged = (of_kind[of_kind["metric"] == name] for name in (metric, metric + RANGE))
+        values = [table.set_index("y")["value"] * 100 for table in (single, ranged)]
+        axes.hlines(values[0].index, *values, colors=colour, linewidth=1, alpha=0.6, zorder=3)
+        draw_marks(axes, single, SINGLE._replace(colour=colour), "y", flat=True, intervals=False)
+        draw_marks(axes, ranged, RANGED._replace(colour=colour, line=""), "y", flat=True, zorder=5)
+    if metric == "exact_match" and (points["slice"] == "all").all():
+        by = points.set_index(["metric", "y"])
+        write_beside(axes,
+                     {y: gain(by.loc[metric, y], by.loc[metric + RANGE, y]) for y in rows.names},
+                     "one range adds")
+    axes.set_xlim((0, 100) if metric == "exact_match"
+                  else (min(0, points["value"].min() * 100 - 2), None))
+    axes.set_xlabel(label)
+
+
+def draw(points: pd.DataFrame, sources: dict) -> Figure:
+    """The figure of a table made by decoded()."""
+    points = points.assign(row=points["system"], series="", name=points["system"].str.wrap(WRAP))
+    lines = []
+    for (source, split), of_split in points.groupby(["source", "split"], sort=False):
+        rows, panels = Rows(of_split, lane=2 * LANE), []
+        for part, questions, metric, label in PANELS:
+            table = of_split[(of_split["slice"] == part)
+                             & of_split["metric"].isin([metric, metric + RANGE])]
+            draw_metric = partial(draw_panel, rows=rows, metric=metric, label=label)
+            if len(table):  # of few questions none may have several quantities
+                detail = f"{questions}\nn = {table['n'].max():,}"
+                panels.append(Panel(table, draw_metric, detail=detail, height=rows.height))
+        heading = f"{source_title(source, sources)}, {split_title(split)}"
+        lines += in_lines(panels, len(PANELS), heading)
+    handles = [SINGLE.handle("each candidate for itself"),
+               RANGED.handle("one range a question, and what it adds (95 % interval)")]
+    if (points["method"] == "control").any():
+        handles.append(RANGED._replace(colour=style.CONTROL).handle(style.BEST_CONTROL))
+    return figure_of(lines, [("", handles)], share_y="line")
+
+
+def main(given: argparse.Namespace) -> None:
+    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws=True)
+    points, sources = decoded(metrics), load(given.sources)
+    if points.empty:
+        raise UserError(f"{given.metrics}: no exact_match{RANGE} of mctaco; evaluate its experiments again")
+    shown = with_best_control(points, metrics)
+    publish(given, points[POINTS], lambda: draw(shown, sources))
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -1,0 +1,83 @@
+"""Tabulate what MC-TACO holds beside what the paper prints of it (Zhou et al. 2019, table 1).
+
+Questions (one with its sentence: the authors group by both), question and answer pairs, words of a
+sentence, question and answer (split at white space, a pair each counted), and by category the
+questions and the candidates of each; of all splits together, as in the paper, and of each.
+
+Reads  <cleaned>/<source>/<split>.parquet (schema questions), metrics.parquet (which corpora were measured on), sources.yaml,
+       published.csv beside it
+Writes <output>.csv, .md, .tex
+
+    python -m scripts.studies.mctaco.figures.statistics --metrics results/evaluate/default/metrics.parquet --cleaned results/clean \\
+        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/tables/mctaco_statistics
+"""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.running.program import execute
+from scripts.data.tables import QUESTIONS, read_table
+from scripts.publish.arguments import publisher_arguments
+from scripts.studies.mctaco.figures.metrics import CATEGORIES, mctaco_metrics
+from scripts.publish.names import load, load_systems, source_title
+from scripts.publish.published import STATISTICS, claims_beside, statistics_table
+from scripts.publish.table import filled, publish_table
+
+NAMES = {"questions": "questions", "pairs": "question and answer pairs",
+         "sentence_words": "words of a sentence",
+         "question_words": "words of a question", "answer_words": "words of an answer",
+         "candidates": "candidates of a question", "likely": "likely answers (%)"}
+WORDS = ["sentence_words", "question_words", "answer_words"]  # counted over all categories alone
+SLICES = {"all": "all"} | {f"category={name}": title for name, title in CATEGORIES.items()}
+CAPTION = ("What MC-TACO holds: counts and means of the cleaned corpus beside table 1 of Zhou et al. 2019. A question is one "
+           "with its sentence; words are split at white space, and means of words are over question and answer pairs. The "
+           "released development file is the train split here.")
+SAMPLE = " SAMPLE DATA where marked: made-up questions, not a corpus."
+
+
+def statistics(answers: pd.DataFrame) -> pd.Series:
+    """The numbers of NAMES by slice and metric, of a table of the schema questions."""
+    rows = answers.assign(**{name: answers[name.removesuffix("_words")].str.split().str.len()
+                             for name in WORDS})
+    parts = pd.concat([rows.assign(slice="all"), rows.assign(slice="category=" + rows["category"])])
+    table = parts.groupby("slice").agg(questions=("question_id", "nunique"),
+                                       pairs=("label", "size"), likely=("label", "mean"),
+                                       **{name: (name, "mean") for name in WORDS})
+    table = table.assign(candidates=table["pairs"] / table["questions"],
+                         likely=table["likely"] * 100)
+    table[WORDS] = table[WORDS].where(table.index.to_series() == "all", axis=0)
+    return table.reindex(list(SLICES))[list(NAMES)].rename_axis(columns="metric").stack().dropna()
+
+
+def tabulate(cleaned: Path, claims: pd.DataFrame, title: str) -> pd.DataFrame:
+    """A row of text for each number of one corpus; cleaned: its folder; claims: of claims_beside(),
+    about it.
+    """
+    splits = {file.stem: read_table(file, QUESTIONS.names).to_pandas()
+              for file in sorted(cleaned.glob("*.parquet"))}
+    every = statistics(pd.concat(splits.values(), ignore_index=True))
+    values = {"All": every} | {split: statistics(rows) for split, rows in splits.items()}
+    values = pd.DataFrame(values).reindex(every.index)
+    slices, metrics = (values.index.get_level_values(level) for level in values.index.names)
+    table = statistics_table(values, ["questions", "pairs"], claims).reset_index(drop=True)
+    names = {"Corpus": title, "Of": slices.map(SLICES), "Number": metrics.map(NAMES)}
+    return pd.concat([pd.DataFrame(names), table], axis=1)
+
+
+def main(given: argparse.Namespace) -> None:
+    sources = load(given.sources)
+    claims = claims_beside(given.sources, "mctaco", ["source", "slice"])
+    claims = claims[claims["metric"].str.startswith(STATISTICS)]
+    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
+    samples = metrics.groupby("source")["sample"].any()
+    table = pd.concat([tabulate(given.cleaned / source, claims[claims["source"] == source],
+                                source_title(source, sources) + " [sample data]" * sample)
+                       for source, sample in samples.items()], ignore_index=True).fillna("")
+    caption = CAPTION + SAMPLE * bool(samples.any())
+    publish_table(given, filled(table, []), caption, ["Corpus", "Of", "Number"])
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__, "cleaned").parse_args())

@@ -1,0 +1,98 @@
+"""Tabulate MC-TACO: F1 and exact match of every system beside the published numbers (Zhou et al.
+
+2019, table 2).
+
+Each model as learnt from the largest training set that was run (all questions, where a run learnt
+from all). Means over the seeds, their sd over the seeds, 95 % intervals over questions and seeds.
+Released predictions are scored as they came. What the paper measured and this study did not run
+stands below, on the corpus of the paper only.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
+Writes <output>.csv, .md, .tex
+
+    python -m scripts.studies.mctaco.figures.table --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/default/tables/mctaco_table
+"""
+
+import argparse
+
+import pandas as pd
+
+from scripts.running.program import execute
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import caption_of, note_of, replicate_counts
+from scripts.studies.mctaco.figures.metrics import (
+    mctaco_metrics, over_seeds, published_beside, table_2, trained_most)
+from scripts.publish.names import load, load_systems, source_title, split_title
+from scripts.publish.table import above_cells, filled, interval, percent, publish_table
+
+WORDS = ["Corpus", "Split", "System"]
+METRICS = {"F1": "f1", "EM": "exact_match"}
+CAPTION = ("MC-TACO by question: F1 and exact match (EM). Means over the seeds, sd over the seeds, 95 % "
+           "intervals over questions and seeds. Random: the expected value of a fair coin for each candidate. Released "
+           "predictions: the authors' own, scored here. Paper: table 2 of "
+           "Zhou et al. 2019; its human number is of 100 questions, its RoBERTa number stands in a footnote.")
+
+
+def measured(rows: pd.DataFrame, paper: pd.DataFrame, sources: dict, models: dict) -> list[dict]:
+    """A row of text for each system of one corpus and split; paper: the systems of table 2 on that
+    corpus.
+    """
+    table_rows = []
+    counts = {system: replicate_counts(of_system) for system, of_system in rows.groupby("system")}
+    for system, point in over_seeds(rows).groupby("system", sort=False):
+        by = {row["metric"]: row for _, row in point.iterrows()}
+        first = by["f1"]
+        same = paper[(paper["model"] == first["paper_model"])
+                     & (paper["unit_normalization"] == first["unit_normalization"])]
+        title = source_title(first["source"], sources) + note_of(first)
+        cells = {"Corpus": title, "Split": split_title(first["split"]),
+                 "Questions": f"{first['n']:,}", "System": system,
+                 "Training pairs": "" if pd.isna(first["train_pairs"])
+                 else f"{first['train_pairs']:,.0f}",
+                 **counts[system]}
+        for name, metric in METRICS.items():
+            cells |= {f"{name} (%)": percent(by[metric]["value"]),
+                      f"{name} sd": percent(by[metric]["sd"]),
+                      f"{name} 95 % interval": interval(by[metric]),
+                      f"{name} in the paper": percent(same[metric].iloc[0]) if len(same) else ""}
+        cells |= above_cells(by, "exact_match", models)
+        table_rows.append(cells)
+    return table_rows
+
+
+def not_run(rows: pd.DataFrame, paper: pd.DataFrame, like: dict) -> list[dict]:
+    """A row of text for each system of table 2 that was not run; like: a row of the same corpus and
+    split.
+    """
+    run_here = set(zip(rows["paper_model"], rows["unit_normalization"]))
+    return [{"Corpus": like["Corpus"], "Split": like["Split"],
+             "System": f"{row['row']} (in the paper only)"}
+            | {f"{name} in the paper": percent(row[metric]) for name, metric in METRICS.items()}
+            for _, row in paper.iterrows() if (row["model"], row["unit_normalization"]) not in run_here]
+
+
+def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, sources: dict,
+             models: dict) -> pd.DataFrame:
+    """A row of text for each corpus, split and system, from a table made by mctaco_metrics()."""
+    rows = trained_most(metrics)
+    shown = [*METRICS.values(), "exact_match_above_control", "exact_match_above_blind"]
+    rows = rows[(rows["slice"] == "all") & rows["metric"].isin(shown) & (rows["model"] != "gold")]
+    table_rows = []
+    for (source, _), of_split in rows.groupby(["source", "split"], sort=False):
+        paper = table_2(published, source)
+        cells = measured(of_split, paper, sources, models)
+        table_rows += cells + not_run(of_split, paper, cells[0])
+    return filled(pd.DataFrame(table_rows).fillna(""), WORDS)
+
+
+def main(given: argparse.Namespace) -> None:
+    models = load_systems(given.models, given.sources)
+    metrics = mctaco_metrics(given.metrics, models)
+    table = tabulate(metrics, published_beside(given.sources), load(given.sources), models)
+    publish_table(given, table, caption_of(CAPTION, metrics, "made-up questions, not a corpus"),
+                  WORDS)
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -1,0 +1,162 @@
+"""Draw F1 and exact match of MC-TACO against the number of training pairs (Zhou et al.
+
+2019, figure 3).
+
+Small marks: single draws of training questions and single seeds. Lines: the mean over the draws of
+a size, from no training data on where the model was measured untrained (method untrained), with the
+95 % interval over questions and draws. Dotted: random. Dashed: where the paper says that the curve
+goes flat, on the corpus of the paper only. Drawn are the systems that were run with more than one
+size; all of them, where none was.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+
+    python -m scripts.studies.mctaco.figures.training_size --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/default/figures/mctaco_training_size
+"""
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from scripts.measure.intervals import mean_of
+from scripts.running.program import UserError, execute
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import replicate_name
+from scripts.studies.mctaco.figures.looks import system_looks
+from scripts.studies.mctaco.figures.metrics import BASELINES, POINTS, mctaco_metrics, with_best_control
+from scripts.publish.names import load, load_systems, source_title, split_title
+from scripts.publish.panels import (
+    CHANCE, DASHED, Look, Panel, dodges, draw_line, draw_marks, figure_of, legend_of, publish)
+from scripts.publish.published import claims_beside
+
+METRICS = {"f1": "F1 (%)", "exact_match": "exact match (%)"}
+CONTROL = Look(style.CONTROL, line=(0, (6, 2, 1, 2)), width=1)
+PLATEAU = Look(line=DASHED, width=0.7)
+ONE = {"linestyle": "", "markersize": 2.4, "markeredgewidth": 0.6, "alpha": 0.8,
+       "zorder": 5}  # of one draw
+
+
+def sized(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The rows to draw from: models at several sizes (all models, where none has several), random,
+    and the best control.
+    """
+    rows = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(METRICS)]
+    trained = rows[~rows["model"].isin(BASELINES)
+                   & ~rows["method"].isin(["control", "released", "external"])]
+    by_system = trained.groupby(["source", "split", "system"])["train_questions"]
+    sizes = by_system.transform(lambda size: size.nunique(dropna=False))
+    chosen = trained[sizes > 1] if (sizes > 1).any() else trained
+    lines = with_best_control(rows, metrics)
+    is_line = (lines["model"] == "random") | (lines["method"] == "control")
+    return pd.concat([lines[is_line & lines["source"].isin(chosen["source"])], chosen],
+                     ignore_index=True)
+
+
+def of_models(rows: pd.DataFrame) -> pd.DataFrame:
+    """Those of models."""
+    return rows[~rows["model"].isin(BASELINES) & (rows["method"] != "control")]
+
+
+def means(rows: pd.DataFrame) -> pd.DataFrame:
+    """The mean over draws (and seeds) at each size of each system: value, ci_low, ci_high,
+    train_pairs, draws.
+    """
+    trained = of_models(rows[rows["seed"].isna()])
+    system = ["source", "split", "system"]
+    key = [*system, "kind", "model", "unit_normalization", "experiment", "train_questions", "slice",
+           "metric"]
+    # Two experiments may share sizes: their rows are one system's, so that the experiment does not part them.
+    trained = trained.assign(experiment=trained.groupby(system)["experiment"].transform("first"))
+    by_size = trained.groupby(key, dropna=False, sort=False)
+    points = by_size.agg(train_pairs=("train_pairs", "mean"), sd=("value", "std"), n=("n", "max"),
+                         draws=("draw", "nunique"), sample=("sample", "any"),
+                         limit=("limit", "first")).reset_index()
+    points[["value", "ci_low", "ci_high"]] = [mean_of(of_size.to_dict("records"))
+                                              for _, of_size in by_size]
+    return points.sort_values([*system, "metric", "train_pairs"], ignore_index=True)
+
+
+def plateau(sources: Path) -> pd.DataFrame:
+    """Where the paper says that its curve goes flat: source, train_pairs."""
+    claims = claims_beside(sources, "mctaco", ["source"])
+    claims = claims[claims["metric"] == "plateau.train_pairs"]
+    return claims[["source"]].assign(train_pairs=pd.to_numeric(claims["value"]))
+
+
+def draw_panel(axes: Axes, rows: pd.DataFrame, mean: pd.DataFrame, known: dict[str, Look],
+               flat: pd.Series) -> None:
+    """One metric on one corpus and split; mean: of means(); flat: where the paper's curve goes
+    flat.
+    """
+    over_seeds = rows["seed"].isna()
+    for is_drawn, look in ((rows["model"] == "random", CHANCE),
+                           (rows["method"] == "control", CONTROL)):
+        for value in rows.loc[is_drawn & over_seeds, "value"].head(1):
+            draw_line(axes, value * 100, look=look)
+    span = max(mean["train_pairs"].max(), 1)
+    for system, shift in dodges(mean["system"].unique(), 0.7).items():
+        look, single = known[system], rows[rows["system"] == system]
+        single = single[single["seed"].notna()] if single["seed"].notna().any() else single
+        shift *= 0.12 * span  # within the limits of the axis
+        draw_marks(axes, single, look, "train_pairs", shift=shift + span * 0.014, intervals=False,
+                   **ONE)
+        draw_marks(axes, mean[mean["system"] == system], look, "train_pairs", shift=shift)
+    for place in flat:
+        draw_line(axes, place, upright=True, look=PLATEAU)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=[1, 2, 5, 10]))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.set_xlim(-0.04 * span, 1.06 * span)
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel(METRICS[rows["metric"].iloc[0]])
+    axes.set_xlabel("training pairs (question and candidate)")
+
+
+def legend(rows: pd.DataFrame, known: dict[str, Look],
+           flat: pd.DataFrame) -> list[tuple[str, list]]:
+    """The systems, and what the lines and small marks mean."""
+    controls = rows.loc[rows["method"] == "control", "system"].unique()
+    lines = [CHANCE.handle("random"),
+             Look(marker="o", line="", size=2).handle(f"one draw, {replicate_name(rows)}")]
+    lines += [PLATEAU.handle(f"the paper: flat from about {place:,.0f}")
+              for place in flat["train_pairs"].unique()]
+    best = [CONTROL.handle(f"{style.BEST_CONTROL}, all questions: {name}") for name in controls]
+    return [*legend_of(known), ("", lines), ("", best)]
+
+
+def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
+    """The figure of a table made by sized(); flat: of plateau()."""
+    points, known = means(rows), system_looks(of_models(rows))
+    in_sight = flat["source"].map(points.groupby("source")["train_pairs"].max() * 1.05)
+    flat, lines = flat[flat["train_pairs"] <= in_sight], []
+    for (source, split), mean in points.groupby(["source", "split"], sort=False):
+        here = rows[(rows["source"] == source) & (rows["split"] == split)]
+        of_source = flat.loc[flat["source"] == source, "train_pairs"]
+        detail = f"{split_title(split)}, {mean['n'].max():,} questions"
+        lines.append([Panel(here[here["metric"] == metric], partial(
+            draw_panel, mean=mean[mean["metric"] == metric], known=known, flat=of_source),
+            source_title(source, sources), detail, height=2.2) for metric in METRICS])
+    return figure_of(lines, legend(rows, known, flat))
+
+
+def main(given: argparse.Namespace) -> None:
+    rows = sized(mctaco_metrics(given.metrics, load_systems(given.models, given.sources),
+                                draws=True))
+    if of_models(rows).empty:
+        raise UserError(f"{given.metrics}: no f1 or exact_match of a model; run an experiment of mctaco with a model")
+    flat, sources = plateau(given.sources), load(given.sources)
+    mean = means(rows).assign(origin="mean over draws", draw=np.nan, seed=np.nan, wording=None)
+    points = pd.concat([mean, rows.assign(origin="one draw", draws=np.nan)])
+    publish(given, points[[*POINTS, "draws"]], lambda: draw(rows, flat, sources))
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

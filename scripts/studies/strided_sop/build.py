@@ -1,0 +1,262 @@
+"""Build a strided sentence order dataset from cleaned captions (Jain et al. 2020, section 2).
+
+Videos with fewer than five sentences are left out, and the first and the last sentence of each video. For stride n
+every span of n + 2 consecutive sentences gives one pair, its first and its last sentence; a coin by hash of the
+pair decides whether they stand in the order of the video (label 1) or swapped (label 0).
+
+Reads  <cleaned>/<split>.parquet, or the shards named by <cleaned>/<split>/manifest.json (schema captions)
+Writes <output>/<split>.parquet (schema strided pairs), sorted by the videos' order and position
+
+    python -m scripts.studies.strided_sop.build --cleaned results/clean/activitynet --splits train val_1 val_2 \\
+        --options '{"stride": 2, "size_matched": null, "max_videos": null, "label_seed": 0}' --output /tmp/stride-2
+
+The first split is the one to learn from; size_matched (a stride) cuts it, and only it, to as many pairs as that
+stride has. max_videos keeps that many videos of each split, those with the lowest hash of their id. same_videos (a stride,
+this one or a larger one) keeps in every split only the videos that have a pair of that stride, too: so strides are compared
+on the same videos. hard keeps, of the splits to measure on, only the pairs that a cross-fitted bag of words does not get
+right (scripts/studies/strided_sop/hard_pairs.py); what is learnt from stays as it is. On hard pairs a model of words alone is below 50 %.
+limit keeps at most that many of the pairs to measure on, by hash of the video and of the place of the first sentence: so strides
+are compared on nearly the same pairs. context makes the units that are put in order windows of captions (scripts/studies/strided_sop/caption_windows.py):
+{"seconds": n} or {"sentences": k}; sentences, strides and positions above are then counted in windows.
+stride up_to_n mixes strides 0 to n: of each as many pairs as n has, those with the lowest hash. train_stride: the stride, or the strides,
+of the split to learn from, where it is not that of those to measure on; --learn-from: another corpus for that split. predict: the label
+is then not the order but the stride, or 2 · stride + order.
+span: k measures on all pairs of k units, `stride` sentences skipped between neighbours (scripts/studies/strided_sop/span_scores.py puts them in order), of the videos
+that have so many, and learns from pairs of all their strides, as many of each; limit then keeps spans, by hash of their place. order_by: permutations
+makes a row of each order of the k units instead (scripts/studies/strided_sop/orders.py); size_matched then cuts spans. train_labels: coin gives the pairs to
+learn from a coin as their label, for a control that reads as much and learns nothing of their order.
+Beside each pair stands what it can be told apart by (scripts/studies/strided_sop/pairs.py).
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scripts.studies.strided_sop import orders
+from scripts.data.limit import limit_hashes, told
+from scripts.data.options import options_of
+from scripts.studies.strided_sop.pairs import fewest_sentences, labelled, pair_ids, spans, with_coins
+from scripts.studies.strided_sop.parts import Part, pairs_of, shards, units_of
+from scripts.data.files import whole_set
+from scripts.data.keyed import highest_kept, keyed_hash
+from scripts.running.program import UserError, execute, log, parser
+from scripts.studies.strided_sop.strides import strides_of
+from scripts.data.tables import STRIDED_PAIRS, provenance_of, table_writer
+
+SIZE = 2  # the draw of pairs, apart from the other draws from the same key
+HIGHEST = np.uint64(2**64 - 1)
+BITS = 16  # of a hash, by which pairs are counted
+PERMUTATIONS = "permutations"  # of the option order_by
+LATER = {"order_by": "pairs", "wrong_orders": 1, "train_labels": "order"}  # options of which files do not tell at their defaults, as those before them
+
+
+def size_hashes(ids: pa.Array | pa.ChunkedArray) -> np.ndarray:
+    """The hash by which pairs are cut: the lowest stay."""
+    return keyed_hash(ids.to_pandas(), SIZE)
+
+
+def all_of(pairs: pa.Table) -> np.ndarray:
+    """(n,) True."""
+    return np.ones(len(pairs), bool)
+
+
+def are_lowest(pairs: pa.Table, highest: dict[int, np.uint64]) -> np.ndarray:
+    """(n,) whether each pair stays when the size is cut; highest: by stride the highest hash that stays."""
+    strides = sorted(highest)
+    limits = np.array([highest[stride] for stride in strides], np.uint64)
+    return size_hashes(pairs["pair_id"]) <= limits[np.searchsorted(strides, pairs["stride"].to_numpy())]
+
+
+def hashes_of_pairs(part: Part, stride: int, matched: int, options: dict) -> Iterator[tuple[np.ndarray, int]]:
+    """The size hashes of all pairs of a split of one stride, and how many the stride `matched` has, table by table."""
+    for captions in units_of(part, options):
+        rows = pa.array(spans(captions, stride, part.same_videos)[0])
+        video_id, position = (captions[name].take(rows).combine_chunks() for name in ("video_id", "position"))
+        yield size_hashes(pair_ids(video_id, position, stride)), len(spans(captions, matched, part.same_videos)[0])
+
+
+def size_limit(part: Part, stride: int, matched: int, share: int, options: dict) -> np.uint64:
+    """The highest hash of a pair of a stride that stays, so that as many do as the stride `matched` has, divided by `share` and
+    rounded up. Raises UserError for none.
+
+    Pairs are counted by the first bits of their hashes, so that only those near the limit are held.
+    """
+    shift, counted, wanted = np.uint64(64 - BITS), np.zeros(1 << BITS, np.int64), 0
+    for hashes, of_matched in hashes_of_pairs(part, stride, matched, options):
+        counted += np.bincount((hashes >> shift).astype(np.int64), minlength=1 << BITS)
+        wanted += of_matched
+    if wanted == 0:
+        asked = f"stride {options['stride']} mixes" if options["size_matched"] is None else "size_matched names"
+        raise UserError(f"{part.split}.parquet: {asked} stride {matched}, which has no pairs in {part.cleaned} split {part.split}; name a "
+                        "smaller stride")
+    wanted, up_to = -(-wanted // share), np.cumsum(counted)
+    if wanted >= up_to[-1]:
+        return HIGHEST
+    near = int(np.searchsorted(up_to, wanted))
+    hashes = [table[table >> shift == near] for table, _ in hashes_of_pairs(part, stride, matched, options)]
+    return np.sort(np.concatenate(hashes))[wanted - up_to[near] + counted[near] - 1]
+
+
+def cut_to_size(part: Part, matched: int | None, options: dict) -> Callable[[pa.Table], np.ndarray]:
+    """Which pairs of a split stay, as a function: of several strides as many of each as the largest has, or together as many as the
+    stride `matched`."""
+    if matched is None and len(part.strides) == 1:
+        return all_of
+    size, share = (part.strides[-1], 1) if matched is None else (matched, len(part.strides))
+    return partial(are_lowest, highest={stride: size_limit(part, stride, size, share, options) for stride in part.strides})
+
+
+def place_hashes(pairs: pa.Table, mixed: bool) -> np.ndarray:
+    """The hash by which pairs to measure on are cut: the same for pairs of any stride that begin at one place; in a mixture another
+    for each."""
+    numbers = [pairs[name].to_numpy() for name in ("first_position", *(["stride"] if mixed else []))]
+    return limit_hashes(pairs["video_id"].to_pandas(), *numbers)
+
+
+def within_limit(part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray], output: Path) -> tuple[Callable[[pa.Table], np.ndarray], dict]:
+    """Which pairs of a split to measure on are kept when those that `keep` tells are cut to the option limit, as a function, and
+    what the provenance says of it."""
+    limit = options["limit"]
+    if limit is None:
+        return keep, {}
+    mixed = len(part.strides) > 1
+    hashes = np.concatenate([place_hashes(pairs, mixed)[keep(pairs)] for pairs in pairs_of(part, options)])
+    highest = highest_kept(hashes, limit)
+    return (lambda pairs: keep(pairs) & (place_hashes(pairs, mixed) <= highest),
+            told(min(limit, len(hashes)), len(hashes), "pairs", f"{output} {part.split}"))
+
+
+def none_left(part: Part, options: dict, all_pairs: int) -> UserError:
+    """The error that a split has no pair."""
+    cleaned, split = part.cleaned, part.split
+    if all_pairs:
+        return UserError(f"{split}.parquet: no pair is left: the bag of words gets all {all_pairs} pairs of {cleaned} split "
+                         f"{split} right; set hard: false, or use a larger source")
+    stride, same_videos = part.strides[-1], part.same_videos
+    reach = f"stride {stride}" if same_videos is None else f"same_videos {same_videos}"
+    return UserError(f"{split}.parquet: no pair is left: no video of {cleaned} split {split} has "
+                     f"{fewest_sentences(stride if same_videos is None else same_videos)} "
+                     f"{'windows' if options['context'] else 'sentences'} or more, which {reach} needs; use a smaller stride"
+                     f"{', shorter windows' * bool(options['context'])} or another source")
+
+
+def build_split(part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray], cut: dict, output: Path, learnt: bool) -> dict:
+    """Write the pairs of one split that are to be kept, or the orders of the spans that are, shard by shard; returns its counts. Raises
+    UserError for none.
+
+    cut: what the provenance says besides. learnt: whether it is the split to learn from.
+    """
+    counts, all_pairs, schema, tables = {"videos": 0, "pairs": 0, "in_order": 0}, 0, STRIDED_PAIRS, pairs_of(part, options)
+    if options["order_by"] == PERMUTATIONS:
+        tables, keep, schema = orders.orders_of(part, options, keep, options["wrong_orders"] if learnt else None), all_of, orders.CANDIDATES
+    asked = {name: value for name, value in options.items() if LATER.get(name) != value}
+    provenance = provenance_of(shards(part.cleaned, part.split)[0]) | {"split": output.stem, "options": asked} | cut
+    with table_writer(output, schema, provenance) as writer:
+        for pairs in tables:
+            all_pairs += len(pairs)
+            pairs = pairs.filter(pa.array(keep(pairs)))
+            if learnt and options["train_labels"] == "coin":
+                pairs = with_coins(pairs, options["label_seed"])
+            counts["videos"] += pc.count_distinct(pairs["video_id"]).as_py()
+            counts["pairs"] += len(pairs)
+            counts["in_order"] += pc.sum(pairs["label"]).as_py() or 0
+            writer.write_table(labelled(pairs, options["predict"]).cast(writer.schema))
+        if counts["pairs"] == 0:
+            raise none_left(part, options, all_pairs)
+    return counts
+
+
+def hard_of(parts: list[Part], options: dict) -> Callable[[pa.Table], np.ndarray]:
+    """Which of a table of pairs are hard (n,), as a function."""
+    from scripts.studies.strided_sop.hard_pairs import are_hard, learnt_weights  # scikit-learn, which takes a second to load
+
+    weights = learnt_weights(pairs for part in parts for pairs in pairs_of(part, options))
+    return partial(are_hard, weights=weights)
+
+
+def both(first: Callable, second: Callable) -> Callable[[pa.Table], np.ndarray]:
+    """What is kept by both."""
+    return lambda pairs: first(pairs) & second(pairs)
+
+
+def of_kept_spans(pairs: pa.Table, highest: np.uint64, length: int, step: int) -> np.ndarray:
+    """(n,) whether each pair is in a span of `length` units, `step` places from one to the next, whose hash is not above `highest`."""
+    first, sentences = (pairs[name].to_numpy().astype(np.int64) for name in ("first_position", "sentences"))
+    video, apart, kept = pairs["video_id"].to_pandas(), (pairs["stride"].to_numpy() + 1) // step, np.zeros(len(pairs), bool)
+    for place in range(length - 1):  # of the pair's first unit in the span
+        start = first - place * step
+        fits = (start >= 1) & (start + (length - 1) * step <= sentences - 2) & (place + apart < length)
+        kept |= fits & (limit_hashes(video, start.astype(np.int32)) <= highest)
+    return kept
+
+
+def limited_spans(part: Part, options: dict, output: Path) -> tuple[Callable[[pa.Table], np.ndarray], dict]:
+    """Which pairs of a split are of the spans that the option limit keeps, as a function, and what the provenance says of it."""
+    length, step, limit = options["span"], options["stride"] + 1, options["limit"]
+    if limit is None:
+        return all_of, {}
+    whole = part._replace(strides=part.strides[-1:])  # one pair a span
+    hashes = np.concatenate([place_hashes(pairs, mixed=False) for pairs in pairs_of(whole, options)])
+    keep = partial(of_kept_spans, highest=highest_kept(hashes, limit), length=length, step=step)
+    return keep, told(min(limit, len(hashes)), len(hashes), "spans", f"{output} {part.split}")
+
+
+def strides_asked(options: dict) -> tuple[list[int], list[int]]:
+    """The strides of the pairs to learn from, and of those to measure on. Raises UserError where same_videos does not reach them."""
+    measured = strides_of(options["stride"])
+    if options["span"] is not None:
+        measured = [apart * (options["stride"] + 1) - 1 for apart in range(1, options["span"])]
+    if options["order_by"] == PERMUTATIONS:
+        if options["span"] is None or options["train_stride"] is not None:
+            raise UserError("order_by: permutations puts whole spans in order, from what whole spans tell; set span, and leave train_stride out")
+        orders.check_length(options["span"])
+        measured = measured[-1:]  # a span is told by the pair of its first and last unit
+    if options["train_labels"] == "coin" and (options["predict"] or options["order_by"] == PERMUTATIONS):
+        raise UserError("train_labels: coin stands for the order of pairs; leave predict and order_by out")
+    learnt = measured if options["train_stride"] is None else strides_of(options["train_stride"])
+    if options["same_videos"] is not None and options["same_videos"] < (largest := max(*measured, *learnt)):
+        raise UserError(f"same_videos is {options['same_videos']}, but videos that reach it may have no pair of stride "
+                        f"{largest}; set same_videos to the largest stride that you compare, or to null")
+    return learnt, measured
+
+
+def main(given: argparse.Namespace) -> None:
+    options = given.options
+    learnt, measured = strides_asked(options)
+    reached = measured[-1] if options["span"] is not None else options["same_videos"]
+    cleaned, split = given.learn_from or (given.cleaned, given.splits[0])
+    learn = Part(Path(cleaned), split, learnt, options["same_videos"])
+    own = [Part(given.cleaned, split, measured, reached) for split in given.splits]
+    hard = hard_of(own, options) if options["hard"] else all_of
+    with whole_set(given.output) as folder:
+        for name, part in zip(given.splits, [learn, *own[1:]]):
+            if part is learn:
+                keep, cut = cut_to_size(part, options["size_matched"], options), {}
+            elif options["span"] is not None:
+                keep, cut = limited_spans(part, options, given.output)
+            else:
+                keep, cut = within_limit(part, options, both(cut_to_size(part, None, options), hard), given.output)
+            counts = build_split(part, options, keep, cut, folder / f"{name}.parquet", part is learn)
+            log.info("%s %s: %d %s of %d videos, %d in order", given.output, name, counts["pairs"],
+                     "orders" if options["order_by"] == PERMUTATIONS else "pairs", counts["videos"], counts["in_order"])
+
+
+def arguments() -> argparse.ArgumentParser:
+    options = parser(__doc__)
+    options.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
+    options.add_argument("--splits", nargs="+", required=True, help="its splits, the one to learn from first")
+    options.add_argument("--learn-from", nargs=2, metavar=("CLEANED", "SPLIT"), help="another cleaned source to learn from, and its split; "
+                         "it gets the name of the first")
+    options.add_argument("--options", type=options_of("strided_sop"), required=True,
+                         help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
+    options.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    return options
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())

@@ -1,0 +1,78 @@
+"""The rows of strided sentence order prediction in the metrics."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.studies.strided_sop.strides import UP_TO
+from scripts.studies.strided_sop.evaluate import SCHEMA
+from scripts.publish.marks import limit_if_several
+from scripts.publish.names import experiment_if_needed, method_title, model_title, study_metrics, without_people
+
+
+PLAIN = ["train", "control", "human"]  # methods that need not be told beside the model
+VARIANT = ["size_matched", "same_videos", "hard", "context", "train_stride", "learn_from", "train_labels", "objectives", "method"]  # what sets series of one model apart
+
+
+def strides_told(stride: str) -> str:
+    """`stride 2`, `strides 0 to 4`: what was learnt from, as the option train_stride says it."""
+    return f"strides 0 to {stride.removeprefix(UP_TO)}" if stride.startswith(UP_TO) else f"stride {stride}"
+
+
+def learnt_title(facts: dict | pd.Series) -> str:
+    """`, learnt from stride 2, learnt from hirest`: what was learnt from, where that is not what is measured."""
+    stride, corpus = facts.get("train_stride"), facts.get("learn_from")
+    return (f", learnt from {strides_told(stride)}" if pd.notna(stride) else "") + (f", learnt from {corpus.replace('_', ' ')}" if pd.notna(corpus) else "")
+
+
+def objectives_title(facts: dict | pd.Series) -> str:
+    """`, beside masked words (weight 0.5)`: the second objective of a run; nothing where it learnt its own alone."""
+    told = facts.get("objectives")
+    return f", beside masked words (weight {told.rpartition(' ')[2]})" if pd.notna(told) else ""
+
+
+def of_one_stride(metrics: pd.DataFrame, crossed: bool) -> pd.DataFrame:
+    """Rows of one stride each: where several are mixed, those on the slices `stride=k` stand for all pairs of stride k; other rows of a
+    mixture are left out, and so is what tells the stride or orders spans and, unless crossed, what learnt from another stride or corpus."""
+    stride = metrics["slice"].str.extract(r"^stride=(\d+)$")[0]
+    mixed = metrics["stride"].isna()
+    same = metrics["train_stride"].isna() | mixed & metrics["train_stride"].str.startswith(UP_TO, na=False)
+    is_plain = metrics["learn_from"].isna() & same | crossed
+    metrics = metrics.assign(stride=metrics["stride"].where(~mixed, stride.astype(float)), slice=metrics["slice"].where(~mixed, "all"))
+    return metrics[metrics["predict"].isna() & metrics["span"].isna() & metrics["stride"].notna() & is_plain]
+
+
+def variant_title(facts: dict | pd.Series) -> str:
+    """`, size-matched`: how a model was trained and measured, where not plainly; facts: the columns VARIANT."""
+    method = facts["method"]
+    told = "" if method in PLAIN else f", {method_title(method)}"
+    return (told + ", same videos" * pd.notna(facts["same_videos"])
+            + ", size-matched" * pd.notna(facts["size_matched"])
+            + ", hard pairs" * (pd.notna(facts["hard"]) and bool(facts["hard"]))
+            + (f", windows of {facts['context']}" if pd.notna(facts.get("context")) else "")
+            + learnt_title(facts) + ", learnt from coins" * pd.notna(facts.get("train_labels")) + objectives_title(facts))
+
+
+def strided_metrics(path: Path, models: dict, slices: bool = False, crossed: bool = False) -> pd.DataFrame:
+    """The strided_sop rows of a metrics table, with a column `series`: the model, and how it was trained and measured.
+
+    Rows on all pairs only; slices: those on slices, too; crossed: those of what learnt from another stride or corpus, too.
+
+    What two experiments share stands once; where they measured the same setting differently (other training
+    settings, other seeds), the series carries the experiment's name. `seed` is missing in rows over all seeds.
+    """
+    metrics = of_one_stride(study_metrics(path, "strided_sop", SCHEMA), crossed)
+    metrics = metrics[slices | (metrics["slice"] == "all")]
+    metrics = pd.concat([without_people(metrics), metrics[(metrics["metric"] == "human_accuracy") & (metrics["slice"] == "all")]])
+    metrics["stride"] = metrics["stride"].astype(int)
+    point = ["source", "split", "slice", "model", *VARIANT, "stride", "limit", "metric", "seed"]
+    variants = metrics[VARIANT].drop_duplicates()
+    titles = variants.assign(title=[variant_title(row) for row in variants.to_dict("records")])
+    metrics["series"] = (
+        metrics["model"].map(lambda name: model_title(name, models))
+        + metrics.merge(titles, on=VARIANT, how="left")["title"].to_numpy()
+        + limit_if_several(metrics) + experiment_if_needed(metrics, point)
+    )
+    order = ["source", "split", "is_model", "series", "metric", "stride", "seed", "slice"]  # controls first, as in every study
+    metrics = metrics.assign(is_model=metrics["method"] != "control").sort_values(order, ignore_index=True, kind="stable")
+    return metrics.drop(columns="is_model")

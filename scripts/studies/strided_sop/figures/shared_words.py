@@ -1,0 +1,92 @@
+"""Tabulate how many words the two texts of a pair share, and who is right on such pairs: of the error types of Jain et al. 2020 (table 1)
+those that a program can tell.
+
+Repeated words: a run of RUN words of one text stands in the other one, as where speech captions roll on. No shared word: not
+even "the". Of the first evaluation split at most MOST pairs are counted, drawn by hash; the accuracies are means over the runs of a
+model that was trained in one way. Other types are told by people (scripts/publish/people.py).
+
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/predictions.parquet, history.parquet (its settings) and run.json,
+       <build>/<source>/<dataset>/<split>.parquet, resources/sources.yaml and models.yaml for titles
+Writes <output>.csv, .md, .tex
+
+    python -m scripts.studies.strided_sop.figures.shared_words --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --train results/train/strided_sop --runs RUN RUN … \\
+        --build results/build/strided_sop --output results/publish/default/tables/strided_sop_shared_words
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from scripts.text.word_overlap import runs_of
+from scripts.data.keyed import keyed_hash
+from scripts.running.program import execute
+from scripts.studies.strided_sop.strides import tells_of_pairs
+from scripts.data.tables import read_metrics, read_table
+from scripts.measure.experiment import Run, read_scores
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import caption_of, notes_by_dataset
+from scripts.publish.names import load, split_title
+from scripts.studies.strided_sop.figures.metrics import PLAIN
+from scripts.publish.systems import runs_by_title, runs_of_datasets
+from scripts.publish.table import percent, publish_table
+
+RUN = 4  # words
+MOST, DRAW = 100_000, 31  # pairs of a split that are counted, drawn by hash
+WORDS = ["Corpus", "Dataset", "Split", "Model"]
+COLUMNS = [*WORDS, "Pairs", "All right (%)", "Repeated words (%)", "Of these right (%)", "No shared word (%)", "Of those right (%)"]
+CAPTION = (f"Words that the two texts of a pair share, and accuracy on such pairs, a mean over runs. Repeated words: a run of {RUN} words of one "
+           f"stands in the other. No shared word: none at all. At most {MOST:,} pairs of the first evaluation split.")
+
+
+def repeats(pairs: pd.DataFrame, run: int) -> np.ndarray:
+    """(n,) whether a run of so many words of text_a stands in text_b."""
+    first, second = (runs_of(pairs[name], run)[["text", "run"]].drop_duplicates() for name in ("text_a", "text_b"))
+    found = np.zeros(len(pairs), bool)
+    found[first.merge(second, on=["text", "run"])["text"].unique()] = True
+    return found
+
+
+def right_of(run: Run, split: str, pairs: pd.DataFrame) -> np.ndarray:
+    """(n,) whether a run put each pair in the right order; half of a tie."""
+    scores, label = read_scores(run, split, pairs["pair_id"], "pairs")[0], pairs["label"].to_numpy()
+    highest = scores == scores.max(1, keepdims=True)
+    return highest[np.arange(len(label)), label] / highest.sum(1)
+
+
+def rows_of(runs: list[Run], build: Path, title: str, models: dict) -> list[dict]:
+    """A row of text for each model of a dataset, measured on its first evaluation split; runs: those of the dataset."""
+    facts = runs[0].facts
+    split = facts["splits"][1]
+    pairs = read_table(build / facts["source"] / facts["dataset"] / f"{split}.parquet", ["pair_id", "text_a", "text_b", "label"]).to_pandas()
+    drawn = np.sort(np.argsort(keyed_hash(pairs["pair_id"], DRAW), kind="stable")[:MOST])
+    counted = pairs.iloc[drawn].reset_index(drop=True)
+    repeated, unlike = repeats(counted, RUN), ~repeats(counted, 1)
+    systems = runs_by_title(runs, PLAIN, models)
+    means = {name: np.mean([right_of(run, split, pairs)[drawn] for run in of], 0) for name, of in systems.items()}
+    return [{"Corpus": title, "Dataset": facts["dataset"], "Split": split_title(split), "Model": name, "Pairs": f"{len(counted):,}",
+             "All right (%)": percent(right.mean()), "Repeated words (%)": percent(repeated.mean()), "Of these right (%)": mean_on(right, repeated),
+             "No shared word (%)": percent(unlike.mean()), "Of those right (%)": mean_on(right, unlike)} for name, right in means.items()]
+
+
+def mean_on(right: np.ndarray, inside: np.ndarray) -> str:
+    """The share that is right of what is inside, per cent; empty where nothing is."""
+    return percent(right[inside].mean()) if inside.any() else ""
+
+
+def main(given: argparse.Namespace) -> None:
+    metrics = read_metrics(given.metrics).to_pandas()
+    sources, models, notes = load(given.sources), load(given.models), notes_by_dataset(metrics)
+    rows = [row for place, runs in runs_of_datasets(given.train, given.runs).items()
+            if tells_of_pairs(runs[0].facts["data_options"])
+            for row in rows_of(runs, given.build, sources[place[0]]["title"] + notes.get(place, ""), models)]
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    caption = caption_of(CAPTION, metrics[metrics["study"] == "strided_sop"],
+                         "made-up sentences, not a corpus")
+    publish_table(given, table, caption, WORDS)
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())

@@ -1,0 +1,149 @@
+"""Draw accuracy by slice against stride: is it order that is learnt, or what else tells two sentences apart?
+
+A block for each corpus, on its first evaluation split: a row for each slice (scripts/studies/strided_sop/slices.py says which), a column
+for each stride, a mark for each system with its 95 % interval, the best control (over all pairs of the block) in grey, and n, the
+pairs, at the right. The dotted line is chance. Left out of the figure, not of the CSV: slices with fewer than 10 pairs, or of nearly all
+pairs; pairs chosen otherwise (same videos, hard, windows) where the corpus has all of them; the other controls and splits.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the points, values as shares from 0 to 1
+
+    python -m scripts.studies.strided_sop.figures.slices --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/default/figures/strided_sop_slices
+"""
+
+import argparse
+import textwrap
+from functools import partial
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from scripts.running.program import UserError, execute
+from scripts.studies.strided_sop.slices import PARTS
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.names import load, source_title, split_title
+from scripts.publish.panels import (
+    Look, Panel, Rows, draw_line, figure_of, in_lines, legend_of, looks, publish, with_best_control,
+    write_beside)
+from scripts.studies.strided_sop.figures.metrics import VARIANT, strided_metrics
+
+COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "limit", "slice", "seed", "metric", "value",
+           "sd", "ci_low", "ci_high", "n", "groups", "sample"]
+LEAST = 10  # pairs
+NEARLY_ALL = 0.97  # of the pairs of every stride: such a slice says what they all say
+HEADS = {"all": "", "overlap": "the two clips overlap", "same_start": "the two start together", "position": "place in the video",
+         "sentences": "sentences of the video", "words": "words of both", "category": "category"}
+NAMES = {"none": "not at all", "partial": "partly", "contained": "one lies in the other", "false": "no", "true": "yes",
+         "first_third": "first third", "middle_third": "middle third", "last_third": "last third"}
+LEAST_ACROSS, ACROSS = 3, 5  # strides side by side; more go to the next block
+
+
+def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The accuracy over all seeds on every slice, in the order of the rows.
+
+    Beside the columns of metrics: the partition (`panel`), the part of it, the choice of pairs that a block is made of, and
+    the `system`, which is the series without that.
+    """
+    points = metrics[metrics["seed"].isna() & (metrics["metric"] == "accuracy")]
+    hard = points["hard"].map(lambda value: pd.notna(value) and bool(value))
+    points = points.assign(pairs=points["same_videos"].notna().map({True: ", same videos", False: ""})
+                           + hard.map({True: ", hard pairs", False: ""})
+                           + points["context"].map(lambda context: f", windows of {context}" if pd.notna(context) else ""))
+    points["system"] = [series.replace(pairs, "") if pairs else series for series, pairs in zip(points["series"], points["pairs"])]
+    names = points["slice"].str.partition("=")
+    shown = names[2].replace(NAMES).map(partial(textwrap.shorten, width=26, placeholder="…"))
+    shown = shown.where(names[0] != "all", "all pairs")
+    panels, parts = list(HEADS), [part for of_panel in PARTS.values() for part in of_panel]
+    places = {part: number for number, part in enumerate(parts)}
+    points = points.assign(panel=names[0], part=names[2], panel_place=names[0].map({name: at for at, name in enumerate(panels)}),
+                           part_place=names[2].map(places).fillna(len(places)), row=points["slice"],
+                           name=shown, head=names[0].map(HEADS))
+    return points.sort_values(["panel_place", "part_place", "part"], kind="stable")
+
+
+def limits_of(points: pd.DataFrame) -> tuple[float, float]:
+    """The ends of all axes, in per cent: the values and most of every interval; an interval may run out of the axis."""
+    low, high = (points[name].fillna(points["value"]) * 100 for name in ("ci_low", "ci_high"))
+    return (max(0, min(points["value"].min() * 100, low.quantile(0.1), 48) - 3),
+            min(100, max(points["value"].max() * 100, high.quantile(0.9), 54) + 3))
+
+
+def draw_column(axes: Axes, points: pd.DataFrame, rows: Rows, known: dict[str, Look],
+                limits: tuple[float, float]) -> None:
+    """One stride: the marks of every system, and n."""
+    draw_line(axes, upright=True)
+    rows.draw(axes, points, known)
+    counts = points.groupby("slice")["n"].max()
+    write_beside(axes, {rows.places[name]: f"{count:,}" for name, count in counts.items()}, "n",
+                 fontsize=6)
+    axes.set_xlim(*limits)
+    axes.xaxis.set_major_locator(MaxNLocator(nbins=4, integer=True))
+    axes.set_xlabel("accuracy (%)", fontsize=7, labelpad=2)
+
+
+def without_nearly_all(points: pd.DataFrame) -> pd.DataFrame:
+    """The points of one block without slices that hold nearly all pairs at every stride."""
+    if points.empty:  # no slice has LEAST pairs
+        return points
+    pairs = points.groupby(["stride", "slice"])["n"].max().unstack("slice")
+    share = pairs.div(pairs["all"], axis=0).min().drop("all")
+    return points[~points["slice"].isin(share[share >= NEARLY_ALL].index)]
+
+
+def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFrame]]:
+    """Title and points of each block: of a corpus the first evaluation split, at most ACROSS strides; all pairs, or where there is no
+    such dataset each other choice of them."""
+    blocks = []
+    has_all = points["source"].isin(points.loc[points["pairs"] == "", "source"])
+    for (source, pairs), of_source in points[~has_all | (points["pairs"] == "")].groupby(["source", "pairs"]):
+        measured = [name for name in sources.get(source, {}).get("evaluate", [])
+                    if name in set(of_source["split"])]
+        split = measured[0] if measured else of_source["split"].iloc[0]
+        of_split = of_source[(of_source["split"] == split) & (of_source["n"] >= LEAST)]
+        is_whole = of_split["slice"] == "all"
+        shown = without_nearly_all(with_best_control(of_split, ["source"], judged=is_whole))
+        strides = sorted(set(shown["stride"]))
+        for start in range(0, len(strides), ACROSS):
+            part = shown[shown["stride"].isin(strides[start : start + ACROSS])]
+            blocks.append((f"{source_title(source, sources)}, {split_title(split)}{pairs}", part))
+    return blocks
+
+
+def line_of(title: str, points: pd.DataFrame, known: dict[str, Look]) -> list[Panel | None]:
+    """The panels of a block, one for each stride."""
+    here = set(points["system"])
+    known = {name: look._replace(size=3.2) for name, look in known.items() if name in here}
+    rows, limits = Rows(points, "source", series="system"), limits_of(points)
+    panels = [Panel(of_stride, partial(draw_column, rows=rows, known=known, limits=limits),
+                    detail=f"stride {stride}", height=rows.height)
+              for stride, of_stride in points.groupby("stride")]
+    return [*in_lines(panels, ACROSS, title)[0], *[None] * (LEAST_ACROSS - len(panels))]
+
+
+def draw(points: pd.DataFrame, sources: dict) -> Figure:
+    """The figure of points made by sliced_points()."""
+    blocks = blocks_of(points, sources)
+    if not blocks:
+        return style.nothing(f"No slice has {LEAST} pairs.")
+    shown = pd.concat([part for _, part in blocks])
+    shown = shown.assign(is_control=shown["method"] == "control")
+    known = looks(shown.sort_values(["is_control", "system"]), "system", line="")
+    lines = [line_of(title, part, known) for title, part in blocks]
+    return figure_of(lines, legend_of(known, controls=style.BEST_CONTROL), share_y="line")
+
+
+def main(given: argparse.Namespace) -> None:
+    points = sliced_points(strided_metrics(given.metrics, load(given.models), slices=True))
+    if set(points["slice"]) == {"all"}:
+        raise UserError(f"{given.metrics}: no accuracy on slices; evaluate the runs of strided_sop again")
+    sources = load(given.sources)
+    publish(given, points[COLUMNS], lambda: draw(points, sources))
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -1,0 +1,106 @@
+"""Draw accuracy by what was learnt from and what was measured: a matrix for each corpus, evaluation split and system.
+
+Rows: the stride that was learnt from, or several mixed; of another corpus where it is named. Columns: the stride that was measured. Numbers are
+accuracies in per cent, means over the seeds; a cell has more colour the further it lies above 50 %. Framed: learnt and measured are of the
+same corpus and stride. Of the controls the best is shown, by its mean over its matrix.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, values as shares from 0 to 1
+
+    python -m scripts.studies.strided_sop.figures.stride_matrix --metrics results/evaluate/extensions/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/extensions/figures/strided_sop_stride_matrix
+"""
+
+import argparse
+import textwrap
+from functools import partial
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from scripts.running.program import execute
+from scripts.studies.strided_sop.strides import UP_TO
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.names import load, source_title, split_title
+from scripts.publish.panels import (
+    Panel, draw_matrix, figure_of, in_lines, publish, with_best_control)
+from scripts.studies.strided_sop.figures.metrics import VARIANT, learnt_title, strided_metrics, strides_told
+
+COLUMNS = ["source", "split", "system", "learnt_corpus", "learnt_stride", "stride", "series", "model", "experiment", *VARIANT, "limit", "value", "sd",
+           "ci_low", "ci_high", "n", "groups", "sample"]
+CELL, WIDE, ROW = 0.36, 0.5, 0.27  # inches: of a cell at least and at most, and its height
+LEFT = 1.55  # inches: of the names of rows and of the air between matrices
+PLACE = ["source", "split", "system"]
+LEARNT = ["learnt_corpus", "learnt_stride"]
+
+
+def by_learnt(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The accuracies over all seeds of systems that learnt from several strides or corpora, with what they learnt from and `system` (the
+    series without that); of controls the best of each corpus and split."""
+    points = metrics[metrics["seed"].isna() & (metrics["metric"] == "accuracy")]
+    points = points.assign(
+        system=[series.replace(learnt_title(row), "") for series, row in zip(points["series"], points.to_dict("records"))],
+        learnt_corpus=points["learn_from"].fillna(points["source"]), learnt_stride=points["train_stride"].fillna(points["stride"].astype(str)))
+    crossed = points["train_stride"].notna() | points["learn_from"].notna()
+    points = points[crossed.groupby([points[name] for name in PLACE]).transform("any")]
+    kept = with_best_control(points, PLACE[:2])
+    mixed = kept["learnt_stride"].str.startswith(UP_TO)
+    kept = kept.assign(is_elsewhere=kept["learnt_corpus"] != kept["source"], is_mixed=mixed,
+                       number=kept["learnt_stride"].str.removeprefix(UP_TO).astype(int), is_control=kept["method"] == "control")
+    return kept.sort_values(["source", "split", "is_control", "system", "is_elsewhere", "learnt_corpus", "is_mixed", "number", "stride"],
+                            kind="stable", ignore_index=True)
+
+
+def row_title(row: pd.Series, sources: dict) -> str:
+    """What a row of a matrix learnt from."""
+    title = source_title(row["learnt_corpus"], sources)
+    corpus = "\n".join(textwrap.wrap(title if len(title) < 30 else row["learnt_corpus"].replace("_", " "), 18)[:2])
+    return strides_told(row["learnt_stride"]) + (f",\n{corpus}" if row["is_elsewhere"] else "")
+
+
+def draw_panel(axes: Axes, cells: pd.DataFrame, rows: pd.DataFrame, strides: list[int],
+               sources: dict) -> None:
+    """One matrix; rows: what those of all matrices of its place learnt from."""
+    cells = cells.drop_duplicates([*LEARNT, "stride"])
+    values = cells.pivot(index=LEARNT, columns="stride", values="value")
+    values = values.reindex(index=pd.MultiIndex.from_frame(rows[LEARNT]), columns=strides)
+    values.index = [row_title(row, sources) for _, row in rows.iterrows()]
+    draw_matrix(axes, (2 * values - 1).clip(0, 1), (values * 100).map("{:.0f}".format))
+    axes.tick_params(axis="y", labelsize=6)
+    for place, row in enumerate(rows.to_dict("records")):
+        for column, stride in enumerate(strides):
+            same = not row["is_elsewhere"] and row["learnt_stride"] == str(stride)
+            if same and pd.notna(values.iloc[place, column]):
+                axes.add_patch(Rectangle((column + 0.04, place + 0.04), 0.92, 0.92, fill=False,
+                                         edgecolor=style.INK, zorder=3))
+    axes.set_xlabel("stride measured", fontsize=7, labelpad=1)
+    axes.set_ylabel("learnt from", fontsize=7)
+
+
+def draw(points: pd.DataFrame, sources: dict) -> Figure:
+    """The figure of a table made by by_learnt(): in a line matrices of the same rows."""
+    strides, lines = sorted(set(points["stride"])), []
+    most = points.groupby(PLACE[:2])["system"].nunique().max()
+    across = max(1, min(most, int((style.WIDTH - LEFT) / (CELL * len(strides)))))
+    for (source, split), of_place in points.groupby(PLACE[:2], sort=False):
+        rows = of_place[[*LEARNT, "is_elsewhere"]].drop_duplicates(ignore_index=True)
+        draw_one = partial(draw_panel, rows=rows, strides=strides, sources=sources)
+        panels = [Panel(cells, draw_one, height=ROW * len(rows),
+                        detail=system + " (control)" * bool(cells["is_control"].any()))
+                  for system, cells in of_place.groupby("system", sort=False)]
+        heading = f"{source_title(source, sources)}, {split_title(split)}"
+        lines += in_lines(panels, across, heading)
+    return figure_of(lines, share_y="line", widest=WIDE * len(strides), size=6.5)
+
+
+def main(given: argparse.Namespace) -> None:
+    points, sources = by_learnt(strided_metrics(given.metrics, load(given.models), crossed=True)), load(given.sources)
+    none = "nothing was learnt from another stride or corpus than it was measured on"
+    publish(given, points[COLUMNS], lambda: draw(points, sources), none)
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

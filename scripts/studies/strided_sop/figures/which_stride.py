@@ -1,0 +1,92 @@
+"""Draw which stride is told for which: a confusion matrix for each corpus, evaluation split and system, with accuracy and mean absolute error.
+
+Rows: the stride of the pairs; columns: the stride that is told. A cell's colour and number: its share of the row in per cent, mean over the
+seeds. Of the controls the best is shown. Where order and stride are told together, the accuracy of the order stands in the title, too.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, as shares from 0 to 1 of the row
+
+    python -m scripts.studies.strided_sop.figures.which_stride --metrics results/evaluate/extensions/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --output results/publish/extensions/figures/strided_sop_which_stride
+"""
+
+import argparse
+import textwrap
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from scripts.running.program import execute
+from scripts.studies.strided_sop.evaluate import SCHEMA
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.names import load, model_title, source_title, split_title, study_metrics
+from scripts.publish.panels import Panel, draw_matrix, figure_of, publish
+from scripts.studies.strided_sop.figures.metrics import variant_title
+
+TASKS = {"stride": "stride alone", "order_and_stride": "stride with order"}
+PLACE = ["source", "split", "predict"]
+COLUMNS = [*PLACE, "system", "model", "method", "experiment", "true", "predicted", "value", "n", "stride_accuracy", "stride_error", "order_accuracy", "both_accuracy",
+           "sample", "limit"]
+TOLD = ["stride_accuracy", "stride_error", "order_accuracy", "both_accuracy"]
+CELL, WIDTH = 0.27, 1.4  # inches: of a cell, of a matrix at most
+ACROSS, LETTERS = 4, 34  # matrices side by side, letters of a line over them
+
+
+def cells_of(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
+    """The cells of each system's matrix over all seeds, beside the system's numbers (TOLD); of controls those of the best."""
+    rows = metrics[metrics["predict"].notna() & metrics["seed"].isna()]
+    told = {"train_stride": None, "method": "train"}  # the mixture is that of the measured pairs
+    system = [model_title(row["model"], models) + variant_title(row | (told if row["method"] == "control" else {"train_stride": None}))
+              for row in rows.to_dict("records")]
+    rows = rows.assign(system=system)
+    keys = [*PLACE, "system", "experiment"]
+    numbers = rows[(rows["slice"] == "all") & rows["metric"].isin(TOLD)].pivot_table(index=keys, columns="metric", values="value").reindex(columns=TOLD)
+    cells = rows[rows["metric"] == "confusion"].merge(numbers.reset_index(), on=keys)
+    cells[["true", "predicted"]] = cells["slice"].str.extract(r"^stride=(\d+); predicted=(\d+)$").astype(int).to_numpy()
+    is_control = cells["method"] == "control"
+    best = cells[is_control].groupby(PLACE)["stride_accuracy"].transform("max")
+    kept = cells[~is_control | (cells["stride_accuracy"] == best.reindex(cells.index))].drop_duplicates([*PLACE, "system", "true", "predicted"])
+    return kept.assign(is_control=kept["method"] == "control").sort_values(["source", "split", "predict", "is_control", "system", "true", "predicted"],
+                                                                        kind="stable", ignore_index=True)
+
+
+def draw_panel(axes: Axes, cells: pd.DataFrame) -> None:
+    """One matrix."""
+    draw_matrix(axes, cells.pivot(index="true", columns="predicted", values="value"), size=6.5)
+    axes.set_xlabel("stride told", fontsize=6.5, labelpad=1, color=style.GREY)
+    axes.set_ylabel("stride", fontsize=6.5, labelpad=1, color=style.GREY)
+
+
+def panel_of(cells: pd.DataFrame, heading: str) -> Panel:
+    """The panel of a system, with its numbers over it."""
+    first, strides = cells.iloc[0], cells["true"].nunique()
+    error = f"error {first['stride_error'] * cells['true'].max():.2f}"
+    order = first["order_accuracy"]
+    numbers = [f"{first['stride_accuracy'] * 100:.1f} % (chance {100 / strides:.0f} %)",
+               error + (f", order {order * 100:.1f} %" if pd.notna(order) else "")]
+    system = first["system"] + " (control)" * bool(first["is_control"])
+    return Panel(cells, draw_panel, detail="\n".join([system, *numbers]), heading=heading,
+                 height=CELL * strides)
+
+
+def draw(cells: pd.DataFrame, sources: dict) -> Figure:
+    """The figure of a table made by cells_of(): what belongs together (PLACE) side by side."""
+    groups = []
+    for (source, split, predict), of_place in cells.groupby(PLACE, sort=False):
+        title = textwrap.shorten(source_title(source, sources), LETTERS, placeholder="…")
+        headings = [f"{title}\n{split_title(split)}, {TASKS[predict]}",
+                    *[""] * of_place["system"].nunique()]
+        matrices = [matrix for _, matrix in of_place.groupby("system", sort=False)]
+        groups.append([panel_of(matrix, heading) for matrix, heading in zip(matrices, headings)])
+    return figure_of(style.lines_of(groups, ACROSS), widest=WIDTH, size=6.2)
+
+
+def main(given: argparse.Namespace) -> None:
+    cells, sources = cells_of(study_metrics(given.metrics, "strided_sop", SCHEMA), load(given.models)), load(given.sources)
+    publish(given, cells[COLUMNS], lambda: draw(cells, sources), "no system told the stride")
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -1,0 +1,45 @@
+"""Which strided pairs words alone do not put in order: a cross-fitted bag of words gets them wrong, or cannot decide.
+
+Not a program. Five bags of words (scripts/text/bag_of_words.py) learn from the pairs of all splits, each without a fifth of
+the videos, and each pair is judged by the one that saw nothing of its video. All splits, since so every split is judged by
+as much as can be had, and two splits that share videos (ActivityNet's val_1 and val_2) by none that saw the video. What is
+hard follows from the corpus and the stride alone: not from the coin that swaps pairs, nor from size_matched.
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pyarrow as pa
+
+from scripts.text.bag_of_words import difference_features, fold_of, fold_weights, margins, words_and_bigrams
+from scripts.data.keyed import keyed_hash
+
+MOST = 100_000  # pairs to learn from: bounds time and memory on a large corpus
+DRAWN = 5  # the draw of those pairs, apart from the other draws from the same key
+READ = ["pair_id", "video_id", "text_a", "text_b", "label"]
+
+
+def features_of(pairs: pa.Table):
+    """The difference features of pairs, and the fold of each."""
+    texts = (pairs[name].to_pylist() for name in ("text_a", "text_b"))
+    return difference_features(*texts, words_and_bigrams()), fold_of(pairs["video_id"].to_pandas())
+
+
+def learnt_weights(tables: Iterable[pa.Table]) -> np.ndarray:
+    """The weights of each fold's bag of words, from at most MOST of the pairs, those with the lowest hash of their id."""
+    kept = pa.table({name: pa.array([], pa.int8() if name == "label" else pa.string()) for name in READ})
+    for pairs in tables:
+        kept = pa.concat_tables([kept, pairs.select(READ)])
+        if len(kept) > MOST:
+            hashes = keyed_hash(kept["pair_id"].to_pandas(), DRAWN)
+            kept = kept.take(np.sort(np.argpartition(hashes, MOST)[:MOST]))
+    features, fold = features_of(kept)
+    return fold_weights(features, kept["label"].to_numpy(), fold)
+
+
+def are_hard(pairs: pa.Table, weights: np.ndarray) -> np.ndarray:
+    """(n,) whether each pair is hard."""
+    if not len(pairs):
+        return np.zeros(0, bool)
+    right = np.where(pairs["label"].to_numpy() == 1, 1, -1)
+    return margins(*features_of(pairs), weights) * right <= 0

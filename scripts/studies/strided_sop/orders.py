@@ -1,0 +1,78 @@
+"""The orders of the units of a span, as candidates of which one is right (the option order_by: permutations of strided sentence order).
+
+Not a program. A row is one order: `units` has them in it, one a line, for models that read all at once; label 1 says that it is that of the
+video. To learn from there are the right order and some others (the option wrong_orders), drawn by hash; to measure on all k! of them. text_a and text_b
+are for the controls: with each unit as often in the one as others follow it, and in the other as often as others stand before it, so that
+what a bag of words tells of the order is the sum of what it tells of all pairs, as it is where spans are put in order by their pairs.
+Other columns are those of the pair of the first and the last unit.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import permutations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scripts.studies.strided_sop.pairs import pair_table, spans, words
+from scripts.studies.strided_sop.parts import Part, categories_of, units_of
+from scripts.data.keyed import keyed_hash
+from scripts.running.program import UserError
+from scripts.data.tables import STRIDED_PAIRS
+
+CANDIDATES = STRIDED_PAIRS.append(pa.field("units", pa.string()))
+MOST_UNITS = 4  # 24 orders of them; of five there are 120, which are too many to read for each span
+DRAW = 8  # of wrong orders, apart from the other draws from the same key
+
+
+def check_length(length: int) -> None:
+    """Raises UserError for spans with more orders than are scored."""
+    if length > MOST_UNITS:
+        raise UserError(f"{length} units have {math.factorial(length)} orders, too many to score each of them; set span to {MOST_UNITS} or less, or "
+                        "order_by to pairs")
+
+
+def chosen_orders(pairs: pa.Table, orders: int, label_seed: int, wrong: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """The span of each candidate, as a row of `pairs`, and its order, a number below `orders`; 0 is the right one.
+
+    wrong: how many other orders there are of each span, those with the lowest hash; None: all.
+    """
+    n, others = len(pairs), orders - 1
+    video, place = pairs["video_id"].to_pandas(), pairs["first_position"].to_numpy()
+    draw = np.stack([keyed_hash(video, place, order, label_seed, DRAW) for order in range(1, orders)], axis=1)
+    lowest = np.sort(np.argsort(draw, axis=1)[:, : others if wrong is None else wrong], axis=1)
+    chosen = np.column_stack([np.zeros(n, int), lowest + 1])
+    return np.repeat(np.arange(n), chosen.shape[1]), chosen.ravel()
+
+
+def lines(texts: pa.Array, rows: np.ndarray) -> pa.Array:
+    """The texts of each row of (n, k) row numbers, one a line."""
+    return pc.binary_join_element_wise(*(texts.take(pa.array(column)) for column in rows.T), "\n")
+
+
+def with_units(pairs: pa.Table, texts: pa.Array, rows: np.ndarray, span: np.ndarray, order: np.ndarray) -> pa.Table:
+    """The candidates (CANDIDATES): `order[i]` of the units of `span[i]`. pairs: one a span, with the row of each unit (spans, k) among the texts."""
+    length = rows.shape[1]
+    every = np.array(list(permutations(range(length))))
+    shown = np.take_along_axis(rows[span], every[order], axis=1)
+    before = np.repeat(np.arange(length), np.arange(length))  # unit i as often as others stand before it
+    first, second = lines(texts, shown[:, length - 1 - before[::-1]]), lines(texts, shown[:, before])
+    named = pa.array(["".join(map(str, one)) for one in every]).take(pa.array(order))
+    table = pairs.take(pa.array(span))
+    changed = {"pair_id": pc.binary_join_element_wise(table["pair_id"], named, ":"), "text_a": first, "text_b": second,
+               "label": pa.array((order == 0).astype(np.int8)), "words_a": words(pc.replace_substring(first, "\n", " ")),
+               "words_b": words(pc.replace_substring(second, "\n", " ")), "units": lines(texts, shown)}
+    return pa.table({name: changed[name] if name in changed else table[name] for name in CANDIDATES.names}).cast(CANDIDATES)
+
+
+def orders_of(part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray], wrong: int | None) -> Iterator[pa.Table]:
+    """The candidates of a split, table by table. keep: which spans, told by the pairs of their first and last unit; wrong: see chosen_orders()."""
+    categories, [stride], length, step = categories_of(part.cleaned), part.strides, options["span"], options["stride"] + 1
+    for captions in units_of(part, options):
+        first = spans(captions, stride, part.same_videos)[0]
+        pairs = pair_table(captions, stride, options["label_seed"], part.same_videos, categories).cast(STRIDED_PAIRS)
+        kept = np.flatnonzero(keep(pairs))
+        pairs, rows = pairs.take(pa.array(kept)), first[kept][:, None] + step * np.arange(length)
+        span, order = chosen_orders(pairs, math.factorial(length), options["label_seed"], wrong)
+        yield with_units(pairs, captions["text"].combine_chunks(), rows, span, order)

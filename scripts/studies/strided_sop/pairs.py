@@ -1,0 +1,134 @@
+"""The strided pairs of a table of captions, and what a pair is told apart by: overlap, place, lengths, category.
+
+Not a program.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scripts.data.keyed import keyed_hash
+from scripts.data.sorted_ids import SortedIds, hashes_of
+
+FEWEST_SENTENCES = 5  # section 2: "We discard any videos with fewer than five sentences"
+LABEL, COIN = 1, 9  # the draws of the coin that swaps a pair, and of one that is learnt in its place, apart from the other draws from the same key
+
+
+def fewest_sentences(stride: int) -> int:
+    """How many sentences a video has at least that has a pair of this stride: its span, the first and the last one."""
+    return max(FEWEST_SENTENCES, stride + 4)
+
+
+def sentences_of(captions: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+    """Of each row the number of its video, from 0, and how many sentences that has."""
+    videos = captions["video_id"].combine_chunks().dictionary_encode()
+    video = videos.indices.to_numpy()
+    return video, np.bincount(video, minlength=len(videos.dictionary))[video]
+
+
+def spans(captions: pa.Table, stride: int, same_videos: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """Row numbers of the first and the last sentence of every span of stride + 2 inner sentences.
+
+    `captions` is sorted by video and position; positions of a video run from 0. same_videos: a stride that the video must
+    have a pair of, too.
+    """
+    video, sentences = sentences_of(captions)
+    position = captions["position"].to_numpy()
+    fewest = fewest_sentences(stride if same_videos is None else same_videos)
+    inner = np.flatnonzero((sentences >= fewest) & (position > 0) & (position < sentences - 1))
+    first, last = inner[: max(0, len(inner) - stride - 1)], inner[stride + 1 :]
+    same = video[first] == video[last]
+    return first[same], last[same]
+
+
+def overlaps(captions: pa.Table, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """(n,) how much of the shorter clip of each pair lies in the other one, from 0 to 1; a clip without length that lies
+    inside has 1. Where a start is after its end the two change places."""
+    times = np.stack([captions["start_s"].to_numpy(), captions["end_s"].to_numpy()])
+    start, end = times.min(0), times.max(0)
+    begin, until = np.maximum(start[first], start[last]), np.minimum(end[first], end[last])
+    shorter = np.minimum(end[first] - start[first], end[last] - start[last])
+    shares = np.clip(until - begin, 0, None) / np.where(shorter > 0, shorter, 1)
+    return np.where(shorter > 0, np.minimum(shares, 1), (until >= begin).astype(float))
+
+
+def words(texts: pa.Array) -> pa.Array:
+    """How many words each cleaned text has: between any two stands one space."""
+    return pc.add(pc.count_substring(texts, " "), 1).cast(pa.int32())
+
+
+class Categories(NamedTuple):
+    """The categories of a source's videos, to be looked up by id."""
+
+    videos: SortedIds
+    categories: pa.Array
+
+    def of(self, video_id: pa.Array) -> pa.Array:
+        """The category of each video; null where none is known."""
+        once = video_id.dictionary_encode()
+        rows = self.videos.rows_of(once.dictionary, hashes_of(once.dictionary))
+        return self.categories.take(pa.array(rows, mask=rows < 0)).take(once.indices)
+
+
+def pair_ids(video_id: pa.Array, position: pa.Array, stride: int) -> pa.Array:
+    """The ids of pairs, from their video and first position."""
+    return pc.binary_join_element_wise(video_id, str(stride), position.cast(pa.string()), ":")
+
+
+def pair_table(captions: pa.Table, stride: int, label_seed: int, same_videos: int | None = None,
+               categories: Categories | None = None) -> pa.Table:
+    """Every pair of a table of captions (schema strided pairs); same_videos: see spans(); categories: where some are known."""
+    first, last = spans(captions, stride, same_videos)
+    first_rows, last_rows = captions.take(first), captions.take(last)
+    sentences = sentences_of(captions)[1][first]
+    video_id = first_rows["video_id"].combine_chunks()
+    position, second = first_rows["position"].combine_chunks(), last_rows["position"].combine_chunks()
+    coin = keyed_hash(video_id.to_pandas(), position.to_numpy(), stride, label_seed, LABEL)
+    in_order = pa.array((coin >> np.uint64(63)) == 1)
+    first_text, last_text = first_rows["text"].combine_chunks(), last_rows["text"].combine_chunks()
+    text_a, text_b = pc.if_else(in_order, first_text, last_text), pc.if_else(in_order, last_text, first_text)
+    return pa.table({
+        "pair_id": pair_ids(video_id, position, stride),
+        "video_id": video_id,
+        "stride": pa.array(np.full(len(first), stride, np.int32)),
+        "first_position": position,
+        "second_position": second,
+        "text_a": text_a,
+        "text_b": text_b,
+        "label": in_order.cast(pa.int8()),
+        "overlap": overlaps(captions, first, last),
+        "same_start": pc.equal(first_rows["start_s"], last_rows["start_s"]),
+        "relative_position": (position.to_numpy() + second.to_numpy()) / 2 / np.maximum(sentences - 1, 1),
+        "sentences": pa.array(sentences, pa.int32()),
+        "words_a": words(text_a),
+        "words_b": words(text_b),
+        "seconds_apart": pc.subtract(last_rows["start_s"], first_rows["start_s"]),
+        "category": pa.nulls(len(first), pa.string()) if categories is None else categories.of(video_id),
+    })
+
+
+def mixed_pairs(captions: pa.Table, strides: list[int], label_seed: int, same_videos: int | None = None,
+                categories: Categories | None = None) -> pa.Table:
+    """The pairs of several strides, by the place of their first sentence, then by stride."""
+    tables = [pair_table(captions, stride, label_seed, same_videos, categories) for stride in strides]
+    if len(tables) == 1:
+        return tables[0]
+    first = np.concatenate([spans(captions, stride, same_videos)[0] for stride in strides])
+    return pa.concat_tables(tables).take(pa.array(np.argsort(first, kind="stable")))
+
+
+def labelled(pairs: pa.Table, predict: str | None) -> pa.Table:
+    """Pairs with what is to be told of them as their label: the order (None), the stride, or 2 · stride + order (order_and_stride)."""
+    if predict is None:
+        return pairs
+    stride = pairs["stride"]
+    label = stride if predict == "stride" else pc.add(pc.multiply(stride, 2), pairs["label"].cast(pa.int32()))
+    return pairs.set_column(pairs.column_names.index("label"), "label", label.cast(pa.int8()))
+
+
+def with_coins(pairs: pa.Table, label_seed: int) -> pa.Table:
+    """Pairs with a coin by hash as their label, of which nothing in their texts tells."""
+    coin = keyed_hash(pairs["pair_id"].to_pandas(), label_seed, COIN) >> np.uint64(63)
+    return pairs.set_column(pairs.column_names.index("label"), "label", pa.array(coin.astype(np.int8)))

@@ -1,0 +1,31 @@
+"""What the option `stride` of strided sentence order says, and what the labels of its datasets are called. Standard library only."""
+
+import re
+
+from scripts.running.program import UserError, shown
+
+UP_TO = "up_to_"  # `up_to_4`: strides 0 to 4
+
+
+def strides_of(stride: int | str) -> list[int]:
+    """The strides of pairs: one, or 0 to n. Raises UserError for what is neither."""
+    if not isinstance(stride, int) and not re.fullmatch(UP_TO + "[1-9][0-9]?", str(stride)):
+        raise UserError(f"the stride is {shown(stride)}, neither a whole number nor {UP_TO}<n>; build the dataset and run its models again")
+    return [stride] if isinstance(stride, int) else list(range(int(stride.removeprefix(UP_TO)) + 1))
+
+
+def tells_of_pairs(options: dict) -> bool:
+    """Whether what is told on a dataset is the order of its pairs; not where it is the stride, or whole orders of more units."""
+    return not options.get("predict") and options.get("order_by") != "permutations"
+
+
+def labels_of(labels: list[str], options: dict) -> list[str]:
+    """The labels of a dataset, in the order of their numbers; labels: those of the order, which are told where nothing else is.
+
+    The stride: its own number. Order and stride: 2 · stride + order. options: those of the dataset; other studies predict nothing else.
+    """
+    predict = options.get("predict")
+    if not predict:
+        return labels
+    strides = strides_of(options["stride"])
+    return [f"stride_{stride}" for stride in strides] if predict == "stride" else [f"{label}_{stride}" for stride in strides for label in labels]

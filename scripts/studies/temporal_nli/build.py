@@ -1,0 +1,141 @@
+"""Build a temporal NLI challenge set (Thukral et al. 2021, section 3): generated from event templates, or as released.
+
+temp_order     "They got married in March." / "They got married before July.": two times, before or after
+temp_duration  "The meeting lasted from 12 PM to 5 PM." / "The meeting lasted for 5 hours.": is the duration right?
+cross_unit     "The store will close in 2 hours." / "The store will close before 40 minutes.": durations in adjacent units
+
+How pairs are labelled and drawn: scripts/studies/temporal_nli/sets.py. The templates of the test split are new; held_out names
+what is new there besides (scripts/studies/temporal_nli/parts.py): the pairs that have it leave train and dev, and the column
+part tells which pairs of the test split have it (unseen) or not (seen). limit keeps at most that many of its pairs, by hash.
+
+Reads  <cleaned>/train.parquet, test.parquet (schema templates, or schema nli for a released set)
+Writes <output>/train.parquet, dev.parquet, test.parquet (schema nli); dev holds whole templates taken out of train
+
+Every draw follows from a hash of its place in the set and generation_seed alone, so the same options give the same
+sentences on every machine. A pair that a set already has is drawn again. --options are explained in
+resources/studies.yaml.
+
+    python -m scripts.studies.temporal_nli.build --cleaned results/clean/event_templates --splits train test \\
+        --options '{"challenge_set": "temp_order", "train_templates": null, "test_templates": null, "iterations": 5,
+                    "generation_seed": 0, "dev_fraction": 0.1, "held_out": "template"}' --output /tmp/temp_order
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from scripts.data.limit import limited
+from scripts.data.options import options_of
+from scripts.studies.temporal_nli.parts import SEEN, TEMPLATE, UNSEEN, check, unseen, with_parts
+from scripts.studies.temporal_nli.sets import SETS
+from scripts.data.files import whole_set
+from scripts.data.keyed import keyed_hash
+from scripts.running.program import UserError, execute, log, parser
+from scripts.data.tables import NLI, TEMPLATES, VARIED, provenance_of, read_complete, schema_of, write_table
+
+
+def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFrame:
+    """One split of a set, in the columns of the schema nli (and late), from a table of templates."""
+    name = options["challenge_set"]
+    rows = SETS[name](templates.sort_values("template"), options["iterations"], options["generation_seed"])
+    rows = rows.reset_index(drop=True).assign(challenge_set=name)
+    rows["example_id"] = f"{name}:{split}:" + rows.index.astype(str)
+    return rows.reindex(columns=[*NLI.names, "late"]).replace({"duration_format": {"": None}})
+
+
+def fewer(names: pd.Series, wanted: int | None, where: str) -> set[str]:
+    """All names, or the `wanted` whose hash is lowest. Raises UserError when there are not so many."""
+    known = pd.Series(names.unique(), dtype=object)
+    if wanted is None:
+        return set(known)
+    if wanted > len(known):
+        raise UserError(f"{where}: {wanted} templates were asked for, there are {len(known)}; ask for fewer")
+    return set(known[np.argsort(keyed_hash(known), kind="stable")[:wanted]])
+
+
+def read(cleaned: Path, split: str, options: dict) -> pd.DataFrame:
+    """The pairs of one split, of at most `train_templates` templates where it is train, else `test_templates`, with what holds
+    them out."""
+    most = "train_templates" if split == "train" else "test_templates"
+    file = cleaned / f"{split}.parquet"
+    is_generated = "challenge_set" not in schema_of(file).names
+    check(options["challenge_set"], options["held_out"], is_generated)
+    if not is_generated:
+        rows = read_complete(file, NLI, VARIED).to_pandas()
+        if not rows["label"].between(0, 2).all():
+            raise UserError(f"{file}: a label is none of 0 to 2; clean the source again")
+        rows = rows[rows["challenge_set"] == options["challenge_set"]]
+    else:
+        templates = read_complete(file, TEMPLATES).to_pandas()
+        try:
+            rows = generated(templates, split, options)
+        except UserError as error:
+            raise UserError(f"{file}: {error}") from None
+    rows = with_parts(rows)
+    where = f"{file}: {options['challenge_set']}, {most}"
+    return rows[rows["group_id"].isin(fewer(rows["group_id"], options[most], where))]
+
+
+def held_out(rows: pd.DataFrame, fraction: float, where: str) -> pd.Series:
+    """Which rows belong to the templates that are dev: the share of all templates whose hash is lowest, one at least."""
+    templates = rows["group_id"].nunique()
+    if templates < 2:
+        raise UserError(f"{where}: {templates} template(s) give pairs, but dev is held out of train by template, so two "
+                        "are needed; ask for more templates")
+    return rows["group_id"].isin(fewer(rows["group_id"], max(1, round(fraction * templates)), where))
+
+
+def write_splits(tables: dict[str, pd.DataFrame], given: argparse.Namespace, folder: Path) -> None:
+    """Write every split to a folder. Raises UserError for one that is measured on and has no pair."""
+    options, first = given.options, given.splits[0]
+    for split, rows in tables.items():
+        source = given.cleaned / f"{first if split == 'dev' else split}.parquet"
+        if split in given.splits[1:] and not len(rows):
+            raise UserError(f"{source}: no pairs of {options['challenge_set']}; add templates that have such units")
+        limit = options["limit"] if split in given.splits[1:] else None
+        rows, cut = limited(rows, "example_id", limit, "pairs", f"{given.output} {split}")
+        write_table(pa.Table.from_pandas(rows, schema=NLI, preserve_index=False), folder / f"{split}.parquet", NLI,
+                    provenance_of(source) | {"split": split, "options": options} | cut)
+        shares = ", ".join(f"{share:.1%} {name}" for name, share in zip(
+            ("entailment", "neutral", "contradiction"), (np.bincount(rows["label"].astype(int), minlength=3) / max(1, len(rows)))))
+        log.info("%s %s: %d pairs of %d templates, %s", given.output, split, len(rows), rows["group_id"].nunique(), shares)
+
+
+def main(given: argparse.Namespace) -> None:
+    options = given.options
+    tables = {split: read(given.cleaned, split, options) for split in given.splits}
+    first = given.splits[0]
+    for split, rows in tables.items():
+        tables[split] = rows.assign(part=np.where(unseen(rows, options["held_out"]) & (split != first), UNSEEN, SEEN))
+    if options["held_out"] != TEMPLATE:
+        known = tables[first][~unseen(tables[first], options["held_out"])]
+        if known.empty and len(tables[first]):
+            raise UserError(f"{given.cleaned / first}.parquet: held_out: {options['held_out']} leaves no pair of "
+                            f"{options['challenge_set']} to learn from; ask for more templates")
+        tables[first] = known
+    if len(tables[first]):
+        dev = held_out(tables[first], options["dev_fraction"], f"{given.cleaned / first}.parquet")
+        tables["dev"], tables[first] = tables[first][dev], tables[first][~dev]
+    else:  # set III of the release has no training file
+        log.info("%s: no pairs of %s to learn from: only the method direct can use this dataset", given.cleaned,
+                 options["challenge_set"])
+        tables["dev"] = tables[first]
+    with whole_set(given.output) as folder:
+        write_splits(tables, given, folder)
+
+
+def arguments() -> argparse.ArgumentParser:
+    options = parser(__doc__)
+    options.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
+    options.add_argument("--splits", nargs="+", required=True, help="its splits, the one to learn from first")
+    options.add_argument("--options", type=options_of("temporal_nli"), required=True,
+                         help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
+    options.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    return options
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())

@@ -1,0 +1,214 @@
+"""Measure an experiment of temporal-expression NLI (Thukral et al. 2021, tables 5 to 7 and figure 1).
+
+Metrics, as shares from 0 to 1, on the evaluation split, at the epoch with the lowest loss on dev (templates held out of train):
+  accuracy, weighted_f1  of all pairs, and of each slice of them (by way of choosing times, premise, hypothesis, …)
+  says_entailment        the share of pairs that are taken for entailment
+  confusion              the share of pairs with this label and this prediction (of two labels where a model knows two)
+Slices are by the size of the difference and of T2 as well (distance, hypothesis_size), by part (seen or unseen, by what the dataset
+holds out), and, where whole templates are held out alone, by withheld: the pairs that another dataset holds out, which a model that
+learnt from all can be measured on.
+Scoring is ternary, and binary with neutral and contradiction as one label (a model that knows two labels has binary
+scoring only). The majority baseline predicts the most frequent label of the evaluation split. Intervals are 95 %
+intervals over templates. A row without seed is the mean over the replicates (seeds, or wordings of what a model is asked); its sd
+is over them, its interval over templates and them.
+
+Reads  <trained>/<run>/predictions.parquet and run.json of every run, <build>/<source>/<dataset>/<split>.parquet
+Writes a Parquet file (schema metrics: scripts/data/tables.py)
+
+    python -m scripts.studies.temporal_nli.evaluate --experiment nli --runs RUN RUN … --trained results/train/temporal_nli \\
+        --build results/build/temporal_nli --sources resources/sources.yaml --output /tmp/metrics.parquet
+
+Predictions made elsewhere (scripts/measure/external.py), labels entailment, neutral and contradiction, or entailment and
+not_entailment; prints per cent:
+
+    python -m scripts.studies.temporal_nli.evaluate --predictions FILE --dataset results/build/temporal_nli/event_templates/temp_order
+"""
+
+import argparse
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from scripts.studies.temporal_nli.parts import KINDS, TEMPLATE, unseen
+from scripts.running.program import UserError, execute
+from scripts.data.tables import NLI, VARIED
+from scripts.measure.arguments import evaluation_arguments, evaluation_given
+from scripts.measure.bootstrap import resampling
+from scripts.measure.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of
+from scripts.measure.external import Answered
+from scripts.measure.people import System, people_rows
+from scripts.measure.people_answers import Answers
+from scripts.measure.study import evaluate, parts_of
+from scripts.measure.tally import MEASURES, Tally, metric_rows
+
+LABELS = ["entailment", "neutral", "contradiction"]
+BINARY = np.array([0, 1, 1])  # entailment, or not
+NAMES = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
+ANSWERED = Answered("temporal_nli", ("example_id", "group_id", "text_a", "text_b"), tuple(NAMES.values()))
+# What figure 1 and sections 5.1 to 5.3 break down by: a column, or two together.
+SLICES = {
+    "temp_order": ["choice", "premise_type", ("choice", "premise_type"), "tense", "premise_position", "distance",
+                   ("distance", "premise_type"), "part"],
+    "temp_duration": ["choice", "hypothesis_type", "next_cycle", "premise_form", ("choice", "next_cycle"),
+                      ("choice", "hypothesis_type"), "distance", ("hypothesis_type", "distance"), "part"],
+    "cross_unit": ["unit_pair", "premise_type", ("unit_pair", "premise_type"), "direction", "premise_position",
+                   "hypothesis_position", ("unit_pair", "direction"), "distance", ("distance", "premise_type"),
+                   "hypothesis_size", ("hypothesis_size", "hypothesis_preposition"), "part"],
+}
+SCHEMA = pa.schema([
+    ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
+    ("dataset", pa.string()), ("held_out", pa.string()), ("challenge_set", pa.string()), ("method", pa.string()),
+    ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()), ("split", pa.string()), ("scoring", pa.string()), ("slice", pa.string()), ("metric", pa.string()),
+    *MEASURES, ("sample", pa.bool_()),
+])
+
+
+def read_pairs(file: Path) -> pd.DataFrame:
+    """A split of a dataset. Raises UserError where it has no pairs, or pairs of several challenge sets."""
+    pairs = read_examples(file, NLI, len(LABELS), missing=set(VARIED) - {"withheld"})
+    if len(sets := set(pairs["challenge_set"])) != 1 or not sets <= set(SLICES):
+        raise UserError(f"{file}: its pairs are not those of one challenge set ({', '.join(SLICES)}); build the dataset again")
+    return pairs
+
+
+def accuracy(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """(…) from (…, labels, predicted) counts and how many pairs they are."""
+    return np.trace(confusion, axis1=-2, axis2=-1) / count
+
+
+def weighted_f1(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """(…) from (…, labels, predicted) counts: the F1 of each label, weighted by how often it occurs."""
+    support, predicted = confusion.sum(-1), confusion.sum(-2)
+    right = np.diagonal(confusion, axis1=-2, axis2=-1)
+    both = support + predicted
+    f1 = np.divide(2 * right, both, out=np.zeros(right.shape), where=both > 0)
+    return (f1 * support).sum(-1) / count
+
+
+def says_entailment(confusion: np.ndarray, count: np.ndarray) -> np.ndarray:
+    """(…) the share of pairs that are taken for entailment, which is the first label."""
+    return confusion[..., 0].sum(-1) / count
+
+
+METRICS = {"accuracy": accuracy, "weighted_f1": weighted_f1, "says_entailment": says_entailment}
+
+
+def confusions(label: np.ndarray, predicted: np.ndarray, group: np.ndarray, labels: int, groups: int) -> np.ndarray:
+    """(groups, labels, labels) counts by group, label and prediction; all three are (n,) integers from 0."""
+    cell = (group * labels + label) * labels + predicted
+    return np.bincount(cell, minlength=groups * labels**2).reshape(groups, labels, labels)
+
+
+def slices(pairs: pd.DataFrame, challenge_set: str, held_out: str) -> dict[str, np.ndarray]:
+    """Which rows belong to each slice: `all`, `choice=year`, `choice=year; premise_type=fixed`, …
+
+    held_out: what the dataset holds out; `withheld=list`, … stand where that is whole templates alone.
+    """
+    parts = {"all": np.arange(len(pairs))}
+    for columns in SLICES[challenge_set]:
+        columns = [columns] if isinstance(columns, str) else list(columns)
+        for values, rows in pairs.groupby(columns, sort=True).indices.items():
+            values = values if isinstance(values, tuple) else (values,)
+            parts["; ".join(f"{column}={str(value).lower()}" for column, value in zip(columns, values))] = rows
+    for kind in KINDS if held_out == TEMPLATE else ():
+        if (has := unseen(pairs, kind).to_numpy()).any():
+            parts[f"withheld={kind}"] = np.flatnonzero(has)
+    return parts
+
+
+def by_scoring(run: Run, predicted: np.ndarray) -> dict[str, np.ndarray]:
+    """A run's predictions under each scoring that it can have."""
+    if len(run.facts["labels"]) < len(LABELS):
+        return {"binary": predicted}
+    return {"ternary": predicted, "binary": BINARY[predicted]}
+
+
+def predictions_of(pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]]) -> dict[tuple, list[np.ndarray]]:
+    """By model, method and scoring: each run's predictions, in the order of the pairs; the majority baseline first."""
+    label = pairs["label"].to_numpy()
+    found = {("majority", "majority", scoring): [np.full(len(gold), np.bincount(gold).argmax())]
+             for scoring, gold in (("ternary", label), ("binary", BINARY[label]))}
+    for (model, method), runs in systems.items():
+        for run in runs:
+            scores, _ = read_scores(run, split, pairs["example_id"], "pairs")
+            for scoring, predicted in by_scoring(run, scores.argmax(1)).items():
+                found.setdefault((model, method, scoring), []).append(predicted)
+    return found
+
+
+def confusion_rows(gold: np.ndarray, predictions: list[np.ndarray], names: list[str]) -> list[dict]:
+    """The share of pairs with each label and prediction, in the mean of the replicates."""
+    cells = [np.bincount(gold * len(names) + predicted, minlength=len(names) ** 2) for predicted in predictions]
+    return [{"slice": f"label={true}; predicted={told}", "metric": "confusion", "seed": None, "n": len(gold),
+             "value": count / len(gold)} for (true, told), count in zip(product(names, names), np.mean(cells, 0))]
+
+
+def of_dataset(pairs: pd.DataFrame, held_out: str, split: str, systems: dict[tuple, list[Run]], resamples: int,
+               people: pd.DataFrame | None = None) -> list[dict]:
+    """Every metric on one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
+    challenge_set, label = pairs["challenge_set"].iloc[0], pairs["label"].to_numpy()
+    parts, (templates, group) = slices(pairs, challenge_set, held_out), np.unique(pairs["group_id"], return_inverse=True)
+    drawn = resampling(templates, resamples)
+    rows, found = [], predictions_of(pairs, split, systems)
+    for (model, method, scoring), predictions in found.items():
+        gold, names = label if scoring == "ternary" else BINARY[label], NAMES[scoring]
+        same = {"challenge_set": challenge_set, "model": model, "method": method, "split": split, "scoring": scoring}
+        replicates = replicates_of(systems[model, method]) if (model, method) in systems else []
+        tallies = [Tally(name, METRICS,
+                         np.stack([confusions(gold[part], predicted[part], group[part], len(names), len(templates))
+                                   for predicted in predictions]),
+                         np.bincount(group[part], minlength=len(templates))) for name, part in parts.items()]
+        rows += [same | row for row in metric_rows(tallies, replicates, drawn)]
+        finest = scoring == "ternary" or (model, method, "ternary") not in found
+        if finest and method not in ("majority", "control"):
+            rows += [same | {"groups": len(templates)} | row for row in confusion_rows(gold, predictions, names)]
+    return rows + people_on(pairs, split, systems, found, people, resamples)
+
+
+def people_on(pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], found: dict[tuple, list[np.ndarray]],
+              people: pd.DataFrame | None, resamples: int) -> list[dict]:
+    """What people reached on a split, and every system on the same pairs, under each scoring; found: of predictions_of()."""
+    rows, by_unit = [], pairs.assign(unit=pairs["example_id"])
+    for scoring, merged in (("ternary", np.arange(len(LABELS))), ("binary", BINARY)) if people is not None else ():
+        gold = merged[pairs["label"].to_numpy()]
+        reached = {(model, method): System({"accuracy": (np.stack(predictions) == gold).astype(float)},
+                                           replicates_of(systems[model, method]) if (model, method) in systems else [])
+                   for (model, method, told), predictions in found.items() if told == scoring}
+        answered = people_rows(
+            people.assign(chosen=merged[people["chosen"]]), by_unit,
+            lambda part, chosen, merged=merged: {"accuracy": (merged[part["label"].to_numpy()] == chosen).astype(float)},
+            reached, len(NAMES[scoring]), resamples)
+        rows += [{"challenge_set": pairs["challenge_set"].iloc[0], "split": split, "scoring": scoring} | row for row in answered]
+    return rows
+
+
+def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
+    """The rows of a run on one split of its dataset (file)."""
+    held_out = run.facts["data_options"].get("held_out", TEMPLATE)
+    systems = {(run.facts["model"], run.facts["method"]): [run]}
+    return [row for row in of_dataset(read_pairs(file), held_out, split, systems, resamples) if row["method"] == EXTERNAL]
+
+
+def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
+            resamples: int, people: Answers | None = None) -> list[dict]:
+    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
+    answers_given()."""
+    rows = []
+    for part in parts_of(datasets, external, build, sources):
+        pairs, options = read_pairs(part.file), part.facts["data_options"]
+        same = {"study": part.facts["study"], "source": part.source, "dataset": part.dataset, "held_out": options["held_out"],
+                "sample": options["test_templates"] is not None, "limit": options.get("limit")}
+        answered = people and people.on_split(part.facts, part.split, pairs.assign(unit=pairs["example_id"]))
+        rows += [same | row for row in of_dataset(pairs, options["held_out"], part.split, part.systems, resamples, answered)]
+    return rows
+
+
+def main(given: argparse.Namespace) -> None:
+    evaluate(given, ANSWERED, SCHEMA, measure, of_file, {})
+
+
+if __name__ == "__main__":
+    execute(main, evaluation_given(evaluation_arguments(__doc__)))

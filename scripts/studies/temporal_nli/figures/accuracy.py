@@ -1,0 +1,138 @@
+"""Draw accuracy on one challenge set by what it varies (Thukral et al. 2021, figure 1 and the text of section 5).
+
+A panel for each source, model and method. Dots: accuracy, mean over the seeds, with the 95 % interval over templates and
+seeds; grey ticks: the majority baseline on the same pairs; crosses: the control that is best over all pairs. Scoring is
+ternary, binary for models of two labels.
+Set I is shown by the way times are chosen, set II by hypothesis and by the way times are chosen, set III by units; all by the
+distance of the two times, set III by the size of the hypothesis's duration as well.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+
+The last part of --output says which set is drawn: temporal_nli_temp_order, temporal_nli_temp_duration or
+temporal_nli_cross_unit.
+
+    python -m scripts.studies.temporal_nli.figures.accuracy --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/default/figures/temporal_nli_temp_order
+"""
+
+import argparse
+from functools import partial
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from scripts.running.program import UserError, execute
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.names import load, people_points
+from scripts.publish.panels import (
+    PEOPLE, Look, Panel, Rows, draw_marks, figure_of, publish, same_place, write_beside)
+from scripts.studies.temporal_nli.figures.metrics import SETS, STUDY, data_title, detail_of, nli_metrics
+from scripts.studies.temporal_nli.figures.sections import ALL, points_of
+
+COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment", "section", "row",
+           "series_name", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "groups", "majority", "control", "sample", "limit"]
+# Of a dot, by what it stands for; in the order of the dots of a row.
+LOOKS = {dot: Look(colour, marker, "", size=3.9) for dot, colour, marker in (
+    ("", style.INK, "D"), ("fixed", style.COLOURS[0], "o"), ("interval", style.COLOURS[1], "s"),
+    ("false", style.COLOURS[2], "o"), ("true", style.COLOURS[3], "s"),
+    ("equal_gold", style.COLOURS[0], "o"), ("equal_gold_plus_1", style.COLOURS[1], "s"),
+    ("less_than_gold", style.COLOURS[4], "^"), ("before", style.COLOURS[0], "<"),
+    ("after", style.COLOURS[1], ">"), ("lower", style.COLOURS[5], "v"),
+    ("higher", style.COLOURS[4], "^"))}
+MAJORITY, CONTROL = Look(style.CONTROL, "|", "", size=7.4), Look(style.GREY, "x", "", size=5)
+LANE = 0.075  # inches, between the dots of a row
+
+
+def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, known: dict[str, Look],
+               people: pd.DataFrame, counts: dict[float, str]) -> None:
+    """The dots of one model and method, the baseline, the best control; counts: beside the rows."""
+    rows.draw(axes, points, known)
+    placed = rows.placed(points, known)
+    for look, column in ((MAJORITY, "majority"), (CONTROL, "control")):
+        axes.plot(placed[column] * 100, placed["y"], **look.settings(), zorder=3)
+    here = same_place(people, points, ["source", "dataset", "split", "scoring"])
+    for y in placed.loc[placed["slice"] == ALL, "y"] if len(here) else ():
+        draw_marks(axes, here.assign(y=y), PEOPLE, "y", flat=True, capsize=0, zorder=5)
+    axes.set_xlim(0, 100)
+    axes.set_xticks([0, 25, 50, 75, 100], ["0", "", "50", "", "100"])
+    axes.set_xlabel("accuracy (%)")
+    if counts:
+        write_beside(axes, counts, "pairs")
+
+
+def counts_of(points: pd.DataFrame, rows: Rows) -> dict[float, str]:
+    """By the place of a row the pairs that its dots are measured on: `2 × 170`, `800 + 1,600`."""
+    dots = points.drop_duplicates(["row", "dot"]).sort_values("dot_place")
+    dots = dots.groupby("row")["n"].agg(list)
+    return {rows.places[row]: f"{len(of)} × {of[0]:,}" if len(of) > 1 and len(set(of)) == 1
+            else " + ".join(f"{n:,}" for n in of)
+            for row, of in dots.items()}
+
+
+def legend(points: pd.DataFrame, known: dict[str, Look], people: pd.DataFrame) -> list:
+    """Under the panels: what the dots and bars stand for."""
+    dots = points.sort_values(["section_place", "dot_place"]).drop_duplicates("dot")
+    handles = [known[dot].handle(name if dot else "all pairs of the row")
+               for dot, name in zip(dots["dot"], dots["series_name"])]
+    handles.append(MAJORITY.handle("majority baseline on the same pairs"))
+    if points["control"].notna().any():
+        handles.append(CONTROL.handle(style.BEST_CONTROL))
+    if len(people):
+        counts = " to ".join(dict.fromkeys(f"{count:,}" for count in (people["n"].min(), people["n"].max())))
+        handles.append(PEOPLE.handle(f"people, on {counts} of all pairs"))
+    return [("", handles)]
+
+
+def blocks_of(points: pd.DataFrame) -> list[tuple[pd.DataFrame, list[list]]]:
+    """Of each dataset its points, and its panels in lines; those of one model stand together."""
+    found = []
+    for _, of_dataset in points.groupby(["source", "dataset", "split"], sort=False):
+        panels = list(of_dataset.groupby(["series", "method", "scoring"], sort=False))
+        models = [[panel for panel in panels if panel[0][0] == series] for series in of_dataset["series"].unique()]
+        found.append((of_dataset, models))
+    most = max(len(panels) for _, models in found for panels in models)
+    across = min(3, most if most > 1 else max(len(models) for _, models in found))
+    return [(of_dataset, style.lines_of(models, across)) for of_dataset, models in found]
+
+
+def draw(points: pd.DataFrame, sources: dict, people: pd.DataFrame) -> Figure:
+    """The figure of points_of() one set; people: of people_points(), on it."""
+    points = points.assign(head=points["section"], name=points["row"],
+                           row=points["section_place"].astype(str) + points["row"])
+    in_order = points.sort_values(["section_place", "row_place", "name"])
+    rows = Rows(in_order, "section_place", LANE, "dot")
+    known = LOOKS | {dot: LOOKS[""] for dot in points["dot"].unique() if dot not in LOOKS}
+    lines: list[list[Panel]] = []
+    for block, panels_of in blocks_of(points):
+        first, counts = block.iloc[0], counts_of(block, rows)
+        title = data_title(first["source"], first["dataset"], sources)
+        heading = f"{SETS[first['challenge_set']]} · {title}"
+        for line in panels_of:
+            lines.append([])
+            for (series, method, scoring), panel in line:
+                beside = counts if len(lines[-1]) == len(line) - 1 else {}
+                draw_one = partial(draw_panel, rows=rows, known=known, people=people, counts=beside)
+                lines[-1].append(Panel(panel, draw_one, series, detail_of(method, scoring), heading,
+                                       rows.height))
+                heading = ""
+    return figure_of(lines, legend(points, known, people), share_x="figure", share_y="figure")
+
+
+def main(given: argparse.Namespace) -> None:
+    challenge_set = given.output.name.removeprefix(f"{STUDY}_")
+    if challenge_set not in SETS:
+        raise UserError(f"--output: {given.output.name} names no challenge set; "
+                        f"write one of {', '.join(f'{STUDY}_{name}' for name in SETS)}")
+    points = points_of(nli_metrics(given.metrics, load(given.models)), challenge_set)
+    sources, none = load(given.sources), f"{SETS[challenge_set]}: not measured in this run"
+    people = people_points(given.metrics, STUDY, "accuracy")
+    people = people[people["dataset"].isin(points["dataset"]) & people["split"].isin(points["split"])]
+    publish(given, points[COLUMNS], lambda: draw(points, sources, people), none)
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

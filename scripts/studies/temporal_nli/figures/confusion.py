@@ -1,0 +1,83 @@
+"""Draw what models of temporal-expression NLI take for what: a confusion matrix for each set, model and method.
+
+Rows: the label; columns: the prediction. A cell's colour and number: its share of the row, in per cent, mean over the
+seeds. Left of a row: how many pairs have the label. Models that know two labels have matrices of two.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, as shares from 0 to 1 of all pairs and of the row
+
+    python -m scripts.studies.temporal_nli.figures.confusion --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/default/figures/temporal_nli_confusion
+"""
+
+import argparse
+from functools import partial
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from scripts.running.program import execute
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.names import load, method_title
+from scripts.publish.panels import Panel, draw_matrix, figure_of, publish
+from scripts.studies.temporal_nli.figures.metrics import LABELS, SETS, data_title, nli_metrics
+
+COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment", "label",
+           "predicted", "value", "share_of_label", "n", "sample", "limit"]
+KNOWN = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
+LETTERS = {"entailment": "E", "neutral": "N", "contradiction": "C", "not_entailment": "not E"}
+TALL, WIDE, ACROSS = 0.69, 0.95, 6  # inches of a matrix, at most; matrices side by side
+NOTE = "share of the pairs with the label of the row (%)"
+
+
+def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
+    """Each cell of each matrix, with label, predicted and share_of_label, from a table made by nli_metrics()."""
+    cells = metrics[(metrics["metric"] == "confusion") & metrics["seed"].isna()]
+    cells = cells.assign(**cells["slice"].str.extract(r"^label=(?P<label>.*); predicted=(?P<predicted>.*)$"))
+    matrix = ["source", "dataset", "split", "series", "method", "scoring"]
+    label = cells.groupby([*matrix, "label"])["value"].transform("sum")
+    return cells.assign(share_of_label=cells["value"] / label.where(label > 0))
+
+
+def draw_panel(axes: Axes, cells: pd.DataFrame, labelled: bool) -> None:
+    """One matrix; labelled: with the labels, and how many pairs have each. A label without pairs stays blank."""
+    labels = KNOWN[cells["scoring"].iloc[0]]
+    shares = cells.pivot(index="label", columns="predicted", values="share_of_label")
+    shares = shares.reindex(index=labels, columns=labels)
+    pairs = (cells.groupby("label")["value"].sum() * cells["n"].iloc[0]).round().reindex(labels).fillna(0)
+    names = [f"{pairs[label]:,.0f}  {LETTERS[label]}" for label in labels]
+    draw_matrix(axes, shares.set_axis(names).rename(columns=LETTERS))
+    axes.tick_params(labelleft=labelled)
+    axes.set_xlabel("predicted", fontsize=6.5, labelpad=1, color=style.GREY)
+
+
+def draw(cells: pd.DataFrame, sources: dict) -> Figure:
+    """The figure of cells_of(); the matrices of one set stand beside one another."""
+    titles = [data_title(source, dataset, sources) for source, dataset in zip(cells["source"], cells["dataset"])]
+    lines: list[list[Panel]] = []
+    for title, block in cells.assign(title=titles).groupby("title", sort=False):
+        groups = []
+        for (name, *_), group in block.groupby(["challenge_set", "dataset", "split", "scoring"],
+                                               sort=False):
+            panels = [Panel(matrix, partial(draw_panel, labelled=False),
+                            detail=f"{series}\n{method_title(method)}", height=TALL)
+                      for (series, method), matrix in group.groupby(["series", "method"],
+                                                                    sort=False)]
+            first = panels[0]._replace(draw=partial(draw_panel, labelled=True), title=SETS[name])
+            groups.append([first, *panels[1:]])
+        (first, *others), *more = style.lines_of(groups, ACROSS)
+        lines += [[first._replace(heading=title), *others], *more]
+    return figure_of(lines, widest=WIDE, size=6.5, note=NOTE)
+
+
+def main(given: argparse.Namespace) -> None:
+    cells, sources = cells_of(nli_metrics(given.metrics, load(given.models))), load(given.sources)
+    publish(given, cells[COLUMNS], lambda: draw(cells, sources),
+            "no model was measured in this run")
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -1,0 +1,113 @@
+"""Draw whether accuracy on temporal-expression NLI is a rule or memory: what was held out against seen and unseen pairs.
+
+A matrix for each source, set, model and method. A row is what training lacked: whole templates always, and besides a list of
+times, a spelling, a unit, the last third of each list or a form of sentence (scripts/studies/temporal_nli/parts.py). Columns,
+all of templates that are new: seen, the test pairs without it; unseen, those that have it; learnt, the same unseen pairs for the
+model that learnt from everything (held out: template), where that was run. A rule holds in the middle column; memory falls
+there, and not in the last one. A cell has the accuracy, mean over the seeds, and its 95 % bootstrap interval over templates.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the cells, values as shares from 0 to 1
+
+    python -m scripts.studies.temporal_nli.figures.generalization --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/figures/temporal_nli_generalization
+"""
+
+import argparse
+import re
+from functools import partial
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from scripts.studies.temporal_nli.parts import KINDS, TEMPLATE
+from scripts.running.program import execute
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.names import load
+from scripts.publish.panels import (
+    Panel, draw_matrix, figure_of, in_lines, publish, with_best_control)
+from scripts.studies.temporal_nli.figures.metrics import SCORINGS, SETS, data_title, detail_of, nli_metrics
+
+PARTS = ["seen", "unseen", "learnt"]
+FRONTED = "form: time first"
+NAMES = {"template": "templates alone", "list": "list: weekdays", "spelling": "spelling: 24 h, short months", "unit": "unit: days",
+         "range": "range: last third of lists", "form": FRONTED}
+OF_SET = {("temp_duration", "form"): "form: two clauses", ("cross_unit", "range"): "range: T1 from 8 to 10"}
+COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment", "held_out", "part",
+           "slice", "value", "sd", "ci_low", "ci_high", "n", "groups", "sample", "limit"]
+ROW, COLUMN, ACROSS = 0.34, 0.56, 3  # inches of a cell; matrices side by side
+SYSTEM = ["series", "method", "scoring"]
+NOTE = "accuracy (%) and its 95 % interval, on pairs of new templates"
+
+
+def without(dataset: str, kind: str) -> str:
+    """The name of the dataset that differs from this one in holding out templates alone."""
+    return re.sub(rf"-{kind}(?=(?:-limit-\d+)?$)", "", dataset)
+
+
+def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
+    """A row for each cell, with part (seen, unseen, learnt) and whole (the dataset without what it holds out besides).
+
+    metrics: a table made by nli_metrics() of all datasets. Only systems that were measured with something held out besides, and
+    of the controls the one that is best over all pairs of the datasets of a set.
+    """
+    rows = metrics[(metrics["metric"] == "accuracy") & metrics["seed"].isna() & (metrics["model"] != "majority")]
+    finest = rows.groupby(["source", "dataset", "split", "series", "method"])["scoring"]
+    rows = rows[rows["scoring"] == finest.transform(lambda scoring: min(scoring, key=SCORINGS.index))]
+    rows = rows.assign(whole=[without(dataset, kind) for dataset, kind in zip(rows["dataset"], rows["held_out"])])
+    place = ["source", "challenge_set", "whole", "split"]
+    rows = with_best_control(rows, place, ["model"], rows["slice"] == "all")
+    own = rows[rows["slice"].isin(["part=seen", "part=unseen"])]
+    own = own.assign(part=own["slice"].str.removeprefix("part="))
+    learnt = rows[rows["slice"].str.startswith("withheld=") & (rows["held_out"] == TEMPLATE)]
+    learnt = learnt.assign(part="learnt", held_out=learnt["slice"].str.removeprefix("withheld="))
+    system = ["source", "challenge_set", "whole", "split", "series", "method"]
+    wanted = own.loc[own["held_out"] != TEMPLATE, [*system, "held_out"]].drop_duplicates()
+    learnt = learnt.merge(wanted, on=[*system, "held_out"])
+    own = own.merge(wanted[system].drop_duplicates(), on=system)
+    return pd.concat([own, learnt], ignore_index=True)
+
+
+def row_name(challenge_set: str, kind: str, cells: pd.DataFrame) -> str:
+    """What was held out, and how many of the test pairs have it."""
+    counts = cells[cells["held_out"] == kind].drop_duplicates("part").set_index("part")["n"]
+    whole = counts.get("seen", 0) + counts.get("unseen", 0)
+    return f"{OF_SET.get((challenge_set, kind), NAMES[kind])}\n{counts.get('unseen', 0):,} of {whole:,} pairs"
+
+
+def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str]) -> None:
+    """The matrix of one model and method; names: of the rows, by what was held out."""
+    intervals = [f"{low * 100:.0f}–{high * 100:.0f}" if pd.notna(low) else "one group"
+                 for low, high in zip(cells["ci_low"], cells["ci_high"])]
+    cells = cells.assign(text=(cells["value"] * 100).map("{:.1f}\n".format) + intervals)
+    cells = cells.pivot(index="held_out", columns="part").reindex(index=list(names))
+    values, texts = (cells[name].reindex(columns=PARTS) for name in ("value", "text"))
+    draw_matrix(axes, values.set_axis(list(names.values())) / 1.15, texts, size=6.5)
+    axes.spines[:].set_visible(False)
+
+
+def draw(cells: pd.DataFrame, sources: dict) -> Figure:
+    """The figure of cells_of()."""
+    lines: list[list[Panel]] = []
+    place = ["source", "challenge_set", "whole", "split"]
+    for (source, challenge_set, whole, _), block in cells.groupby(place, sort=False):
+        names = {kind: row_name(challenge_set, kind, block) for kind in (TEMPLATE, *KINDS)
+                 if (block["held_out"] == kind).any()}
+        panels = [Panel(panel, partial(draw_panel, names=names), series, detail_of(method, scoring),
+                        height=ROW * len(names))
+                  for (series, method, scoring), panel in block.groupby(SYSTEM, sort=False)]
+        heading = f"{SETS[challenge_set]} · {data_title(source, whole, sources)}"
+        lines += in_lines(panels, ACROSS, heading)
+    return figure_of(lines, share_y="line", widest=COLUMN * len(PARTS), note=NOTE)
+
+
+def main(given: argparse.Namespace) -> None:
+    cells = cells_of(nli_metrics(given.metrics, load(given.models), [TEMPLATE, *KINDS]))
+    sources, none = load(given.sources), "nothing but templates was held out in this run"
+    publish(given, cells[COLUMNS], lambda: draw(cells, sources), none)
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

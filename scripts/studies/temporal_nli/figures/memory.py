@@ -1,0 +1,140 @@
+"""Tabulate who is right on pairs of times that stand in the training pairs, and on those that do not: a rule, or memory?
+
+The test templates are new, but times come from short lists, so a pair of times ("before March" and "before May") often stands in the
+training pairs of another template, with its label. Who has learnt these by heart is right on them, and guesses elsewhere: the row
+`by heart`, which is no model. Who knows the rule is as good on the rest. Of a sentence counts what it says of time, with its prepositions:
+
+  pair learnt    both sentences say what the two of one training pair say
+  times learnt   each says what some training sentence says, but no training pair says both
+  a time is new  no training sentence says what one of them says
+
+Read are datasets that hold out whole templates alone. Accuracies are means over the runs of a system, with 95 % intervals over templates
+and seeds, of three labels where a system knows three.
+
+Reads  metrics.parquet (for which datasets are reduced, and how many draws are behind an interval), <train>/<run>/predictions.parquet,
+       history.parquet (its settings) and run.json, <build>/<source>/<dataset>/<split>.parquet (schema nli), resources/sources.yaml and models.yaml
+Writes <output>.csv, .md, .tex
+
+    python -m scripts.studies.temporal_nli.figures.memory --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --train results/train/temporal_nli \\
+        --build results/build/temporal_nli --runs RUN RUN … --output results/publish/default/tables/temporal_nli_memory
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.compute as pc
+
+from scripts.studies.temporal_nli.parts import TEMPLATE
+from scripts.studies.temporal_nli.times import MONTHS, NAMES, SHORT_MONTHS, WEEKDAYS
+from scripts.running.program import execute
+from scripts.data.tables import read_metrics, read_table
+from scripts.measure.bootstrap import resampling
+from scripts.measure.experiment import Run, read_scores, replicates_of
+from scripts.measure.tally import Replicate, Tally, metric_rows, share, sums_by_group
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import caption_of, notes_by_dataset
+from scripts.publish.names import load, split_title
+from scripts.publish.systems import runs_by_title, runs_of_datasets
+from scripts.publish.table import interval, percent, publish_table
+from scripts.studies.temporal_nli.figures.metrics import SETS, STUDY, data_title
+
+TIME = (rf"(?:\b(?:{'|'.join([*MONTHS, *SHORT_MONTHS, *WEEKDAYS, 'AM', 'PM'])}|\d\d?:\d\d|\d+(?:st|nd|rd|th)?"
+        rf"|(?:{'|'.join(dict.fromkeys(NAMES.values()))})s*)\b)")
+SAID = rf"(?:\b(?i:at|on|in|before|after|from|to|for) )?(?:\b(?i:less than|more than) )?(?:\b(?i:the) )?{TIME}(?: {TIME})*"  # with its own preposition
+PLAIN = ("train", "control")  # methods that need not be told beside the model
+ALL, PARTS = "all", ["pair learnt", "times learnt", "a time is new"]
+WHAT = ["pairs (%)", "accuracy (%)"]
+HEAD = ["Source", "Challenge set", "Split", "Model"]
+NUMBERS = ["Pairs", "Accuracy (%)", *(f"{part}: {what}" for part in PARTS for what in WHAT)]
+BY_HEART = "by heart"
+CAPTION = ("A rule or memory: accuracy on test pairs whose two times (with their prepositions) stand together in a training pair of another template, "
+           "on those whose times were learnt, but not together, and on those with a time that no training sentence says. By heart: the label that the "
+           "two times have in training, else the most frequent one. 95 % intervals over templates and seeds.")
+
+
+def times_said(texts: pd.Series) -> pd.Series:
+    """What each sentence says of time, in lower case: `before march`, `from 10:00 to 12:00`; of one that says nothing of it all of it."""
+    said = texts.str.findall(SAID).str.join(" ")
+    return said.where(said != "", texts).str.lower()
+
+
+def with_times(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The pairs with first and second, what their sentences say of time, and both, the two as one."""
+    first, second = (times_said(pairs[name]) for name in ("text_a", "text_b"))
+    return pairs.assign(first=first, second=second, both=first + " | " + second)
+
+
+def parts_of(train: pd.DataFrame, test: pd.DataFrame) -> dict[str, np.ndarray]:
+    """By name which of the test pairs belong to a part; train, test: of with_times()."""
+    together = test["both"].isin(train["both"]).to_numpy()
+    said = pd.concat([train["first"], train["second"]])
+    each = (test["first"].isin(said) & test["second"].isin(said)).to_numpy()
+    return {ALL: np.ones(len(test), bool)} | dict(zip(PARTS, (together, each & ~together, ~each)))
+
+
+def by_heart(train: pd.DataFrame, test: pd.DataFrame) -> np.ndarray:
+    """(n,) the label that a pair of times has most often in training, and of one that is not there the most frequent label."""
+    known = train.groupby(["both", "label"]).size().reset_index(name="n").sort_values(["n", "label"], ascending=[False, True])
+    label = known.drop_duplicates("both").set_index("both")["label"]
+    return test["both"].map(label).fillna(train["label"].mode()[0]).to_numpy(int)
+
+
+def right_of(run: Run, split: str, test: pd.DataFrame) -> np.ndarray:
+    """(n,) whether a run judged each pair right; one of two labels has entailment and what is not."""
+    scores, gold = read_scores(run, split, test["example_id"], "pairs")[0], test["label"].to_numpy()
+    return (scores.argmax(1) == np.minimum(gold, scores.shape[1] - 1)).astype(float)
+
+
+def cells_of(name: str, right: list[np.ndarray], replicates: list[Replicate], parts: dict[str, np.ndarray], templates: pd.Series,
+             resamples: int) -> dict[str, str]:
+    """A row of text: of each part how many pairs it has, how many are judged right, and the interval of so many resamples; right: (n,) of each
+    replicate."""
+    groups, group = np.unique(templates, return_inverse=True)
+    tallies = [Tally(part, {"accuracy": share}, sums_by_group([one[inside] for one in right], group[inside], len(groups)),
+                     np.bincount(group[inside], minlength=len(groups))) for part, inside in parts.items()]
+    means = {row["slice"]: row for row in metric_rows(tallies, replicates, resampling(groups, resamples)) if pd.isna(row["seed"])}
+    cells = {"Model": name, "Pairs": f"{len(group):,}", "Accuracy (%)": percent(means[ALL]["value"])}
+    for part in [part for part in PARTS if part in means]:
+        values = percent(parts[part].mean()), f"{percent(means[part]['value'])} ({interval(means[part])})"
+        cells |= dict(zip((f"{part}: {what}" for what in WHAT), values))
+    return cells
+
+
+def rows_of(runs: list[Run], build: Path, models: dict, resamples: int) -> list[dict[str, str]]:
+    """A row of text for what is learnt by heart and for each system of a dataset, on its first evaluation split; runs: those of the dataset."""
+    facts = runs[0].facts
+    learnt, split = facts["splits"][:2]
+    train, test = (with_times(read_table(build / facts["source"] / facts["dataset"] / f"{name}.parquet",
+                                         ["example_id", "group_id", "text_a", "text_b", "label"]).to_pandas()) for name in (learnt, split))
+    found = [(BY_HEART, [(by_heart(train, test) == test["label"]).to_numpy(float)], [])]
+    for title, of in runs_by_title(runs, PLAIN, models).items():
+        found.append((title, [right_of(run, split, test) for run in of], replicates_of(of)))
+    parts = parts_of(train, test)
+    return [{"Split": split_title(split)} | cells_of(*one, parts, test["group_id"], resamples) for one in found]
+
+
+def tabulate(given: argparse.Namespace, notes: dict[tuple, str], resamples: int) -> pd.DataFrame:
+    """A row of text for each dataset that holds out templates alone, and each system; notes: of notes_by_dataset(); resamples: behind an interval."""
+    models, sources, rows = load(given.models), load(given.sources), []
+    for (source, dataset), runs in runs_of_datasets(given.train, given.runs).items():
+        options = runs[0].facts["data_options"]
+        if options["held_out"] == TEMPLATE:
+            place = {"Source": data_title(source, dataset, sources) + notes.get((source, dataset), ""), "Challenge set": SETS[options["challenge_set"]]}
+            rows += [place | row for row in rows_of(runs, given.build, models, resamples)]
+    table = pd.DataFrame(rows, columns=[*HEAD, *NUMBERS], dtype=object).fillna("")
+    return table.sort_values(HEAD[:3], kind="stable", ignore_index=True)
+
+
+def main(given: argparse.Namespace) -> None:
+    measured = read_metrics(given.metrics, draws=True)
+    metrics = measured.drop_columns("draws").to_pandas()
+    table = tabulate(given, notes_by_dataset(metrics), resamples=pc.max(pc.list_value_length(measured["draws"])).as_py())
+    publish_table(given, table,
+                  caption_of(CAPTION, metrics[metrics["study"] == STUDY], "few templates"), HEAD)
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())

@@ -1,0 +1,90 @@
+"""What the parts of temporal-expression NLI are called in its figures and tables, and its rows of the metrics."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.studies.temporal_nli.parts import TEMPLATE
+from scripts.studies.temporal_nli.evaluate import SCHEMA
+from scripts.publish.names import (
+    details_of, experiment_if_needed, method_title, model_title, source_title, study_metrics,
+    without_people)
+
+STUDY = "temporal_nli"
+SETS = {"temp_order": "Set I: Temp-Order", "temp_duration": "Set II: Temp-Duration",
+        "cross_unit": "Set III: Cross-Unit"}
+METHODS = ["majority", "direct", "hypothesis_only", "likelihood", "likelihood_blind", "likelihood_pmi", "train", "external", "control"]  # in the paper's order
+SCORINGS = ["ternary", "binary"]
+LABELS = ["entailment", "neutral", "contradiction"]
+
+# What the sets vary, in the order in which it is shown. The columns are those of the datasets; slices name them.
+SPELLINGS = {"full": "full", "abbreviated": "abbr.", "both": "both"}
+VALUES = {
+    "choice": {
+        "hour_12": "hours, 12 h", "hour_24": "hours, 24 h", "hour_both": "hours, 12 h and 24 h",
+        "weekday": "weekdays", "month_day": "days of a month",
+        "month_full": "months, full name", "month_abbreviated": "months, abbreviated", "month_both": "months, both",
+        "year": "years",
+        **{f"date_my_{key}": f"date: month ({name}), year" for key, name in SPELLINGS.items()},
+        **{f"date_dmy_{key}": f"date: day, month ({name}), year" for key, name in SPELLINGS.items()},
+        **{f"date_{key}": f"date: month ({name}), year" for key, name in SPELLINGS.items()},
+    },
+    "hypothesis_type": {
+        "equal_gold": "for gold (E)", "equal_gold_plus_1": "for gold + 1 (C)",
+        "equal_gold_times_10": "for gold × 10 (C)",
+        "less_than_gold": "less than gold (C)", "less_than_gold_plus_1": "less than gold + 1 (E)",
+        "less_than_gold_times_10": "less than gold × 10 (E)",
+    },
+    "unit_pair": {"minutes_hours": "minutes, hours", "hours_days": "hours, days", "days_months": "days, months",
+                  "months_years": "months, years"},
+    "premise_type": {"fixed": "premise at a fixed time", "interval": "premise before or after a time"},
+    "next_cycle": {"false": "ends in the same cycle", "true": "ends in the next cycle"},
+    "direction": {"lower": "hypothesis names less time", "higher": "hypothesis names more time"},
+    "tense": {"past": "past tense", "future": "future tense"},
+    "premise_position": {"forward": "premise: time last", "fronted": "premise: time first"},
+    "hypothesis_position": {"forward": "hypothesis: time last", "fronted": "hypothesis: time first"},
+    "distance": {"same": "the same time", "to_eighth": "up to 1/8 of the list", "to_quarter": "1/8 to 1/4", "to_half": "1/4 to 1/2",
+                 "over_half": "more than half", "to_1": "up to 1 of the larger unit", "to_2": "1 to 2", "to_3": "2 to 3",
+                 "over_3": "more than 3"},
+    "hypothesis_size": {"to_3": "T2 up to 3 of the larger unit", "to_6": "3 to 6", "to_9": "6 to 9", "over_9": "more than 9"},
+    "hypothesis_preposition": {"before": "hypothesis: before", "after": "hypothesis: after"},
+    "part": {"seen": "seen in training", "unseen": "held out of training"},
+    "premise_form": {"one_clause": "lasted from … to …", "two_clauses": "began …, lasted until …"},
+}
+
+
+def value_name(column: str, value: str) -> str:
+    """The readable name of a value of a column."""
+    return VALUES.get(column, {}).get(value, value.replace("_", " "))
+
+
+def data_title(source: str, dataset: str, sources: dict) -> str:
+    """A source's title, with what the dataset's name says of how it was reduced or drawn."""
+    return source_title(source, sources) + details_of(dataset, ["limit"])  # which is a mark
+
+
+def detail_of(method: str, scoring: str) -> str:
+    """How a model was asked, in a figure: `direct evaluation, binary`."""
+    return method_title(method) + ("" if scoring == "ternary" else f", {scoring}")
+
+
+def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,)) -> pd.DataFrame:
+    """The study's rows of a metrics table, in the order in which they are shown, with a column `series`: the model.
+
+    held_out: the rows of datasets that hold out these; by default whole templates alone, as in the paper.
+
+    Sets and methods stand in the paper's order, models in that of models.yaml, the baseline first. `seed` is missing in
+    rows over all seeds.
+    """
+    metrics = without_people(study_metrics(path, STUDY, SCHEMA))
+    metrics = metrics[metrics["held_out"].isin(held_out)].copy()
+    point = ["source", "dataset", "split", "model", "method", "scoring", "slice", "metric"]
+    titles = metrics["model"].map(lambda name: model_title(name, models))
+    metrics["series"] = titles + experiment_if_needed(metrics, point)
+    order = {"challenge_set": list(SETS), "method": METHODS, "scoring": SCORINGS, "model": ["majority", *models]}
+    places = {f"{column}_place": metrics[column].map({value: place for place, value in enumerate(values)})
+              for column, values in order.items()}
+    by = ["source", "challenge_set_place", "dataset", "split", "model_place", "series", "method_place", "scoring_place",
+          "slice", "metric", "seed"]
+    return metrics.assign(**places).sort_values(by, ignore_index=True).drop(columns=list(places))

@@ -1,0 +1,87 @@
+"""Tabulate temporal-expression NLI as tables 5 to 7 of Thukral et al. 2021, with the published numbers beside ours.
+
+A row for each source, challenge set, model, method and scoring: accuracy and weighted F1, means ± sd over the seeds,
+with the 95 % interval over templates and seeds. Published numbers stand where the paper has that row; a row of the
+paper that no run measured is left out.
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
+Writes <output>.csv, .md, .tex
+
+    python -m scripts.studies.temporal_nli.figures.table --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/default/tables/temporal_nli_table
+"""
+
+import argparse
+
+import pandas as pd
+
+from scripts.running.program import execute
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.comparison import paper_of, published_claims, settings_of
+from scripts.publish.marks import caption_of, note_of, replicate_counts
+from scripts.publish.names import load, method_title
+from scripts.publish.table import ABOVE_BLIND, above_cells, interval, percent, publish_table
+from scripts.studies.temporal_nli.figures.metrics import SETS, STUDY, data_title, nli_metrics
+
+WORDS = ["Source", "Challenge set", "Model", "Method", "Scoring"]
+NAMES = {"accuracy": "Accuracy", "weighted_f1": "F1"}
+CAPTION = ("Temporal-expression NLI. Accuracy and weighted F1 in per cent: means ± sd over the seeds, 95 % "
+           "intervals over templates and seeds, and what Thukral et al. 2021 print for the same model and method on their own "
+           "data (tables 5 to 7). Binary scoring takes neutral and contradiction as one label.")
+
+
+def printed(claims: pd.DataFrame) -> dict[tuple, str]:
+    """The paper's tables: by model, challenge set, method, scoring and metric."""
+    numbers = {}
+    claims = claims[(claims["study"] == STUDY) & claims["metric"].isin(NAMES) & (claims["unit"] == "%")]
+    for _, claim in claims.iterrows():
+        settings = settings_of(claim["setting"])
+        if settings.get("slice") == "all" and claim["table"].startswith("Table"):
+            for model in paper_of(claim)["model"]:
+                key = model, settings["challenge_set"], settings["method"], settings["scoring"], claim["metric"]
+                numbers[key] = claim["value"]
+    return numbers
+
+
+def spread(row: pd.Series) -> str:
+    """`99.81 ± 0.03`; without sd where there is one run."""
+    return percent(row["value"], 2) + (f" ± {percent(row['sd'], 2)}" if pd.notna(row["sd"]) else "")
+
+
+def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
+    """A row of text for each source, set, model, method and scoring, from a table made by nli_metrics()."""
+    numbers, rows = printed(claims), []
+    key = ["source", "dataset", "challenge_set", "split", "series", "model", "method", "scoring"]
+    overall = metrics[(metrics["slice"] == "all") & metrics["metric"].isin([*NAMES, "accuracy_above_control", "accuracy_above_blind"])]
+    for names, point in overall.groupby(key, sort=False):
+        source, dataset, challenge_set, split, series, model, method, scoring = names
+        means = point[point["seed"].isna()].set_index("metric")
+        one = means.loc["accuracy"]
+        row = {
+            "Source": data_title(source, dataset, sources) + note_of(one), "Challenge set": SETS[challenge_set],
+            "Model": series, "Method": method_title(method), "Scoring": scoring,
+            "Pairs": f"{one['n']:,}", "Templates": f"{one['groups']:,.0f}",
+            **replicate_counts(point),
+        }
+        row |= above_cells({metric: row for metric, row in means.iterrows()}, "accuracy", models)
+        for metric, name in NAMES.items():
+            ours = means.loc[metric]
+            row |= {f"{name} (%)": spread(ours),
+                    f"{name}, 95 % interval": interval(ours, 2),
+                    f"{name}, published (%)": numbers.get((model, challenge_set, method, scoring, metric), "")}
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    return table.drop(columns=[name for name in ("Wordings", ABOVE_BLIND) if not (table[name] != "").any()])
+
+
+def main(given: argparse.Namespace) -> None:
+    models = load(given.models)
+    metrics = nli_metrics(given.metrics, models)
+    table = tabulate(metrics, published_claims(given.sources.with_name("published.csv")), load(given.sources), models)
+    caption = caption_of(CAPTION, metrics, "sets cut down to few templates, for trying the workflow")
+    publish_table(given, table, caption, WORDS)
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

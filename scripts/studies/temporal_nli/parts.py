@@ -1,0 +1,106 @@
+"""What a temporal NLI pair is held out as, and the sizes of its difference and durations (Thukral et al. 2021, section 5).
+
+Not a program. A set whose templates alone are new in its test split can be learnt by heart: each list, spelling, unit and
+form stands in the training pairs. So a dataset may hold out one kind more (the option held_out): no pair that has it is left
+to learn from, and the pairs of the test split are seen or unseen by it. Both are of new templates.
+
+  list      set I, II: weekdays, as the only list of their names
+  spelling  set I, II: hours of 24, and abbreviated months, alone or beside the other spelling
+  unit      set II: durations in days; set III: days beside hours, days beside months
+  range     set I, II: times of the last third of their list (16:00 and later; Friday, Saturday; September to December; 1968
+            to 2000; of a date each of its parts); set III: T1 from 8 to 10. One such time makes a pair unseen
+  form      set I: time first in both sentences; set II: two clauses; set III: time first in either sentence
+"""
+
+import numpy as np
+import pandas as pd
+
+from scripts.studies.temporal_nli.times import DAYS, MONTHS, SECONDS, YEARS, length
+from scripts.running.program import UserError
+
+TEMPLATE = "template"
+KINDS = ["list", "spelling", "unit", "range", "form"]
+WITHOUT_MEANING = {
+    ("temp_order", "unit"): "the times of temp_order come from lists and are not counted in units; hold out list, spelling, range or form",
+    ("cross_unit", "list"): "the durations of cross_unit are counted and come from no list; hold out unit, range or form",
+    ("cross_unit", "spelling"): "the durations of cross_unit are written in one way only; hold out unit, range or form",
+}
+WEEKDAY, DAY_LISTS, DAY_PAIRS = ["weekday"], ["weekday", "month_day"], ["hours_days", "days_months"]
+OTHER_SPELLING = r"^hour_24$|_both$|_abbreviated$"
+SEEN, UNSEEN = "seen", "unseen"
+
+# The difference of two times: a share of the list; in set III in the higher unit. Of each bin its name and upper end.
+SHARES = {"same": 0, "to_eighth": 1 / 8, "to_quarter": 1 / 4, "to_half": 1 / 2, "over_half": np.inf}
+AMOUNTS = {"same": 0, "to_1": 1, "to_2": 2, "to_3": 3, "over_3": np.inf}
+SIZES = {"to_3": 3, "to_6": 6, "to_9": 9, "over_9": np.inf}  # of T2, in the higher unit
+ROUNDING = 1e-9
+
+
+def late(choice: pd.Series, position: np.ndarray) -> np.ndarray:
+    """(n,) whether the time at a position of each row's list, or a part of it where it is a date, is of the last third."""
+    kind = choice.str.extract(r"^(date_dmy|date)")[0].fillna("").to_numpy()
+    month_of = np.where(kind == "date_dmy", position // len(DAYS), position)
+    year, month = month_of // 12, month_of % 12
+    of_date = (3 * year >= 2 * len(YEARS)) | (3 * month >= 2 * len(MONTHS))
+    of_date |= (kind == "date_dmy") & (3 * (position % len(DAYS)) >= 2 * len(DAYS))
+    return np.where(kind == "", 3 * position >= 2 * choice.map(length).to_numpy(), of_date)
+
+
+def late_magnitude(magnitude: np.ndarray, most: int) -> np.ndarray:
+    """(n,) whether T1, from 1 to `most`, is of the last third."""
+    return 3 * (magnitude - 1) >= 2 * most
+
+
+def withheld(rows: pd.DataFrame) -> dict[str, np.ndarray]:
+    """By kind which pairs of one set have what it holds out; a kind without meaning there is left out.
+
+    rows: the columns of the schema nli and, of generated sets, late: whether a time is of the last third.
+    """
+    challenge_set, choice = rows["challenge_set"].iloc[0], rows["choice"].astype("string").fillna("")
+    fronted = (rows[["premise_position", "hypothesis_position"]] == "fronted").any(axis=1)
+    found = {
+        "list": choice.isin(WEEKDAY), "spelling": choice.str.contains(OTHER_SPELLING),
+        "unit": rows["unit_pair"].isin(DAY_PAIRS) if challenge_set == "cross_unit" else choice.isin(DAY_LISTS),
+        "form": rows["premise_form"] == "two_clauses" if challenge_set == "temp_duration" else fronted,
+    } | ({"range": rows["late"]} if "late" in rows else {})
+    return {kind: found[kind].to_numpy(bool) for kind in KINDS if kind in found and (challenge_set, kind) not in WITHOUT_MEANING}
+
+
+def binned(values: pd.Series, ends: dict[str, float]) -> np.ndarray:
+    """The name of the first bin whose upper end is not below each value; missing for a missing value."""
+    place = np.searchsorted(list(ends.values()), values.to_numpy(float) - ROUNDING)
+    return np.where(values.isna(), None, np.array([*ends, None], dtype=object)[place])
+
+
+def second_size(rows: pd.DataFrame) -> pd.Series:
+    """T2 of set III in the higher unit, read from the hypothesis; missing elsewhere."""
+    number = pd.to_numeric(rows["text_b"].str.extract(r"(?i)\b(?:before|after) (\d+) ")[0])
+    ratio = {"minutes_hours": ("minutes", "hours"), "hours_days": ("hours", "day"), "days_months": ("day", "month"),
+             "months_years": ("month", "year")}
+    return number * rows["unit_pair"].map({name: SECONDS[low] / SECONDS[high] for name, (low, high) in ratio.items()})
+
+
+def with_parts(rows: pd.DataFrame) -> pd.DataFrame:
+    """The pairs of one set with distance, hypothesis_size, and withheld (the kinds that hold a pair out, spaces between)."""
+    if rows.empty:
+        return rows.assign(distance=None, hypothesis_size=None, withheld="")
+    counted = rows["challenge_set"].iloc[0] == "cross_unit"
+    words = pd.Series("", rows.index, dtype=object)
+    for kind, has in withheld(rows).items():
+        words = words.where(~has, words + f" {kind}")
+    return rows.assign(distance=binned(rows["difference"].abs(), AMOUNTS if counted else SHARES), withheld=words.str.strip(),
+                       hypothesis_size=binned(second_size(rows), SIZES) if counted else None)
+
+
+def check(challenge_set: str, kind: str, generated: bool) -> None:
+    """Raises UserError for a kind that a set does not have, or that cannot be told of a released set."""
+    if (challenge_set, kind) in WITHOUT_MEANING:
+        raise UserError(f"held_out: {kind} has no meaning here: {WITHOUT_MEANING[challenge_set, kind]}")
+    if kind == "range" and not generated:
+        raise UserError("held_out: range needs the places of the times in their lists, which a released set does not tell; "
+                        "write source: generated")
+
+
+def unseen(rows: pd.DataFrame, kind: str) -> pd.Series:
+    """Which pairs of with_parts() are held out by a kind; of templates all, since each split has its own."""
+    return pd.Series(True, rows.index) if kind == TEMPLATE else rows["withheld"].str.split().map(lambda kinds: kind in kinds).astype(bool)

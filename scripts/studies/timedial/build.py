@@ -1,0 +1,216 @@
+"""Build the masked datasets of TimeDial (Qin et al. 2021, section 4): every temporal expression of a dialog, masked.
+
+The dialogs that the challenge was made from leave, exact and near (scripts/studies/timedial/leakage.py), then those that share runs
+of words with an instance or its answer (scripts/text/word_overlap.py), then those that occur before. Instances that share half
+as much with a dialog that stays, whether or not max_dialogs keeps it, are marked (leak: near). With contaminated, only those leave
+that occur before, so as to tell what having read the challenge's dialogs is worth. Every span of those that stay
+gives one instance: its own text is right, and `negatives` candidates are wrong. The paper says two things of these: its section
+4.1.1 takes them "from the dialog context", its table 4 names a pool of 2,153 spans for 14.5 thousand masks. negatives_from
+chooses: pool; dialog (where a dialog has too few, the rest is drawn from the pool); mixed (half of them from the dialog,
+rounded up). From a pool, the candidate that stands in its dialog is right, nearly always in training, seldom on the challenge.
+
+The pool holds each different text of the split's spans once, so a text that is frequent is not drawn more often, and the more
+frequent candidate tends to be the right one. With negatives_by: occurrence a text is drawn as often as it occurs, which takes
+that hint away. What is held out is drawn for from the texts that are learnt from besides its own, which may be too few of a
+kind. A candidate never equals the right one or another candidate in value ("two weeks", "14 days"), and is written as its place
+asks: with a capital at the start of a sentence, as in the midst of one elsewhere, so that writing does not tell right from
+wrong. Drawn candidates may still fit by chance; the paper leaves them, too.
+
+Reads  <cleaned>/<split>.parquet (schema dialogs), <spans>/<split>.parquet (schema spans) of the two --splits,
+       <challenge>/<split>.parquet (schema challenge), <challenge-spans>/<split>.parquet (spans) of the --measured splits
+Writes <output>/train.parquet, validation.parquet and <measured>.parquet (schema cloze), leakage.csv: for each split
+       of the dialogs what left and why, in turn, what stayed, and of what was built: mask_instances, candidates, pool
+       (different texts) and right_by_frequency (the share of instances that the most frequent candidate gets right)
+
+    python -m scripts.studies.timedial.build --cleaned results/clean/dailydialog --spans results/build/temporal_spans/dailydialog \\
+        --splits train validation --challenge results/clean/timedial \\
+        --challenge-spans results/build/temporal_spans/timedial --measured test extras \\
+        --options '{"context_scope": "full", "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind",
+                    "negatives_by": "text", "negative_seed": 0, "max_dialogs": null, "contaminated": false}' --output /tmp/timedial
+
+max_dialogs keeps that many dialogs of the first split and a fifth as many of the second, of those with a span, whose ids
+hash lowest: a larger number keeps the dialogs of a smaller one, and their candidates, since the pool is not cut. limit keeps at
+most that many instances of each split of the challenge, and changes nothing of what is learnt from.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scripts.studies.timedial.leakage import challenge_turns, sources
+from scripts.data.limit import limited
+from scripts.data.options import options_of
+from scripts.studies.timedial.challenge import challenge_cloze
+from scripts.studies.timedial.instances import cloze, ordered, placed
+from scripts.studies.timedial.pool import pool_of
+from scripts.text.word_overlap import filled_in, leaks, overlaps, still_near
+from scripts.data.files import whole, whole_set
+from scripts.data.keyed import keyed_hash
+from scripts.running.program import UserError, execute, log, parser
+from scripts.data.tables import CHALLENGE, CLOZE, DIALOGS, SPANS, provenance_of, read_complete, write_table
+
+LEARNT = ("train", "validation")
+EXACT, NEAR, DUPLICATE = "exact source of the challenge", "near source of the challenge", "occurs before"
+SHARES_WORDS = "shares words with the challenge"
+NO_SPAN, TOO_MANY = "no temporal expression", "over max_dialogs"
+HELD_OUT = 5  # of max_dialogs to learn from, one to hold out
+
+SENTENCE_START = r"(?:^|[.?!…])[\s\"'“‘]*$"
+
+LATER = {"contaminated": False}  # options of which files do not tell at their defaults, as those before them
+
+DIALOG = 2  # of the draws from one key, so that no choice predicts another (scripts/studies/timedial/pool.py has the other)
+
+
+def reasons_to_leave(dialogs: pd.DataFrame, asked: pd.DataFrame, shares: pd.DataFrame, contaminated: bool) -> np.ndarray:
+    """Why each dialog leaves, by its number; empty text for those that stay. asked: of challenge_turns(), shares: of overlaps();
+    contaminated: the challenge is no reason."""
+    reasons = np.where(dialogs.loc[dialogs["turn"] == 0, "duplicate_of"] == "", "", DUPLICATE).astype(object)
+    if contaminated:
+        return reasons
+    exact, near = sources(dialogs, asked)
+    reasons[shares.loc[leaks(shares), "dialog"]] = SHARES_WORDS
+    reasons[near] = NEAR
+    reasons[exact] = EXACT
+    return reasons
+
+
+def cut(reasons: np.ndarray, ids: pd.Series, spans: pd.DataFrame, most: int | None) -> np.ndarray:
+    """Reasons to leave, also for dialogs without a span, and for all but the `most` of the rest whose ids hash lowest."""
+    spanless = np.bincount(spans["dialog"], minlength=len(reasons)) == 0
+    reasons = np.where((reasons == "") & spanless, NO_SPAN, reasons)
+    if most is not None:
+        stay = np.flatnonzero(reasons == "")
+        reasons[stay[np.argsort(keyed_hash(ids.iloc[stay], DIALOG), kind="stable")[most:]]] = TOO_MANY
+    return reasons
+
+
+def right_by_frequency(spans: pd.DataFrame, built: pa.Table) -> float:
+    """How often the right candidate is the one whose text is the most frequent among the spans; ties count in part."""
+    rows = built.select(["instance_id", "candidate", "label"]).to_pandas()
+    counts = spans["text"].str.lower().value_counts()
+    rows["count"] = rows["candidate"].str.lower().map(counts)
+    best = rows[rows["count"] == rows.groupby("instance_id")["count"].transform("max")]
+    return float(best.groupby("instance_id")["label"].mean().mean())
+
+
+def funnel(reasons: np.ndarray, spans: pd.DataFrame, built: pa.Table) -> pd.DataFrame:
+    """The rows of leakage.csv for one split: the dialogs that left for each reason, and what was kept after it."""
+    rows, stay = [], np.ones(len(reasons), bool)
+    for step in ("read", EXACT, NEAR, SHARES_WORDS, DUPLICATE, NO_SPAN, TOO_MANY):
+        stay &= reasons != step
+        rows.append({"reason": step, "dialogs_dropped": (reasons == step).sum(), "dialogs_kept": stay.sum(),
+                     "spans": stay[spans["dialog"]].sum()})
+    table = pd.DataFrame([*rows, rows[-1] | {"reason": "built", "dialogs_dropped": 0}])
+    table["mask_instances"] = pd.array([pd.NA] * len(rows) + [pc.sum(built["label"]).as_py() or 0], "Int64")
+    table["candidates"] = pd.array([pd.NA] * len(rows) + [len(built)], "Int64")
+    return table
+
+
+def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame, filled: pd.DataFrame, options: dict,
+                most: int | None, where: str, learnt: pd.DataFrame | None = None
+                ) -> tuple[pa.Table, pd.DataFrame, pd.DataFrame, set[str]]:
+    """The dataset of one split (schema cloze), its funnel(), the spans left, for the pool of another split, and the instances
+    of the challenge that are still near a dialog with such a span.
+
+    dialogs: of ordered(). spans: of placed(). asked: of challenge_turns(). filled: of filled_in(). most: dialogs to keep.
+    learnt: spans whose texts are in the pool, too. Raises UserError when no span is left, or too small a pool.
+    """
+    shares = overlaps(dialogs, filled)
+    reasons = reasons_to_leave(dialogs, asked, shares, options["contaminated"])
+    left = spans[reasons[spans["dialog"]] == ""].reset_index(drop=True)
+    if left.empty:
+        raise UserError(f"{where}: no temporal expression is left: the dialogs have none, or all that do are sources of the "
+                        "challenge or occur before; use another source of dialogs")
+    left["initial"] = pc.match_substring_regex(pa.array(left["before"], pa.string()), SENTENCE_START).to_numpy(False)
+    by_kind = options["negatives_of"] == "same_kind"
+    pooled = left if learnt is None else pd.concat([left, learnt], ignore_index=True)
+    pool, places = pool_of(pooled, by_kind, options["negatives_by"] == "occurrence")
+    places = places[: len(left)]
+    small = places[places["meanings"] <= options["negatives"]]
+    if len(small):
+        raise UserError(f"{where}: {options['negatives']} wrong candidates for each span need as many other values"
+                        f"{' of kind ' + small['kind'].iloc[0] if by_kind else ''}, but there are only "
+                        f"{small['meanings'].iloc[0] - 1}; ask for fewer negatives{', or any_kind,' if by_kind else ''} or "
+                        "give more dialogs")
+    reasons = cut(reasons, dialogs.loc[dialogs["turn"] == 0, "dialog_id"], left, most)
+    stay = reasons[left["dialog"]] == ""
+    built = cloze(left[stay].reset_index(drop=True), dialogs, pool, places[stay], options)
+    counts = funnel(reasons, spans, built)
+    counts.loc[counts.index[-1], ["pool", "right_by_frequency"]] = [pooled["text"].str.lower().nunique(),
+                                                                   round(right_by_frequency(pooled, built), 4)]
+    return built, counts.astype({"pool": "Int64"}), left, still_near(shares, left["dialog"].unique())
+
+
+def build(given: argparse.Namespace, output: Path) -> None:
+    """Write every split and leakage.csv to the folder `output`."""
+    options = given.options
+    told = {name: value for name, value in options.items() if name not in LATER or value != LATER[name]}
+    measured = {split: read_complete(given.challenge / f"{split}.parquet", CHALLENGE, ["rule"]).to_pandas()
+                for split in given.measured}
+    if not any(map(len, measured.values())):
+        raise UserError(f"{given.challenge}: no instance in {' or '.join(given.measured)}.parquet; clean the challenge again")
+    challenges = pd.concat(measured.values(), ignore_index=True)
+    asked = challenge_turns(challenges, str(given.challenge))
+    filled = filled_in(challenges, asked)
+    most, rows, learnt, near = options["max_dialogs"], [], None, set()
+    for name, split in zip(LEARNT, given.splits):
+        file, spans_file = (folder / f"{split}.parquet" for folder in (given.cleaned, given.spans))
+        dialogs = ordered(read_complete(file, DIALOGS).to_pandas(), str(file))
+        spans = placed(read_complete(spans_file, SPANS).to_pandas(), dialogs, str(spans_file))
+        built, counts, learnt, affected = build_split(dialogs, spans, asked, filled, options, most, str(spans_file), learnt)
+        near |= affected
+        most = None if most is None else -(-most // HELD_OUT)
+        write_table(built, output / f"{name}.parquet", CLOZE,
+                    provenance_of(file) | {"split": split, "options": told})
+        rows.append(counts.assign(source=dialogs["source"].iloc[0], split=split))
+        log.info("%s %s: %s", given.output, split, "; ".join(
+            f"{reason} {dropped:,}" for reason, dropped in zip(counts["reason"], counts["dialogs_dropped"]) if dropped))
+        log.info("%s %s: %d candidates for %d masks in %d dialogs, from a pool of %d texts; the most frequent candidate is "
+                 "right in %.1f %%", given.output, name, *counts.iloc[-1][
+                     ["candidates", "mask_instances", "dialogs_kept", "pool"]], 100 * counts["right_by_frequency"].iloc[-1])
+    for split, challenge in measured.items():
+        file, spans_file = (folder / f"{split}.parquet" for folder in (given.challenge, given.challenge_spans))
+        # Only here: what is learnt from leaves for every instance, measured on or not.
+        challenge, limit = limited(challenge, "instance_id", options["limit"], "instances", f"{given.output} {split}")
+        built, found = challenge_cloze(challenge, read_complete(spans_file, SPANS).to_pandas(), options["context_scope"], near,
+                                       str(file))
+        write_table(built, output / f"{split}.parquet", CLOZE,
+                    provenance_of(file) | {"split": split, "options": told} | limit)
+        log.info("%s %s: %d candidates for %d masks, %d of them near a dialog that stayed; among the spans: %s", given.output, split,
+                 len(built), found.sum(), challenge.loc[challenge["instance_id"].isin(near), "instance_id"].nunique(),
+                 ", ".join(f"{how} {count:,}" for how, count in found.items()))
+    with whole(output / "leakage.csv") as place:
+        table = pd.concat(rows)
+        table[["source", "split", *counts]].to_csv(place, index=False)
+
+
+def main(given: argparse.Namespace) -> None:
+    if not set(LEARNT).isdisjoint(given.measured):
+        raise UserError(f"--measured {' '.join(given.measured)}: {' and '.join(LEARNT)} are the names of what is learnt from "
+                        "and held out; rename the challenge's split")
+    with whole_set(given.output) as folder:
+        build(given, folder)
+
+
+def arguments() -> argparse.ArgumentParser:
+    options = parser(__doc__)
+    options.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source of dialogs")
+    options.add_argument("--spans", type=Path, required=True, help="the folder of its temporal spans")
+    options.add_argument("--splits", nargs=2, required=True, metavar=("LEARN", "HOLD_OUT"),
+                         help="its split to learn from and its split to hold out")
+    options.add_argument("--challenge", type=Path, required=True, help="the folder of the cleaned challenge")
+    options.add_argument("--challenge-spans", type=Path, required=True, help="the folder of its temporal spans")
+    options.add_argument("--measured", nargs="+", required=True, help="the splits of the challenge, all of them")
+    options.add_argument("--options", type=options_of("timedial"), required=True,
+                         help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
+    options.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    return options
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())

@@ -1,0 +1,158 @@
+"""Measure TimeDial (Qin et al. 2021, section 5): 2-best accuracy, and how often a wrong option outranks a right one.
+
+  two_best_accuracy  of instances with two right options and two wrong ones (the paper's set): the share in which both
+                     right ones score above both wrong ones. A tie counts as wrong: a model that cannot tell a wrong
+                     option from a right one has not chosen.
+  one_best_accuracy  the same of instances with one right option (the released extras, which the paper leaves out)
+  wrong_above_right  of the wrong options made by one rule (phrase, numeral, open_ended; all: of every rule) the share
+                     that scores as high as at least one right option of its instance, or higher (figure 2: `ranking
+                     those negative options over the true correct options`; n: the wrong options)
+
+On predictions made elsewhere, a score of every candidate, or a label right or wrong (scripts/measure/external.py), or beside the
+released gold file one JSON object a line with the score of every option of one instance, higher is better; options
+are compared without the spaces around them. Prints per cent with 95 % intervals over instances:
+
+    python -m scripts.studies.timedial.evaluate --predictions FILE --dataset results/build/timedial/dailydialog/default
+    python -m scripts.studies.timedial.evaluate --predictions FILE --gold test.json
+    {"id": 1, "scores": {"forty-eight hours": -3.2, "50 hours": -4.1, "two hours": -2.9, "12 days": -7.0}}
+
+On the runs of an experiment, as the workflow does: the same as shares from 0 to 1, over all instances (slice all), by kind of
+the masked span (kind=date), by whether it holds a numeral (has_numeral=true), by length of the dialog (turns=7-10), with and
+without the instances that a dialog of the training corpus still shares words with (leak=near, leak=none), and for
+wrong_above_right by rule (rule=phrase); for the epoch with the lowest loss on the held-out dialogs. A row without seed is the
+mean over the replicates (seeds, or wordings of what a model is asked); its sd is over them, its interval over instances and them.
+Ties of a control are broken at random, in expectation over all orders: where every option ties, 1/6 of two right of four, 1/3 of one right of three.
+
+Reads  <trained>/<run>/predictions.parquet and run.json of every run;
+       <build>/<source>/<dataset>/<split>.parquet of the splits measured on (schema cloze)
+Writes a Parquet file (schema metrics: scripts/data/tables.py); `source` is what the runs learnt from, `measured_on`
+       whose instances they were measured on, `domain` in, out, zero_shot (of what did not learn), few_shot (of what was shown
+       a few examples), or external (of predictions made elsewhere)
+
+    python -m scripts.studies.timedial.evaluate --experiment timedial --runs RUN RUN … --trained results/train/timedial \\
+        --build results/build/timedial --sources resources/sources.yaml --output /tmp/metrics.parquet
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from scripts.running.program import UserError, execute
+from scripts.data.tables import CLOZE
+from scripts.measure.arguments import evaluation_arguments, evaluation_given
+from scripts.measure.bootstrap import resampling
+from scripts.measure.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of
+from scripts.measure.external import Answered, print_rows
+from scripts.measure.people import System, people_rows
+from scripts.measure.people_answers import Answers
+from scripts.measure.study import evaluate, parts_of
+from scripts.measure.tally import MEASURES, metric_rows
+from scripts.studies.timedial.prediction_files import read_gold, read_scores_file
+from scripts.measure.ranking import ACCURACY, checked, outranked, outranked_by_chance, tallies_of
+
+SCHEMA = pa.schema([
+    ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
+    ("measured_on", pa.string()), ("domain", pa.string()), ("dataset", pa.string()), ("method", pa.string()),
+    ("context_scope", pa.string()), ("negatives", pa.int64()), ("negatives_from", pa.string()), ("negatives_of", pa.string()), ("negatives_by", pa.string()),
+    ("negative_seed", pa.int64()), ("max_dialogs", pa.int64()), ("contaminated", pa.bool_()), ("train_examples", pa.int64()), ("limit", pa.int64()), ("seed", pa.int64()),
+    ("wording", pa.string()), ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
+])
+PRINTED = {"rule=": ("wrong_above_right",)}  # of slices, for predictions made elsewhere
+ANSWERED = Answered("timedial", ("example_id", "dialog_id", "context", "candidate"), (["wrong", "right"],), scored=True)
+
+
+def scores_of(run: Run, split: str, options: pd.DataFrame) -> tuple[np.ndarray, bool]:
+    """A run's (n,) scores of the options, in their order, and whether it learnt."""
+    scores, selection = read_scores(run, split, options["example_id"], "options")
+    score = scores[:, -1].astype(float)
+    if np.isnan(score).any():
+        raise UserError(f"{run.folder}: the score of {options['example_id'][np.isnan(score)].iloc[0]} is not a number; lower the "
+                        "learning rate or set precision: fp32, then run it again")
+    return score, selection != "direct"
+
+
+def of_dataset(options: pd.DataFrame, systems: dict[tuple, list[Run]], split: str, domain: str, resamples: int,
+               people: pd.DataFrame | None = None) -> list[dict]:
+    """Every metric on one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
+    label, instance, rows = options["label"].to_numpy(), options["instance"].to_numpy(), []
+    drawn = resampling(options.drop_duplicates("instance")["instance_id"], resamples)  # instances are numbered as they come
+    metric, found = ACCURACY[int(label[instance == 0].sum())], {}
+    for (model, method), runs in systems.items():
+        scored = [scores_of(run, split, options) for run in runs]
+        learns = scored[0][1]
+        asked = EXTERNAL if method == EXTERNAL else "few_shot" if runs[0].facts.get("shots") else "zero_shot"
+        same = {"model": model, "method": method, "domain": domain if learns else asked,
+                "train_examples": runs[0].facts["train_examples"] if learns else None}
+        how = outranked_by_chance if method == "control" else outranked  # what ranks by little ties often, and not by its doing
+        outcomes = [how(score, label, instance) for score, _ in scored]
+        found[model, method] = System({metric: np.stack([ranked for ranked, _ in outcomes])}, replicates_of(runs))
+        rows += [same | row for row in metric_rows(tallies_of(options, outcomes), replicates_of(runs), drawn)]
+    by_unit = options.assign(unit=options["instance_id"], group_id=options["instance_id"])
+    return rows + people_rows(people, by_unit, lambda part, chosen: {metric: people_values(part, chosen)}, found, 2, resamples)
+
+
+def people_values(options: pd.DataFrame, chosen: np.ndarray) -> np.ndarray:
+    """(instances,) 1 where the right options, and no others, were chosen (1; else 0)."""
+    return outranked(chosen, options["label"].to_numpy(), pd.factorize(options["instance_id"])[0])[0]
+
+
+def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
+    """The rows of a run on one split of its dataset (file)."""
+    options = checked(read_examples(file, CLOZE, 2, missing=("rule", "kind", "leak")), file)
+    return of_dataset(options, {(run.facts["model"], run.facts["method"]): [run]}, split, EXTERNAL, resamples)
+
+
+def domain_of(source: str, sources: dict) -> str:
+    """Whether a source is of the domain of what it is measured on: in, or out. Raises UserError where its entry does not say."""
+    if (domain := sources[source].get("domain")) not in ("in", "out"):
+        raise UserError(f"resources/sources.yaml: {source} does not say of which domain it is to {sources[source].get('measured_on', source)}; "
+                        "write `domain: in` or `domain: out`")
+    return domain
+
+
+def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
+            resamples: int, people: Answers | None = None) -> list[dict]:
+    """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
+    answers_given()."""
+    rows = []
+    for part in parts_of(datasets, external, build, sources):
+        contaminated = part.facts["data_options"].get("contaminated")
+        domain = "contaminated" if contaminated else domain_of(part.source, sources)
+        measured_on = sources[part.source].get("measured_on", part.source)
+        same = {"study": "timedial", "source": part.source, "measured_on": measured_on, "dataset": part.dataset,
+                "sample": "sample" in sources[part.source] or "sample" in sources[measured_on]}
+        options = read_examples(part.file, CLOZE, 2, missing=("rule", "kind", "leak"), empty=True)
+        if options.empty:  # a set may come without extras
+            continue
+        answered = people and people.on_split(part.facts, part.split, options.assign(unit=options["instance_id"]))
+        found = of_dataset(checked(options, part.file), part.systems, part.split, domain, resamples, answered)
+        rows += [same | part.facts["data_options"] | {"split": part.split} | row for row in found]
+    return rows
+
+
+def score_released(gold_file: Path, predictions: list[Path], resamples: int) -> None:
+    """Print the metrics of files of scores for the options of the released gold file, in per cent."""
+    gold = read_gold(gold_file)
+    for file in predictions:
+        scored = gold.assign(score=read_scores_file(file, gold))
+        for split, part in scored.groupby("split", sort=False):
+            options = checked(part, gold_file)
+            outcome = outranked(*(options[name].to_numpy() for name in ("score", "label", "instance")))
+            drawn = resampling(options.drop_duplicates("instance")["instance_id"], resamples)
+            print(f"{file}: {split}")
+            print_rows(metric_rows(tallies_of(options, [outcome]), [], drawn), PRINTED)
+
+
+def main(given: argparse.Namespace) -> None:
+    if given.gold:
+        score_released(given.gold, given.predictions, given.resamples)
+        return
+    evaluate(given, ANSWERED, SCHEMA, measure, of_file, PRINTED)
+
+
+if __name__ == "__main__":
+    execute(main, evaluation_given(evaluation_arguments(
+        __doc__, gold="TimeDial's test.json, for predictions of one object a line: id and scores")))

@@ -1,0 +1,113 @@
+"""Draw 2-best accuracy on TimeDial by how much of the dialog is seen, beside the published one (Qin
+et al. 2021, table 7).
+
+A row for each system with a mark for each context: the target turn alone, the local turns (the one
+before and the one after as well), the full dialog. Means over the seeds with 95 % intervals over
+instances and seeds. At the right the accuracies, and how many points they lie from that with the
+target turn (what table 7 prints); first ours, then the paper's. Systems measured with one context
+only, and controls that never see it, are left out; of the other controls the best is drawn (all are
+in the CSV).
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+
+    python -m scripts.studies.timedial.figures.context --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/default/figures/timedial_context
+"""
+
+import argparse
+from functools import partial
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from scripts.plan.probe import BLIND as METHOD_BLIND
+from scripts.running.program import execute
+from scripts.publish import style
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.names import load, source_title, split_title
+from scripts.publish.panels import Look, Panel, Rows, draw_marks, figure_of, publish, write_beside
+from scripts.publish.table import percent, signed
+from scripts.studies.timedial.figures.metrics import (
+    BLIND, SCOPES, SYSTEM, drawn, over_seeds, published_beside, published_on, timedial_metrics,
+                                              with_best_control)
+from scripts.studies.timedial.figures.rows import IN_PAPER, PAPER, in_rows
+
+TITLES = {"target": "target turn", "local": "local turns", "full": "full dialog"}
+LOOKS = {"target": Look(style.COLOURS[4], "^", ""), "local": Look(style.COLOURS[0], "s", ""),
+         "full": Look(style.INK, "o", "")}
+LANE = 0.11  # inches of a mark, and of its numbers beside it
+ONE = ("No model was measured with more than one context: run an experiment with context_scope: "
+       "[target, local, full].")
+
+
+def context_points(metrics: pd.DataFrame) -> pd.DataFrame:
+    """2-best accuracy over all instances of the systems that were measured with two contexts or
+    three.
+    """
+    rows = over_seeds(metrics)
+    rows = rows[(rows["slice"] == "all") & (rows["metric"] == "two_best_accuracy")
+                & ~rows["model"].isin(BLIND)
+                & ~rows["method"].str.endswith(METHOD_BLIND)]
+    return rows[rows.groupby(SYSTEM)["context_scope"].transform("nunique") > 1]
+
+
+def changes(points: pd.DataFrame) -> list[str]:
+    """How far each lies from its row's accuracy with the target turn, in points; empty where that
+    is not known, or is it.
+    """
+    is_target = points["context_scope"] == "target"
+    start = points["row"].map(points[is_target].set_index("row")["value"]).astype(float)
+    return ["" if pd.isna(change) else signed(change)
+            for change in (points["value"] - start).mask(is_target)]
+
+
+def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
+    """One challenge, in lanes of contexts; the numbers at the right."""
+    rows.show(axes)
+    for (origin, scope), part in points.groupby(["origin", "context_scope"]):
+        look = LOOKS[scope] if origin == "here" else PAPER._replace(colour=LOOKS[scope].colour)
+        draw_marks(axes, part, look, "y", flat=True, capsize=0, intervals=origin == "here")
+    for right, head, origin in ((8, "here", "here"), (74, "paper", "published")):
+        of_origin = points[points["origin"] == origin]
+        for more, unit, texts in ((0, "(%)", of_origin["value"].map(percent)),
+                                  (28, "(points)", changes(of_origin))):
+            if len(of_origin):
+                write_beside(axes, dict(zip(of_origin["y"], texts)), f"{head}\n{unit}",
+                             right + more)
+    axes.set_xlim(0, 100)
+    axes.set_xlabel("2-best accuracy (% of instances)")
+
+
+def draw(points: pd.DataFrame, table_7: pd.DataFrame, sources: dict) -> Figure:
+    """The figure of context_points(), with the published numbers."""
+    lines = []
+    for name, challenge in points.groupby("measured_on", sort=False):
+        if (challenge["paradigm"] == "control").all():
+            continue
+        table = in_rows(challenge, published_on(challenge, table_7)).assign(lanes="of all rows")
+        rows = Rows(table, "lanes", LANE, "context_scope")
+        detail = f"{split_title(challenge['split'].iloc[0])}, {challenge['n'].iloc[0]:,} instances"
+        lines.append([Panel(rows.placed(table, SCOPES), partial(draw_panel, rows=rows),
+                            source_title(name, sources), detail,
+                            height=rows.height)])
+    shown = pd.concat([panel.points for [panel] in lines]) if lines else points
+    here = set(shown.loc[shown["origin"] == "here", "context_scope"])
+    handles = [LOOKS[scope].handle(title) for scope, title in TITLES.items() if scope in here]
+    handles += [PAPER.handle(IN_PAPER)] * bool((shown["origin"] == "published").any())
+    return figure_of(lines, [("", handles)]) if lines else style.nothing(ONE)
+
+
+def main(given: argparse.Namespace) -> None:
+    sources = load(given.sources)
+    points = context_points(timedial_metrics(given.metrics, load(given.models), sources))
+    published = published_beside(given.sources)
+    table_7 = published[published["table"] == "Table 7"]
+    shown = with_best_control(points, points)
+    publish(given, drawn(points, table_7), lambda: draw(shown, table_7, sources))
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

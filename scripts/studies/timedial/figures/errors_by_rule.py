@@ -1,0 +1,95 @@
+"""Draw how often wrong options outrank a right one on TimeDial, by the rule that made them (Qin et
+al. 2021, figure 2).
+
+A row for each system, a column for each rule: phrase matching (a time that stands in the dialog),
+numeral matching (a number that stands there), open-ended. The share of the wrong options of the
+rule that score as high as a right option of their instance or higher, mean over the seeds, with 95
+% intervals over instances and seeds; n is the wrong options that it is a share of. Of the controls
+random and the one with the highest 2-best accuracy are drawn; all are in the CSV. Diamonds are the
+numbers behind the paper's figure, whose denominators are others (446, 1,225 and 1,379).
+
+Reads  metrics.parquet (schema metrics), resources/sources.yaml and models.yaml for titles, published.csv beside them
+Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values as shares from 0 to 1
+
+    python -m scripts.studies.timedial.figures.errors_by_rule --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/default/figures/timedial_errors_by_rule
+"""
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from scripts.running.program import UserError, execute
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.names import load, source_title
+from scripts.publish.panels import Panel, Rows, figure_of, in_lines, publish
+from scripts.publish.published import claims_beside
+from scripts.studies.timedial.figures.metrics import (
+    RULES, context_told, drawn, over_seeds, published_beside, published_on, timedial_metrics,
+                                              widest, with_best_control)
+from scripts.studies.timedial.figures.rows import in_rows, legend_of, system_looks
+
+SLICES = {f"rule={name}": title for name, title in RULES.items()}
+
+
+def error_points(metrics: pd.DataFrame) -> pd.DataFrame:
+    """wrong_above_right by rule of every system, with the most context it was measured with, on
+    instances with two right.
+    """
+    rows = over_seeds(metrics)
+    paper = rows.loc[rows["metric"] == "two_best_accuracy", ["measured_on", "split"]].drop_duplicates()
+    rows = rows.merge(paper, on=["measured_on", "split"])
+    return widest(rows[(rows["metric"] == "wrong_above_right") & rows["slice"].isin(SLICES)])
+
+
+def denominators(sources: Path) -> pd.Series:
+    """How many wrong options the paper's shares are of, as text, by challenge and slice."""
+    claims = claims_beside(sources, "timedial", ["measured_on", "slice"])
+    claims = claims[claims["metric"] == "wrong_above_right.n"]
+    return claims.set_index(["measured_on", "slice"])["value"]
+
+
+def draw_rule(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
+    """The systems of a challenge on the options of one rule."""
+    rows.draw(axes, points, system_looks(points))
+    axes.set_xlim(0, 100)
+
+
+def draw(points: pd.DataFrame, figure_2: pd.DataFrame, counts: pd.Series, sources: dict) -> Figure:
+    """The figure of error_points(); figure_2: its published numbers, of denominators()."""
+    tables = [in_rows(challenge, published_on(challenge, figure_2))
+              for _, challenge in points.groupby("measured_on", sort=False)]
+    lines = []
+    for table in tables:
+        rows, name, panels = Rows(table), table["measured_on"].iloc[0], []
+        for part, title in SLICES.items():
+            of_rule = table[table["slice"] == part]
+            detail = f"% of n = {of_rule['n'].max():,.0f}"
+            if (of_rule["origin"] == "published").any():
+                detail += f"\npaper: n = {int(counts[name, part]):,}"
+            panels.append(Panel(of_rule, partial(draw_rule, rows=rows), title, detail,
+                                height=rows.height))
+        lines += in_lines(panels, len(SLICES), source_title(name, sources))
+    note = f"wrong options that score as high as a right one (%), {context_told(points)}"
+    return figure_of(lines, legend_of(pd.concat(tables)), share_y="line", note=note)
+
+
+def main(given: argparse.Namespace) -> None:
+    sources = load(given.sources)
+    metrics = timedial_metrics(given.metrics, load(given.models), sources)
+    points = error_points(metrics)
+    if points.empty:
+        raise UserError(f"{given.metrics}: no wrong_above_right by rule; measure timedial where two options are right")
+    published, counts = published_beside(given.sources), denominators(given.sources)
+    figure_2 = published[published["table"] == "Figure 2"]
+    shown = with_best_control(points, metrics, ("random",))
+    publish(given, drawn(points, figure_2), lambda: draw(shown, figure_2, counts, sources))
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__).parse_args())

@@ -1,0 +1,77 @@
+"""Tabulate what left the training dialogs of TimeDial (Qin et al.
+
+2021), and what was built from those that stayed.
+
+A row for each source of dialogs, split, and way in which its datasets differ here (the dialogs
+kept, the candidates drawn); datasets that differ only in how much of a dialog is seen share one.
+
+Reads  metrics.parquet (schema metrics: which datasets were measured), <build>/<source>/<dataset>/leakage.csv,
+       resources/sources.yaml for titles
+Writes <output>.csv, .md, .tex
+
+    python -m scripts.studies.timedial.figures.leakage --metrics results/evaluate/default/metrics.parquet \\
+        --build results/build/timedial --sources resources/sources.yaml --models resources/models.yaml \\
+        --output results/publish/default/tables/timedial_leakage
+"""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.studies.timedial.build import DUPLICATE, EXACT, NEAR, NO_SPAN, SHARES_WORDS, TOO_MANY
+from scripts.running.program import UserError, execute
+from scripts.studies.timedial.evaluate import SCHEMA
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.names import load, source_title, split_title, study_metrics
+from scripts.publish.table import percent, publish_table
+
+WORDS = ["Dialogs of", "Split"]
+LEFT = {EXACT: "Exact sources", NEAR: "Near sources", SHARES_WORDS: "Share words",
+        DUPLICATE: "Occur before",
+        NO_SPAN: "Without a time", TOO_MANY: "Over the limit"}
+CAPTION = ("Dialogs that left before a model learnt from the rest, in the order of the columns, and the masked datasets "
+           "built from those kept. Pool: the different span texts that wrong candidates are drawn from. By frequency: "
+           "instances in which the most frequent candidate is the right one. Qin et al. 2021 print 14.5 and 2.4 thousand "
+           "masks to learn from and to hold out, 58.0 and 9.6 thousand candidates, a pool of 2,153 spans (table 4).")
+
+
+def tabulate(file: Path, sources: dict) -> pd.DataFrame:
+    """A row of text for each source and split of a leakage.csv.
+
+    Raises UserError when it is missing.
+    """
+    try:
+        counts = pd.read_csv(file)
+    except FileNotFoundError:
+        raise UserError(f"{file}: no such file; build the datasets of timedial again") from None
+    rows = []
+    for (source, split), of_split in counts.groupby(["source", "split"], sort=False):
+        steps = of_split.set_index("reason")
+        built = steps.loc["built"]
+        sample = " [sample data]" * ("sample" in sources.get(source, {}))
+        rows.append({
+            "Dialogs of": source_title(source, sources) + sample, "Split": split_title(split),
+            "Dialogs": f"{steps.loc['read', 'dialogs_kept']:,}",
+            **{name: f"{steps.loc[reason, 'dialogs_dropped']:,}" for reason, name in LEFT.items()},
+            "Kept": f"{built['dialogs_kept']:,}", "Masks": f"{built['mask_instances']:,.0f}",
+            "Candidates": f"{built['candidates']:,.0f}", "Pool": f"{built['pool']:,.0f}",
+            "By frequency (%)": percent(built["right_by_frequency"])})
+    return pd.DataFrame(rows)
+
+
+def main(given: argparse.Namespace) -> None:
+    metrics = study_metrics(given.metrics, "timedial", SCHEMA)
+    sources = load(given.sources)
+    datasets = metrics[["source", "dataset"]].drop_duplicates().sort_values(["source", "dataset"])
+    table = pd.concat([tabulate(given.build / source / dataset / "leakage.csv", sources)
+                       for source, dataset in datasets.itertuples(index=False)]).drop_duplicates()
+    table = table.sort_values(WORDS, kind="stable", ignore_index=True)
+    caption = CAPTION
+    if table["Dialogs of"].str.endswith("[sample data]").any():
+        caption += " SAMPLE DATA where marked: dialogs written by a program, for trying the workflow."
+    publish_table(given, table, caption, WORDS)
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__, "datasets").parse_args())

@@ -1,0 +1,160 @@
+"""Tabulate TimeDial: 2-best accuracy of every system and context, beside tables 5 and 7 of Qin et
+al. 2021.
+
+Means over the seeds, their sd over the seeds, 95 % intervals over instances and seeds; 1-best
+accuracy on the released extras, which the paper leaves out. Controls break ties at random, in
+expectation. What the paper measured with the full dialog and this study did not run stands below,
+on the paper's challenge only. Cut: the instances whose context was longer than max_length, so that
+what is farthest from the mask was not seen. Not near: without the instances that a dialog of the
+training corpus still shares words with.
+
+Reads  metrics.parquet (schema metrics), <train>/<run>/run.json of each run (what was cut), resources/sources.yaml and
+       models.yaml for titles, published.csv beside them
+Writes <output>.csv, .md, .tex
+
+    python -m scripts.studies.timedial.figures.table --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --train results/train/timedial --runs RUN RUN … \\
+        --output results/publish/default/tables/timedial_table
+"""
+
+import argparse
+from pathlib import Path
+
+import pandas as pd
+
+from scripts.plan.probe import BLIND as METHOD_BLIND
+from scripts.running.program import execute
+from scripts.data.runs import facts_of
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.marks import caption_of, note_of, replicate_counts
+from scripts.publish.names import load, source_title
+from scripts.publish.table import (
+    ABOVE, ABOVE_BLIND, above_cells, filled, interval, percent, publish_table)
+from scripts.studies.timedial.figures.metrics import (
+    BLIND, DOMAINS, NOT_LEARNT, SYSTEM, beside_paper, over_seeds, paradigm_title, published_beside,
+                                              published_on, timedial_metrics, widest)
+
+
+WORDS = ["Corpus", "Paradigm", "Model", "Domain", "Learnt from", "Context"]
+METRICS = {"two_best_accuracy": "2-best", "one_best_accuracy": "1-best"}
+RUN = ["source", "dataset", "model", "method", "split"]
+COLUMNS = [*WORDS, "Training examples", "Seeds", "Wordings", "Instances", "2-best cut",
+           "2-best (%)", "2-best sd", "2-best 95 % interval", ABOVE,
+           ABOVE_BLIND, "2-best in the paper", "Not near", "2-best, not near (%)", "Extras",
+           "1-best cut", "1-best (%)", "1-best sd",
+           "1-best 95 % interval"]
+NOT_NEAR = "leak=none"  # the slice
+COUNTS = {"two_best_accuracy": "Instances", "one_best_accuracy": "Extras"}
+CAPTION = ("TimeDial: 2-best accuracy on instances with two right options of four, and 1-best accuracy on the released "
+           "extras with one right option of three. Means over the seeds, sd over the seeds, 95 % intervals over "
+           "instances and seeds; a tie of a right and a wrong option counts as wrong. Controls: expected values, ties broken at "
+           "random. Cut: instances whose dialog was longer than max_length, so that what is farthest from the mask was not seen. "
+           "Not near: without instances that a dialog of the training corpus still shares words with. Paper: tables 5 (full dialog) "
+           "and 7 (target and local) of Qin et al. 2021; its other domain is the Meena corpus, which was never public.")
+
+
+def cut_instances(folders: list[Path]) -> dict[tuple, int]:
+    """By source, dataset, model, method and split: the instances of which a candidate was longer
+    than max_length.
+    """
+    facts = [facts_of(folder / "run.json") for folder in folders]
+    return {(fact["source"], fact["dataset"], fact["model"], fact["method"], split): count
+            for fact in facts for split, count in fact.get("truncated_instances", {}).items()}
+
+
+def lookup(published: pd.DataFrame) -> dict[tuple, str]:
+    """By paradigm, model, domain and context the published 2-best accuracy, in per cent; table 5
+    before table 7.
+    """
+    key = ["paradigm", "model", "domain", "context_scope"]
+    rows = published[published["metric"] == "two_best_accuracy"].drop_duplicates(key)
+    return dict(zip(rows[key].itertuples(index=False, name=None), rows["value"].map(percent)))
+
+
+def measured(rows: pd.DataFrame, paper: dict[tuple, str], truncated: dict[tuple, int],
+             sources: dict, models: dict) -> list[dict]:
+    """A row of text for each system and context of one challenge; paper: of lookup(); truncated: of
+    cut_instances().
+    """
+    table_rows = []
+    for _, of_system in rows.groupby([*SYSTEM, "context_scope"], sort=False):
+        means = over_seeds(of_system)
+        by = {row["metric"]: row for _, row in means[means["slice"] == "all"].iterrows()}
+        rest = means[(means["slice"] == NOT_NEAR) & (means["metric"] == "two_best_accuracy")]
+        first = next(iter(by.values()))
+        blind = first["model"] in BLIND or first["method"].endswith(METHOD_BLIND)
+        cells = {"Corpus": source_title(first["measured_on"], sources) + note_of(rows),
+                 "Paradigm": paradigm_title(first["paradigm"]), "Model": first["title"],
+                 "Domain": "" if first["domain"] == "zero_shot" and first["paradigm"] == "control"
+                 else DOMAINS[first["domain"]],
+                 "Learnt from": "" if first["domain"] in NOT_LEARNT
+                 else source_title(first["source"], sources),
+                 "Context": "" if blind else first["context_scope"],
+                 "Training examples": "" if pd.isna(first["train_examples"])
+                 else f"{first['train_examples']:,.0f}",
+                 **replicate_counts(of_system)}
+        for metric, row in by.items():
+            if (name := METRICS.get(metric)) is None:
+                continue
+            cells |= {f"{name} (%)": percent(row["value"]), f"{name} sd": percent(row["sd"]),
+                      f"{name} 95 % interval": interval(row), COUNTS[metric]: f"{row['n']:,}"}
+            if (count := truncated.get(tuple(row[RUN]))) is not None:
+                cells[f"{name} cut"] = f"{count:,} of {row['n']:,}"
+        if len(rest):
+            cells |= {"Not near": f"{rest['n'].iloc[0]:,}",
+                      "2-best, not near (%)": percent(rest["value"].iloc[0])}
+        cells |= above_cells(by, "two_best_accuracy", models)
+        told = paper.get(tuple(first[["paradigm", "model", "domain", "context_scope"]]), "")
+        table_rows.append(cells | {"2-best in the paper": told})
+    return table_rows
+
+
+def not_run(rows: pd.DataFrame, published: pd.DataFrame, like: dict) -> list[dict]:
+    """A row of text for each system of table 5 that was not run, people last; like: a row of the
+    same challenge.
+    """
+    table_5 = published[published["table"] == "Table 5"]
+    every = beside_paper(rows, table_5)
+    systems = every[(every["origin"] == "published")
+                    & ~every["row"].isin(every.loc[every["origin"] == "here", "row"])]
+    people = table_5[table_5["model"] == "human"]
+    people = people.assign(title="human", paradigm="people", domain="external")
+    return [{"Corpus": like["Corpus"], "Paradigm": paradigm_title(row["paradigm"]),
+             "Domain": DOMAINS[row["domain"]],
+             "Model": f"{row['title']} (in the paper only)", "Context": "full",
+             "2-best in the paper": percent(row["value"])}
+            for row in pd.concat([systems, people]).to_dict("records")]
+
+
+def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, truncated: dict[tuple, int],
+             sources: dict, models: dict) -> pd.DataFrame:
+    """A row of text for each challenge, system and context, from a table made by
+    timedial_metrics(); truncated: of cut_instances().
+    """
+    shown = [*METRICS, "two_best_accuracy_above_control", "two_best_accuracy_above_blind"]
+    rows = metrics[metrics["slice"].isin(["all", NOT_NEAR]) & metrics["metric"].isin(shown)]
+    blind = rows["model"].isin(BLIND) | rows["method"].str.endswith(METHOD_BLIND)  # the same with any context
+    rows = rows[~blind | rows.index.isin(widest(rows[blind]).index)]
+    table_rows = []
+    for _, challenge in rows.groupby("measured_on", sort=False):
+        paper = published_on(challenge, published)
+        cells = measured(challenge, lookup(paper), truncated, sources, models)
+        cells += not_run(challenge, paper, cells[0])
+        order = list(dict.fromkeys(cell["Paradigm"] for cell in cells))
+        table_rows += sorted(cells, key=lambda cell: order.index(cell["Paradigm"]))
+    table = pd.DataFrame(table_rows).fillna("")
+    return filled(table[[name for name in COLUMNS if name in table]], WORDS)
+
+
+def main(given: argparse.Namespace) -> None:
+    sources = load(given.sources)
+    models = load(given.models)
+    metrics = timedial_metrics(given.metrics, models, sources)
+    truncated = cut_instances([given.train / name for name in given.runs])
+    table = tabulate(metrics, published_beside(given.sources), truncated, sources, models)
+    publish_table(given, table, caption_of(CAPTION, metrics, "made-up dialogs, not a corpus"),
+                  WORDS)
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__, "runs").parse_args())

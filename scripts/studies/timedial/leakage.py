@@ -1,0 +1,103 @@
+"""Find the dialogs that a challenge was made from, exactly or nearly (scripts/studies/timedial/build.py drops them).
+
+Not a program. All challenge instances of TimeDial come from DailyDialog, so a model that learns from the whole corpus has
+read what it is measured on. Turns are compared by the letters and digits of their lower case, which spacing, quotation
+marks and case do not change. Dialogs are joined by their turns: the work grows with the number of turns, not with
+the number of pairs of dialogs.
+"""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scripts.data.keyed import keyed_hash
+from scripts.running.program import UserError
+
+MASK = "<MASK>"
+LONG = 20  # letters and digits, about five words: shorter turns ("That's right .") are said in many dialogs
+NEAR = 0.5  # the share of long turns in common, of the dialog that has fewer of them
+
+
+def normalized(texts: pd.Series) -> pd.Series:
+    """Texts as their letters and digits in lower case."""
+    # NFKC: a full-width letter is the letter.
+    lower = pc.utf8_lower(pc.utf8_normalize(pa.array(texts, pa.string()), form="NFKC"))
+    return pd.Series(pc.replace_substring_regex(lower, r"[^\p{L}\p{N}]+", "").to_pandas().to_numpy(), texts.index)
+
+
+def challenge_turns(challenge: pd.DataFrame, where: str) -> pd.DataFrame:
+    """The turns of every instance: instance_id, dialog (its number), turn, line (as it stands), text (without its speaker),
+    key (that normalized), masked.
+
+    `challenge` is of the schema challenge. Raises UserError for an instance without exactly one mask or with two dialogs.
+    """
+    dialogs = challenge[["instance_id", "dialog"]].drop_duplicates()
+    twice = dialogs.loc[dialogs["instance_id"].duplicated(), "instance_id"]
+    if len(twice):
+        raise UserError(f"{where}: instance {twice.iloc[0]} has rows with different dialogs; clean the challenge again")
+    masks = dialogs["dialog"].str.count(MASK)
+    if (masks != 1).any():
+        wrong = masks.idxmax() if masks.max() > 1 else masks.idxmin()
+        raise UserError(f"{where}: the dialog of instance {dialogs['instance_id'][wrong]} has {masks[wrong]} {MASK}, not "
+                        "one; mend it at its source and clean the challenge again")
+    lines = dialogs.assign(line=dialogs["dialog"].str.split("\n")).drop(columns="dialog").explode("line", ignore_index=True)
+    text = lines["line"].str.replace(r"^[^\W\d_]+:\s*", "", regex=True)
+    return lines.assign(turn=lines.groupby("instance_id").cumcount(), dialog=pd.factorize(lines["instance_id"])[0], text=text,
+                        key=normalized(text), masked=lines["line"].str.contains(MASK, regex=False))
+
+
+def with_others(turns: pd.DataFrame, known: pa.Array) -> pd.DataFrame:
+    """Turns, one dialog after the other, with `code` (the number of their words among the known ones, -1 elsewhere), the
+    `length` of their dialog, and `others`: a hash of all its other turns in their places.
+
+    The hash of a dialog is the sum of its turns' hashes, so leaving one turn out is a subtraction.
+    turns: dialog (a number from 0), turn, key (the text normalized).
+    """
+    code = pc.index_in(pa.array(turns["key"], pa.string()), known).fill_null(-1).to_numpy()
+    dialog = turns["dialog"].to_numpy()
+    hashed = keyed_hash(pd.Series([""]), code, turns["turn"].to_numpy())
+    whole = np.zeros(dialog.max(initial=-1) + 1, np.uint64)
+    np.add.at(whole, dialog, hashed)
+    return turns.assign(code=code, others=whole[dialog] - hashed, length=np.bincount(dialog)[dialog])
+
+
+def exact_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> np.ndarray:
+    """The numbers of the dialogs all of whose turns are an instance's; in the masked turn, what stands around the mask.
+
+    Both tables are of with_others(); asked has text and masked of challenge_turns() besides.
+    """
+    masked = asked[asked["masked"]]
+    around = masked["text"].str.split(MASK, regex=False)
+    masked = masked.assign(before=normalized(around.str[0]), after=normalized(around.str[1]))
+    pairs = turns.merge(masked[["turn", "length", "others", "before", "after"]], on=["turn", "length", "others"])
+    fits = [len(before) + len(after) <= len(key) and key.startswith(before) and key.endswith(after)
+            for key, before, after in zip(pairs["key"], pairs["before"], pairs["after"])]
+    return pairs.loc[fits, "dialog"].unique()
+
+
+def near_sources(turns: pd.DataFrame, asked: pd.DataFrame) -> np.ndarray:
+    """The numbers of the dialogs that share half of the long turns, or more, with one instance: half of their own or of its.
+
+    The masked turn of an instance counts for nothing, a turn said twice counts once. A dialog without a long turn is near to
+    none. Tables as for exact_sources().
+    """
+    theirs = asked[(asked["key"].str.len() >= LONG) & ~asked["masked"]].drop_duplicates(["dialog", "code"])
+    ours = turns[turns["dialog"].isin(turns.loc[turns["code"].isin(theirs["code"]), "dialog"])]
+    ours = ours[ours["key"].str.len() >= LONG].drop_duplicates(["dialog", "key"])
+    theirs = theirs[["dialog", "code"]].rename(columns={"dialog": "instance"})
+    shared = ours.merge(theirs, on="code").groupby(["dialog", "instance"], as_index=False).size()
+    fewest = np.minimum(shared["dialog"].map(ours["dialog"].value_counts()),
+                        shared["instance"].map(theirs["instance"].value_counts()))
+    return shared.loc[shared["size"] >= NEAR * fewest, "dialog"].unique()
+
+
+def sources(turns: pd.DataFrame, asked: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of the dialogs that instances were made from: exactly, and nearly (some of them both).
+
+    turns: dialog (a number from 0), turn, text. asked: of challenge_turns().
+    """
+    known = pa.array(asked["key"].unique(), pa.string())
+    turns = with_others(turns[["dialog", "turn"]].assign(key=normalized(turns["text"])), known)
+    asked = with_others(asked, known)
+    return exact_sources(turns, asked), near_sources(turns, asked)

@@ -1,0 +1,38 @@
+"""Special tokens of a tokenizer: which one pads, and which stand beyond the table of the model.
+
+Padding is masked and never scored, so which token a decoder pads with changes no number. An encoder may count places by
+its padding token (RoBERTa does), so none is made up for it.
+"""
+
+from scripts.plan.kinds import is_decoder
+from scripts.running.program import log
+
+USED = ("bos_token_id", "eos_token_id", "unk_token_id", "sep_token_id", "pad_token_id", "cls_token_id", "mask_token_id")
+
+
+def give_padding(tokenizer, model_type: str | None) -> bool:
+    """Let a decoder's tokenizer that has no padding token pad with its end of text, else its unknown token, else its first
+    special token. Returns whether it can: False for a tokenizer without any of these, and for another kind of model."""
+    if not is_decoder(model_type or ""):
+        return False
+    reserved = [str(token) for _, token in sorted(tokenizer.added_tokens_decoder.items()) if token.special]
+    spare = next((token for token in (tokenizer.eos_token, tokenizer.unk_token, *reserved) if token is not None), None)
+    if spare is None:
+        return False
+    tokenizer.pad_token = spare
+    log.info("the tokenizer has no padding token: %s pads, masked", spare)
+    return True
+
+
+def token_beyond(tokenizer, vocab_size: int, model_type: str | None) -> tuple[str, int] | None:
+    """The last token, and its number, that the tokenizer makes but a model of vocab_size tokens does not have; None for none.
+
+    A decoder's tokenizer may know special tokens beyond the table that no text here holds (Gemma's for images).
+    """
+    spared = set()
+    if is_decoder(model_type or ""):
+        spared = {number for number, token in tokenizer.added_tokens_decoder.items() if token.special}
+        spared -= {getattr(tokenizer, name) for name in USED}
+    tokens = ((token, number) for token, number in tokenizer.get_vocab().items() if number not in spared)
+    token, number = max(tokens, key=lambda pair: pair[1], default=("", -1))
+    return (token, number) if number >= vocab_size else None

@@ -1,0 +1,132 @@
+"""What a text shows to whoever does not understand it: words without their order, or less.
+
+Each feature is a function of a table's texts alone: it takes the table (columns first and second, the two texts of an example,
+and category where the study has one) and returns an (n, k) matrix. Nothing is fitted, so nothing leaks from what is measured. In
+a study where exchanging the two texts exchanges the labels (strided sentence order), a feature is that of the second text less
+that of the first: with no intercept the control cannot prefer a label.
+"""
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_matrix, hstack
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
+
+from scripts.text.bag_of_words import words_and_bigrams
+from scripts.text.number_words import CARDINALS, ONES, SCALES, TENS
+
+# Words by which a sentence tells its place among others: connectives, beginnings and ends, and pronouns that look back.
+CUES = ["after", "afterwards", "again", "another", "at last", "before", "begin", "begins", "continue", "continues", "end", "ends",
+        "eventually", "finally", "finish", "finished", "finishes", "first", "he", "her", "him", "his", "in the end", "introduce",
+        "it", "last", "later", "lastly", "next", "now", "once", "opening", "second", "she", "start", "starts", "still", "the end",
+        "the man", "the woman", "their", "them", "then", "they", "third", "title", "until", "when", "while", "a man", "a woman",
+        "a person", "credits", "logo", "intro"]
+NUMERAL = re.compile(rf"\d+|\b({'|'.join(TENS)})(?:[\s-]+({'|'.join(ONES)}))?\b|\b(?:{'|'.join(CARDINALS | SCALES)})\b")
+PREPOSITION = re.compile(r"\b(for less than|for more than|less than|more than|before|after|since|until|by|in|on|at|for|within|from|"
+                         r"between|over|under)\b", re.I)
+WORD = r"(?u)\b\w+\b"
+
+
+def numerals(text: str) -> set[int]:
+    """The numbers in a text, in digits or words: {48, 2} of "forty-eight hours, or 2"."""
+    return {TENS[found[1]] + ONES.get(found[2], 0) if found[1] else
+            int(found[0]) if found[0].isdecimal() else (CARDINALS | SCALES)[found[0]]
+            for found in NUMERAL.finditer(text.lower())}
+
+
+def first_words(table: pd.DataFrame) -> csr_matrix:
+    """Words and bigrams of the first text."""
+    return words_and_bigrams().transform(table["first"])
+
+
+def second_words(table: pd.DataFrame) -> csr_matrix:
+    """Words and bigrams of the second text: the hypothesis, the answer, the candidate."""
+    return words_and_bigrams().transform(table["second"])
+
+
+def of_both(of_texts: Callable[[pd.Series], csr_matrix]) -> Callable[[pd.DataFrame, bool], csr_matrix]:
+    """A feature of each text: side by side, or of an exchangeable pair the second's less the first's."""
+    def feature(table: pd.DataFrame, exchangeable: bool) -> csr_matrix:
+        first, second = of_texts(table["first"]), of_texts(table["second"])
+        return csr_matrix(second - first) if exchangeable else hstack([first, second], format="csr")
+
+    return feature
+
+
+def cue_counts(texts: pd.Series) -> csr_matrix:
+    """How often each cue stands in a text."""
+    return CountVectorizer(vocabulary=CUES, ngram_range=(1, 3), token_pattern=WORD, dtype=np.float64).transform(texts)
+
+
+def length_of(texts: pd.Series) -> csr_matrix:
+    """The logarithm of a text's words, and of its characters."""
+    return csr_matrix(np.log1p(np.column_stack([texts.str.split().str.len(), texts.str.len()]).astype(float)))
+
+
+def overlap(table: pd.DataFrame) -> csr_matrix:
+    """The share of the second text's words that stand in the first, whether all do, and how many numbers they share."""
+    counts = HashingVectorizer(token_pattern=WORD, n_features=2**20, alternate_sign=False, norm=None, binary=True)
+    first, second = counts.transform(table["first"]), counts.transform(table["second"])
+    shared = np.asarray(first.multiply(second).sum(1)).ravel()
+    of_second = np.maximum(np.asarray(second.sum(1)).ravel(), 1)
+    return csr_matrix(np.column_stack([shared / of_second, shared == of_second, shared_numbers(table)]).astype(float))
+
+
+def preposition_and_number(table: pd.DataFrame) -> csr_matrix:
+    """The first temporal preposition of the second text with the size of its first number, a power of two."""
+    preposition = table["second"].str.extract(PREPOSITION, expand=False).str.lower().fillna("none")
+    number = pd.to_numeric(table["second"].str.extract(r"(\d+)", expand=False), errors="coerce").fillna(0).clip(upper=1e9)
+    size = np.floor(np.log2(number + 1)).astype(int).astype(str)
+    hashed = HashingVectorizer(analyzer=str.split, n_features=2**12, alternate_sign=False, norm=None)
+    joined = preposition.str.replace(" ", "_")
+    return hashed.transform(joined + " size" + size + " " + joined + ":" + size)
+
+
+def words_by_category(table: pd.DataFrame) -> csr_matrix:
+    """Words and bigrams of the second text, each category's apart, and the category."""
+    words, category = second_words(table), table["category"]
+    parts = [words.multiply((category == name).to_numpy()[:, None]) for name in CATEGORIES]
+    return hstack([words, *parts, csr_matrix(np.column_stack([category == name for name in CATEGORIES]).astype(float))], format="csr")
+
+
+def normal_words(texts: pd.Series) -> pd.Series:
+    """Texts as words and signs in lower case with one space between and around them; a new line is a sign."""
+    return " " + texts.str.lower().str.replace("\n", " ¶ ").str.findall(r"\w+|[^\w\s]").str.join(" ") + " "
+
+
+def visible(contexts: pd.Series) -> pd.Series:
+    """Dialogs without the names of the speakers, the mask as a new line."""
+    return contexts.str.replace(r"(?m)^[AB]:", "", regex=True).str.replace("<MASK>", "\n")
+
+
+def in_context(table: pd.DataFrame) -> np.ndarray:
+    """(n,) 1 where the second text stands in the first word for word."""
+    pairs = zip(normal_words(table["second"]), normal_words(visible(table["first"])))
+    return np.array([text in context for text, context in pairs], float)
+
+
+def shared_numbers(table: pd.DataFrame) -> np.ndarray:
+    """(n,) how many numbers of the second text stand in the first, in digits or words."""
+    contexts = visible(table["first"])
+    known = {text: numerals(text) for text in pd.concat([contexts, table["second"]]).unique()}
+    return np.array([len(known[text] & known[context]) for text, context in zip(table["second"], contexts)], float)
+
+
+def frequency(table: pd.DataFrame, learnt: pd.Series) -> np.ndarray:
+    """(n,) how many right candidates of the training data read like the second text; learnt: those."""
+    return normal_words(table["second"]).map(normal_words(learnt).value_counts()).fillna(0).to_numpy(float)
+
+
+CATEGORIES = ["duration", "ordering", "typical_time", "frequency", "stationarity"]  # MC-TACO's
+FEATURES = {  # of a classifier; (table, exchangeable) -> (n, k)
+    "words": of_both(lambda texts: words_and_bigrams().transform(texts)),
+    "cue_words": of_both(cue_counts),
+    "lengths": of_both(length_of),
+    "first_words": lambda table, _: first_words(table),
+    "second_words": lambda table, _: second_words(table),
+    "overlap": lambda table, exchangeable: overlap(table) if not exchangeable else csr_matrix((len(table), 1)),
+    "preposition_and_number": lambda table, _: preposition_and_number(table),
+    "words_by_category": lambda table, _: words_by_category(table),
+}

@@ -1,0 +1,139 @@
+"""Write the temporal quantities of answers in their most proper unit (Zhou et al. 2019, section 4, unit normalization).
+
+    30 months         2.5 years             90 minutes               1.5 hours
+    a few days        3 days                thirty-five minutes      0.58 hours
+    12 to 72 hours    0.5 to 3 days         1 hour and 15 minutes    1.25 hours
+    half an hour      0.5 hours             every 24 hours           every day
+    a two-hour talk   a 2-hour talk         once every 54 months     once every 4.5 years
+
+Reads  answers, one a line, from standard input
+Writes the same lines to standard output, each quantity in its most proper unit
+
+    python -m scripts.text.unit_normalization < answers.txt
+
+The most proper unit is the largest of which there is at least a half: second, minute, hour, day, week, month, year,
+decade or century. Decade and century are units like any other, as in the authors' code, so 5 years are 0.5 decades and
+90 years 0.9 centuries; a millennium is read, but written as 10 centuries, since the paper's data has no larger unit.
+The smaller end of a range decides for both ends. What is less than half a second stays in seconds.
+
+A month has 30 days, a year 365. Months and years are converted at 12 to the year, which gives the paper's own example,
+30 months as 2.5 years (30 times 30 days are 2.47 years); so 180 days, 6 months and half a year are the same.
+
+a, an 1; a couple (of) 2; a few, some 3; several 4; many, tens of 10; dozen(s of) 12; hundreds of 100, and so on.
+Numbers have two decimals at most. Text around a quantity stays.
+
+every 2 hours is a period: its number counts hours, so it is normalised, and a period of 1 is written without its number
+(every 24 hours: every day). Left as they are:
+  rates          twice a week, 3 times every 2 hours, 5 days a week, 24 hours a day (0.71 weeks a week are nonsense)
+  once a week    its period has the most proper unit already, and no other wording reads as well
+  ages           18 years old, a 5-year-old, aged 30 years
+  clock times    2:30 pm, 5 o'clock, at 0600 hours
+  dates, names   1990, March 3, the 1960s, the Seven Years War
+  ordinals       the second one, a second child, his 2nd year, every third day
+  idioms         one day he left, two weeks' notice
+  no number      it took years, next week
+  too small      what two decimals cannot hold to 1 %, and zero
+"""
+
+import argparse
+import sys
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+
+from scripts.text.quantity_expressions import expressions
+from scripts.text.time_units import PLURALS, SIZE, UNITS
+from scripts.running.program import execute, parser
+from scripts.data.texts import decoded, lines_in
+
+
+def short(numbers: pd.Series) -> pd.Series:
+    """Numbers as text, with two decimals at most: 2.5, not 2.50."""
+    return numbers.map("{:.2f}".format).astype(object).str.rstrip("0").str.rstrip(".")
+
+
+def rewritten(table: pd.DataFrame) -> pd.Series:
+    """The text of each expression in its most proper unit; missing where it stays as it is."""
+    exact = table[["new_low", "new_high"]]
+    written = exact.round(2)
+    lossy = ((written - exact).abs() > 0.01 * exact).any(axis=1)
+    low, high = written["new_low"], written["new_high"]
+    single = table["join"].isna()
+    numbers = short(low).where(single, short(low) + table["join"].fillna("") + short(high))
+    unit = table["into"].map(dict(enumerate(UNITS)))
+    unit = unit.where(table["attributive"] | single & (low == 1), unit.map(PLURALS))
+    gap = pd.Series(" ", table.index).where(~table["hyphen"], "-")
+    unwritten = table["every"].notna() & single & (low == 1) & ~(unit.eq("second") & table["ordinal_place"])
+    text = (numbers + gap + unit).where(~unwritten, unit)
+    return text.where(~(lossy | table["fixed"])).astype(object)
+
+
+def prepared(answers: pd.Series) -> tuple[np.ndarray, pd.Series, pd.Series]:
+    """The place of each answer among the different texts (-1 where missing); those texts; they without soft hyphens."""
+    codes, texts = pd.factorize(answers.to_numpy(object))
+    texts = pd.Series(texts, dtype=object)
+    return codes, texts, texts.str.replace("\u00ad", "", regex=False)
+
+
+def restore_bounds(table: pd.DataFrame, texts: pd.Series) -> pd.DataFrame:
+    """start and end in the texts with their soft hyphens."""
+    hyphened = texts.str.contains("\u00ad", regex=False).to_numpy(bool)
+    for row, part in table[hyphened[table["row"]]].groupby("row"):
+        kept = np.array([place for place, letter in enumerate(texts[row]) if letter != "\u00ad"])
+        table.loc[part.index, "start"] = kept[part["start"].to_numpy(int)]
+        table.loc[part.index, "end"] = kept[part["end"].to_numpy(int) - 1] + 1
+    return table
+
+
+def quantities(answers: pd.Series) -> pd.DataFrame:
+    """The temporal quantity of each answer that has exactly one, by the answers' index; missing in the others.
+
+    start, end: bounds of its expression in the answer. low, high, unit: as written, equal but for ranges ("1 hour and
+    15 minutes" are 1.25 hours). seconds_low, seconds_high: in the most proper unit, before rounding, so that 12 months
+    and a year are the same. Periods are quantities (every 2 hours; every day; once a week is one week), rates are not
+    (twice a week).
+    """
+    codes, texts, plain = prepared(answers)
+    table = restore_bounds(expressions(plain), texts)
+    ends = np.sort(table[["low", "high"]].to_numpy(float))
+    seconds = np.sort(table[["new_low", "new_high"]].to_numpy(float)) * SIZE[table["into"].to_numpy(int)][:, None]
+    # Ten digits, so that 5 days are 120 hours exactly.
+    seconds = np.array([float(f"{value:.10g}") for value in seconds.ravel()]).reshape(-1, 2)
+    table = table.assign(low=ends[:, 0], high=ends[:, 1], unit=table["unit"].map(dict(enumerate(UNITS))),
+                         seconds_low=seconds[:, 0], seconds_high=seconds[:, 1])
+    table = table[~table["row"].duplicated(keep=False)].set_index("row")
+    table = table[["start", "end", "low", "high", "unit", "seconds_low", "seconds_high"]].reindex(codes)
+    numbers = dict.fromkeys(["low", "high", "seconds_low", "seconds_high"], "Float64")
+    return table.astype({"start": "Int64", "end": "Int64", "unit": "str"} | numbers).set_axis(answers.index)
+
+
+def normalize_units(answers: pd.Series) -> pd.Series:
+    """The answers with each temporal quantity in its most proper unit (rules: above); the rest of the text stays.
+
+    Decade and century are units like any other: the rule, and the authors' code, name them.
+    """
+    codes, texts, plain = prepared(answers)
+    table = restore_bounds(expressions(plain), texts)
+    table = table.assign(new=rewritten(table)).dropna(subset="new")
+    normalized = texts.to_numpy(object).copy()
+    for row, part in table.groupby("row", sort=False):
+        between = [normalized[row][end:start] for end, start in zip([0, *part["end"]], [*part["start"], None])]
+        normalized[row] = "".join(chain.from_iterable(zip(between, [*part["new"], ""])))
+    return answers.where(codes < 0, pd.Series(np.append(normalized, None)[codes], answers.index, dtype=answers.dtype))
+
+
+def main(given: argparse.Namespace) -> None:
+    remedy = "end each answer with a line feed"
+    lines = lines_in(decoded(sys.stdin.buffer.read(), "standard input", remedy), "standard input", remedy)
+    sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    for line in normalize_units(pd.Series(lines, dtype=object)):
+        print(line)
+
+
+def arguments() -> argparse.ArgumentParser:
+    return parser(__doc__)
+
+
+if __name__ == "__main__":
+    execute(main, arguments().parse_args())

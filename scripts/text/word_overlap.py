@@ -1,0 +1,104 @@
+"""How many runs of five words dialogs share with the instances of a challenge, the right answers filled in.
+
+Not a program. What turns of equal text do not show (scripts/studies/timedial/leakage.py): a copy with its turns cut elsewhere, with
+a word changed in each, or the masked turn alone, said with its answer in another dialog. The work grows with the runs that both
+sides have, not with the pairs of dialogs.
+"""
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from scipy import sparse
+
+from scripts.data.keyed import keyed_hash
+
+RUN = 5  # words
+DIALOG_SHARE = 0.3  # of the runs of the dialog or of the instance, of whichever has fewer
+ANSWER_SHARE = 0.75  # of the runs of the masked turn that hold a word of its answer
+NEAR_PART = 0.5  # of either, from which on an instance is near a dialog that stays
+
+
+def words_of(texts: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """The words (letters and digits, lower case) of all texts, one after the other as hashes, and how many each text has."""
+    lower = pc.utf8_lower(pc.utf8_normalize(pa.array(texts, pa.string()), form="NFKC"))
+    split = pc.split_pattern(pc.utf8_trim_whitespace(pc.replace_substring_regex(lower, r"[^\p{L}\p{N}]+", " ")), " ")
+    words = split.flatten()
+    counts = pc.list_value_length(split).to_numpy(False).astype(np.int64)
+    counts[(counts == 1) & pc.equal(pc.list_element(split, 0), "").to_numpy(False)] = 0
+    return keyed_hash(words.filter(pc.not_equal(words, "")).to_pandas()), counts
+
+
+def runs_of(texts: pd.Series, length: int = RUN) -> pd.DataFrame:
+    """Every run of so many words in the texts: text (its place), at (the place of its first word in it), run (a hash)."""
+    words, counts = words_of(texts)
+    text = np.repeat(np.arange(len(counts)), counts)
+    at = np.arange(len(words)) - np.repeat(np.cumsum(counts) - counts, counts)
+    starts = np.flatnonzero(at + length <= counts[text])
+    run = np.zeros(len(starts), np.uint64)
+    for place in range(length):
+        run = keyed_hash(pd.Series([""]), run ^ words[starts + place], place)
+    return pd.DataFrame({"text": text[starts], "at": at[starts], "run": run})
+
+
+def shared(ours: pd.DataFrame, theirs: pd.DataFrame) -> pd.DataFrame:
+    """For each pair of texts how many different runs both have: ours, theirs (their places), and count."""
+    runs = np.intersect1d(ours["run"].unique(), theirs["run"].unique())
+    sides = []
+    for side in (ours, theirs):
+        kept = side.loc[side["run"].isin(runs), ["text", "run"]].drop_duplicates()
+        sides.append(sparse.csr_array((np.ones(len(kept), np.int32), (kept["text"], np.searchsorted(runs, kept["run"]))),
+                                      shape=(side["text"].max() + 1 if len(side) else 1, len(runs))))
+    pairs = (sides[0] @ sides[1].T).tocoo()
+    return pd.DataFrame({"ours": pairs.row, "theirs": pairs.col, "count": pairs.data})
+
+
+def different(runs: pd.DataFrame, places: pd.Series) -> np.ndarray:
+    """How many different runs the texts at these places have."""
+    return places.map(runs.drop_duplicates(["text", "run"])["text"].value_counts()).to_numpy()
+
+
+def overlaps(turns: pd.DataFrame, filled: pd.DataFrame) -> pd.DataFrame:
+    """Which dialogs share words with which instance: dialog, instance_id, dialog_share and answer_share (0 to 1; the most over
+    its right answers).
+
+    turns: dialog (a number from 0), text, in order. filled: of filled_in().
+    """
+    dialogs = turns.groupby("dialog")["text"].agg("\n".join)
+    runs, whole, masked = runs_of(dialogs), runs_of(filled["text"]), runs_of(filled["masked"])
+    before, answer = (words_of(filled[name])[1][masked["text"]] for name in ("before", "answer"))
+    answered = masked[(masked["at"] < before + answer) & (masked["at"] + RUN > before)]
+    pairs = shared(runs, whole).rename(columns={"count": "dialog_share"})
+    pairs["dialog_share"] /= np.minimum(different(runs, pairs["ours"]), different(whole, pairs["theirs"]))
+    of_answer = shared(runs, answered).rename(columns={"count": "answer_share"})
+    of_answer["answer_share"] /= different(answered, of_answer["theirs"])
+    pairs = pairs.merge(of_answer, on=["ours", "theirs"], how="outer").fillna(0)
+    pairs = pairs.assign(dialog=dialogs.index.to_numpy()[pairs["ours"].astype(int)],
+                         instance_id=filled["instance_id"].to_numpy()[pairs["theirs"].astype(int)])
+    return pairs.groupby(["dialog", "instance_id"], as_index=False)[["dialog_share", "answer_share"]].max()
+
+
+def filled_in(challenge: pd.DataFrame, asked: pd.DataFrame) -> pd.DataFrame:
+    """The instances with each right option in the mask's place: instance_id, text (of the whole dialog), masked (the turn with the
+    answer), before (what stands before it there), answer.
+
+    challenge: schema challenge. asked: of challenge_turns().
+    """
+    said = asked.groupby("instance_id", sort=False)["text"].agg("\n".join).rename("text")
+    masked = asked[asked["masked"]].set_index("instance_id")["text"].rename("masked")
+    right = challenge.loc[challenge["label"] == 1, ["instance_id", "option"]].join(said, on="instance_id")
+    right = right.join(masked, on="instance_id").reset_index(drop=True).rename(columns={"option": "answer"})
+    right["before"] = right["masked"].str.split("<MASK>", regex=False).str[0]
+    for name in ("text", "masked"):
+        right[name] = [text.replace("<MASK>", answer) for text, answer in zip(right[name], right["answer"])]
+    return right
+
+
+def leaks(pairs: pd.DataFrame, part: float = 1.0) -> pd.Series:
+    """Which pairs of overlaps() share too much for the dialog to stay; part: of what is too much, from 0 to 1."""
+    return (pairs["dialog_share"] >= part * DIALOG_SHARE) | (pairs["answer_share"] >= part * ANSWER_SHARE)
+
+
+def still_near(pairs: pd.DataFrame, learnt: np.ndarray) -> set[str]:
+    """The instances that share half of what is too much with one of these dialogs (numbers), which stayed."""
+    return set(pairs.loc[leaks(pairs, NEAR_PART) & pairs["dialog"].isin(learnt), "instance_id"])

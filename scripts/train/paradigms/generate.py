@@ -1,0 +1,84 @@
+"""The `generate` paradigm: a sequence-to-sequence model writes what the mask, a sentinel, stands for.
+
+As in T5's pretraining the encoder reads the context with <extra_id_0> in the mask's place, the decoder <extra_id_0> and the
+candidate. A candidate's score is the mean log-likelihood of its tokens, so that its length does not count (Qin et al.
+2021, section 4.1.3). It learns by raising that of the right candidates.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import torch
+from transformers import AutoModelForSeq2SeqLM
+from transformers.modeling_outputs import BaseModelOutput
+
+from scripts.plan.models import has_weights
+from scripts.running.program import UserError
+from scripts.train.paradigms import fill
+from scripts.train.batches import IGNORED, Examples, joined, repeated
+from scripts.train.paradigms.paradigm import contexts_and_candidates, read_config, read_network, read_tokenizer, window
+
+SENTINEL = "<extra_id_0>"
+
+
+def load(model: Path, training: dict, learns: bool):
+    """The tokenizer and the model. The caller seeds torch.
+
+    Raises UserError for a tokenizer without the sentinel, for lost weights, and for a model without weights that does
+    not learn.
+    """
+    tokenizer = read_tokenizer(model)
+    if SENTINEL not in tokenizer.get_vocab():
+        raise UserError(f"{model}: its tokenizer has no {SENTINEL}; the method generate needs a model like T5")
+    config = read_config(model, tokenizer, training)
+    if not config.is_encoder_decoder:
+        raise UserError(f"{model}: a {config.model_type} model has no decoder; the method generate needs a model like T5")
+    if not learns and not has_weights(model):
+        raise UserError(f"{model}: has no weights, so it knows nothing before it learns; leave the zero-shot method out, or "
+                        "name a trained model")
+    network, lost = read_network(AutoModelForSeq2SeqLM, model, config)
+    if lost:
+        raise UserError(f"{model}/model.safetensors: {len(lost)} weights are missing, {lost[0]} first; fetch the model again "
+                        "or choose another")
+    return tokenizer, network
+
+
+class Paradigm(fill.Paradigm):
+    """Each candidate gets one score (scripts/train/paradigms/paradigm.py says what a paradigm is)."""
+
+    def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
+        super().__init__(model, job, tables)
+        self.padding["decoder_input_ids"] = self.tokenizer.pad_token_id
+
+    def load(self, model: Path, job: dict):
+        """Tokenizer and network."""
+        return load(model, job["settings"]["training"], job["learns"])
+
+    def encode(self, table: pa.Table) -> Examples:
+        """Contexts with the sentinel (input_ids), and what the decoder reads and is to write (decoder_input_ids, targets)."""
+        left, right, candidate = contexts_and_candidates(self.tokenizer, table, self.model)
+        n, sentinel = len(table), self.tokenizer.convert_tokens_to_ids(SENTINEL)
+        room = np.full(n, self.max_length - 1 - len(self.before + self.after))
+        left, right, truncated = window(left, right, room, table)
+        start = self.network.config.decoder_start_token_id
+        all_but_last = candidate.cut(np.zeros_like(candidate.lengths), candidate.lengths - 1)
+        fields = {
+            "input_ids": joined(repeated(self.before, n), left, repeated([sentinel], n), right, repeated(self.after, n)),
+            "decoder_input_ids": joined(repeated([start, sentinel], n), all_but_last),
+            "targets": joined(repeated([IGNORED], n), candidate),
+        }
+        return Examples(fields, table["label"].to_numpy().astype(np.int64), table["choice"].to_numpy(), *truncated)
+
+    def likelihoods(self, network, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+        """(rows,) mean log-likelihood of the targets, and the share of them that the model would write itself."""
+        asked = {"attention_mask": batch["attention_mask"], "decoder_input_ids": batch["decoder_input_ids"]}
+        if network.training:
+            asked["input_ids"] = batch["input_ids"]
+        else:  # candidates for one place share its context: the encoder reads it once
+            _, inverse = torch.unique(batch["choices"], return_inverse=True)
+            first = torch.full((int(inverse.max()) + 1,), len(inverse), device=inverse.device)
+            first = first.scatter_reduce(0, inverse, torch.arange(len(inverse), device=inverse.device), "amin")
+            read = network.get_encoder()(input_ids=batch["input_ids"][first], attention_mask=batch["attention_mask"][first])
+            asked["encoder_outputs"] = BaseModelOutput(last_hidden_state=read.last_hidden_state[inverse])
+        return fill.of_targets(network(**asked).logits[batch["targets"] != IGNORED], batch["targets"])

@@ -1,0 +1,46 @@
+"""How likely a T5 finds the scored part of texts: the encoder reads the context and a sentinel, the decoder writes what that stands for.
+
+As in its pretraining the decoder begins with the sentinel. A context that several texts share is read once.
+"""
+
+import torch
+from transformers.modeling_outputs import BaseModelOutput
+
+from scripts.train.paradigms.log_likelihoods import log_likelihoods, summed
+from scripts.train.paradigms.causal import first_of_groups
+
+SENTINEL = "<extra_id_0>"
+Batch = dict[str, torch.Tensor]
+
+
+def contexts(ids: torch.Tensor, length: torch.Tensor, after: list[int], pad: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """The first `length` tokens of each row and then those of `after`, padded on the right; and where there is text."""
+    columns = torch.arange(int(length.max()) + len(after), device=ids.device)
+    beyond = columns - length  # ≥ 0: after the context
+    ends = torch.tensor(after, device=ids.device)[beyond.clamp(0, len(after) - 1)]
+    tokens = ids.gather(1, columns.expand(len(ids), -1).clamp(max=ids.shape[1] - 1))
+    inside = beyond < len(after)
+    return torch.where(inside, torch.where(beyond < 0, tokens, ends), pad), inside
+
+
+def scored_likelihoods(network, batch: Batch, tokenizer, after: list[int]) -> torch.Tensor:
+    """(rows,) sums of the log-likelihoods of tokens scored_from to scored_to of each row, written by the decoder.
+
+    after: the special tokens that end what the encoder reads; those that begin it stand in the rows.
+    """
+    ids, start, end = batch["input_ids"], batch["scored_from"], batch["scored_to"]
+    pad, sentinel = network.config.pad_token_id, tokenizer.convert_tokens_to_ids(SENTINEL)
+    first, group = first_of_groups(batch["choices"])
+    tokens, seen = contexts(ids[first], start[first], [sentinel, *after], pad)
+    encoded = network.get_encoder()(input_ids=tokens, attention_mask=seen.long()).last_hidden_state
+    columns = torch.arange(int((end - start).max()), device=ids.device)
+    inside = columns < end - start
+    targets = ids.gather(1, (start + columns).clamp(max=ids.shape[1] - 1))
+    begin = torch.tensor([[network.config.decoder_start_token_id, sentinel]], device=ids.device).expand(len(ids), -1)
+    body = network.get_decoder()
+    output = body(input_ids=torch.cat([begin, torch.where(inside, targets, pad)[:, :-1]], 1), encoder_hidden_states=encoded[group],
+                  encoder_attention_mask=seen[group].long(), use_cache=False)
+    rows, places = inside.nonzero(as_tuple=True)
+    given = {"encoder_outputs": BaseModelOutput(last_hidden_state=encoded[:1, :1]), "decoder_input_ids": begin[:1, :1], "use_cache": False}
+    found = log_likelihoods(network, body, output, output.last_hidden_state[rows, places + 1], targets[rows, places], given)
+    return summed(found, rows, len(ids))

@@ -1,0 +1,188 @@
+"""The `likelihood` paradigm: a language model says how likely it finds the texts of a wording; it does not learn.
+
+One method for every model that knows a language, by its kind: a decoder reads the text (causal.py), a T5 reads the context and
+writes the scored part (infilling.py), an encoder fills each scored token's mask (masking.py). A decoder's text begins with the
+tokenizer's bos, else its eos; where it has neither, the first token of a text has nothing before it and is not scored. Chat
+templates are not used: the wordings (resources/prompts/) are all that is written.
+
+A text's score is the sum of the log-likelihoods of its scored tokens; by the prompt divided by their number (token) or by the
+bytes of what they stand for (byte), and with a domain less the score of the same part after the domain's text. Scores are computed
+in fp32 from weights in fp32; `precision: bf16` loads these in bf16.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from scripts.plan.models import has_weights
+from scripts.running.program import UserError
+from scripts.text.placeholders import CANDIDATE
+from scripts.train.paradigms import causal, infilling, masking
+from scripts.train.batches import Examples, Ragged, joined, repeated
+from scripts.train.paradigms.kinds import NETWORKS, known_kind
+from scripts.train.paradigms.paradigm import Choosing, frame_of, mask_token, read_config, read_network, read_tokenizer
+from scripts.train.paradigms.prompts import groups_of, shots_of, texts_of
+from scripts.train.paradigms.scored_tokens import bytes_of, cut_to, of_group, shared_of, tokens_of
+
+SCORING = {"decoder": causal, "encoder_decoder": infilling, "encoder": masking}
+
+
+def load(model: Path, training: dict):
+    """Tokenizer, network and kind of a model.
+
+    Raises UserError for a model of another kind, without weights, with weights that lack a part, an encoder without a mask among its
+    tokens, a model that writes and has no sentinel.
+    """
+    tokenizer = read_tokenizer(model)
+    if not tokenizer.is_fast:
+        raise UserError(f"{model}: its tokenizer does not tell which characters a token stands for; choose a model with a tokenizer.json")
+    config = read_config(model, tokenizer, training)
+    kind = known_kind(config, model)
+    if not has_weights(model):
+        raise UserError(f"{model}: has no weights, so it knows nothing before it learns; leave the method likelihood out, or name a "
+                        "trained model")
+    network, missing = read_network(NETWORKS[kind], model, config, torch.bfloat16 if training["precision"] == "bf16" else torch.float32)
+    if lost := [key for key in missing if "pooler" not in key]:
+        part = "the head that fills masks" if kind == "encoder" and not lost[0].startswith(f"{network.base_model_prefix}.") else "the model"
+        raise UserError(f"{model}: {len(lost)} weights of {part} are missing, {lost[0]} first; name a model that has "
+                        "kept them")
+    if kind == "encoder":
+        mask_token(tokenizer, model)
+    if kind == "encoder_decoder" and infilling.SENTINEL not in tokenizer.get_vocab():
+        raise UserError(f"{model}: its tokenizer has no {infilling.SENTINEL}; an encoder-decoder is asked as T5 was trained")
+    return tokenizer, network, kind
+
+
+def frame_for(kind: str, tokenizer, model: Path) -> tuple[list[int], list[int]]:
+    """The special tokens before and after a text."""
+    if kind != "decoder":
+        return frame_of(tokenizer, model)
+    start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id
+    return [] if start is None else [start], []
+
+
+def numbers(values: np.ndarray) -> Ragged:
+    """One number a text."""
+    return Ragged.of(values, np.ones(len(values), np.int64))
+
+
+def best_threshold(scores: np.ndarray, right: np.ndarray) -> float:
+    """The threshold above which most scores are of right examples and below which of wrong ones; the lowest of equals.
+
+    It lies in the middle between two scores, or beyond all of them by 1.
+    """
+    order = np.argsort(scores, kind="stable")
+    ordered, labels = scores[order], right[order].astype(np.int64)
+    gained = np.concatenate([[0], np.cumsum(1 - 2 * labels)])  # wrong ones below it, less right ones below it
+    possible = np.concatenate([[True], ordered[1:] > ordered[:-1], [True]])
+    best = int(np.where(possible, gained, np.iinfo(np.int64).min).argmax())
+    edges = np.concatenate([[ordered[0] - 2], ordered, [ordered[-1] + 2]])
+    return float((edges[best] + edges[best + 1]) / 2)
+
+
+class Paradigm:
+    """Each label gets a log-probability, or each candidate a score (scripts/train/paradigms/paradigm.py says what a paradigm is)."""
+
+    width = 1  # of a text; finished() makes of these what an example gets
+
+    def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
+        training = job["settings"]["training"]
+        self.model, self.prompt, self.labels, self.inputs = model, job["prompt"], job["labels"], job["inputs"]
+        self.tokenizer, self.network, self.kind = load(model, training)
+        self.before, self.after = frame_for(self.kind, self.tokenizer, model)
+        # Of an encoder-decoder as well, whose two parts together then have as many: its sentinel, twice, and its start count.
+        self.room = training["max_length"] - len(self.before + self.after) - (3 if self.kind == "encoder_decoder" else 0)
+        self.chooses = CANDIDATE in self.prompt["texts"]
+        self.score_names = ["log_likelihood"] if self.chooses else self.labels
+        self.shots = shots_of(tables.get("learned"), self.prompt, self.labels, self.inputs, training.get("shots", 0), job["settings"]["seed"])
+        self.threshold = None
+        fields = "input_ids", "scored_from", "scored_to", "shared", "divisor"
+        self.padding = dict.fromkeys(fields, 0) | {"input_ids": self.tokenizer.pad_token_id or 0}
+
+    def encode(self, table: pa.Table) -> Examples:
+        """The distinct texts of a table, one after the other, in groups that share their context."""
+        texts = texts_of(table, self.prompt, self.inputs, self.shots)
+        frame, n = texts.frame, len(texts.frame)
+        try:
+            tokens = tokens_of(self.tokenizer, frame)
+        except UserError as error:
+            raise UserError(f"{self.model}: {error}") from None
+        groups = groups_of(frame["context"])
+        context, scored = cut_to(tokens, groups, self.room, frame)
+        start = len(self.before) + context
+        ids = joined(repeated(self.before, n), tokens.ids.cut(tokens.context - context, context + scored), repeated([] if self.kind == "encoder_decoder" else self.after, n))
+        first = np.maximum(start, 1) if self.kind == "decoder" else start
+        if (start + scored == first).any():
+            text = frame.iloc[int((start + scored == first).argmax())]
+            raise UserError(f"{self.model}: its tokenizer puts nothing before a text, so nothing says how likely {text['scored'][:80].strip()!r} is, "
+                            "which is one token; begin the wording with a word before its |, or leave this method out")
+        divisors = {"sum": np.ones(n, np.int64), "token": start + scored - first}
+        divisor = divisors[self.prompt["score"]] if self.prompt["score"] in divisors else bytes_of(frame, tokens, scored)
+        groups, shared = self.sharing(ids, groups, first)
+        fields = {"input_ids": ids, "scored_from": first, "scored_to": start + scored, "shared": shared, "divisor": np.maximum(divisor, 1)}
+        is_cut = (context + scored < tokens.ids.lengths)[texts.places].any(0)
+        choices = len(np.unique(table["choice"].to_numpy()[is_cut])) if self.chooses else None
+        return Examples({name: values if name == "input_ids" else numbers(values) for name, values in fields.items()},
+                        np.zeros(n, np.int64), groups, int(is_cut.sum()), choices)
+
+    def sharing(self, ids: Ragged, groups: np.ndarray, first: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The groups that are read together, and how many first tokens of each text are read once for its group.
+
+        One of these at least stands before the scored ones, since it says the first of them. An encoder-decoder reads the context
+        apart: it is shared where it is of the same tokens in all texts, else each text is a group.
+        """
+        alike = shared_of(ids, groups)
+        if self.kind == "encoder_decoder":
+            one = (of_group(first, groups, "min") == of_group(first, groups, "max")) & (alike >= first)
+            return np.where(one, groups, groups.max() + 1 + np.arange(len(groups))), np.zeros_like(alike)
+        if self.kind == "encoder" or getattr(self.network, "_is_stateful", False):  # a state, unlike keys and values, is of paddings, too
+            return groups, np.zeros_like(alike)
+        return groups, np.minimum(alike, of_group(first, groups, "min") - 1)
+
+    def scores(self, network, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        """(texts, 1) scores."""
+        return (SCORING[self.kind].scored_likelihoods(network, batch, self.tokenizer, self.after) / batch["divisor"][:, 0])[:, None]
+
+    def finished(self, scores: dict[str, torch.Tensor], tables: dict[str, pa.Table]) -> dict[str, tuple[torch.Tensor, Examples]]:
+        """By split, of the (texts, 1) scores: (n, labels) log-probabilities or (n, 1) scores, and the n examples.
+
+        Log-probabilities over labels are the normalized scores, so that their differences are log-odds. With a threshold, which the
+        training split (`learned`) chooses, they are those of a logistic curve around it.
+        """
+        each = {split: self.of_examples(found[:, 0].double(), tables[split]) for split, found in scores.items()}
+        if self.prompt["threshold"]:
+            self.threshold = best_threshold(self.margin(each["learned"]).numpy(), tables["learned"]["label"].to_numpy() == 1)
+        finished = {}
+        for split, found in each.items():
+            if self.threshold is not None:
+                above = self.margin(found) - self.threshold
+                found = torch.nn.functional.logsigmoid(torch.stack([-above, above], 1))
+            elif not self.chooses:
+                found = torch.log_softmax(found, 1)
+            labels = tables[split]["label"].to_numpy().astype(np.int64)
+            choices = tables[split]["choice"].to_numpy() if self.chooses else np.arange(len(labels))
+            finished[split] = found.float(), Examples({}, labels, choices, 0)
+        return finished
+
+    def of_examples(self, found: torch.Tensor, table: pa.Table) -> torch.Tensor:
+        """(n, written texts) scores of the examples of a table, in the order of the labels, from those of its distinct texts."""
+        places = torch.tensor(texts_of(table, self.prompt, self.inputs, self.shots).places)
+        count = len(self.prompt["texts"])
+        each = found[places[:count]] - (found[places[count:]] if self.prompt["domain"] is not None else 0)
+        order = range(count) if self.chooses else np.argsort([self.labels.index(label) for label in self.prompt["texts"]])
+        return each[list(order)].T
+
+    def margin(self, each: torch.Tensor) -> torch.Tensor:
+        """(n,) how much an example's texts speak for the second label: of two texts the difference, of one its score."""
+        if each.shape[1] == 2:
+            return each[:, 1] - each[:, 0]
+        return each[:, 0] if next(iter(self.prompt["texts"])) == self.labels[1] else -each[:, 0]
+
+    def measure(self, scores: torch.Tensor, examples: Examples) -> tuple[float, float, int]:
+        """Mean loss, accuracy and count: of labels the cross-entropy (n examples), of candidates as Choosing has it."""
+        if self.chooses:
+            return Choosing.measure(self, scores, examples)
+        gold = torch.from_numpy(examples.labels)
+        return (-scores[torch.arange(len(gold)), gold].mean().item(), (scores.argmax(1) == gold).float().mean().item(), len(gold))

@@ -1,0 +1,77 @@
+"""The `mlm` paradigm: masked language modelling over the dialogs to learn from. It makes a model that others start from.
+
+Of the tokens 15 % are asked for: four fifths of them are masked, a tenth is another token, a tenth stays (Devlin et al.
+2019, section 3.1), drawn anew in each step. Each dialog stands once, with its own words in place of the mask.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+
+from scripts.train.paradigms import fill
+from scripts.train.batches import IGNORED, Examples, pieces
+from scripts.train.paradigms.paradigm import mask_token
+
+ASKED, MASKED, OTHER = 0.15, 0.8, 0.1
+
+
+class Paradigm(fill.Paradigm):
+    """Each text gets the mean log-likelihood of what is masked in it and the share of it that the model would write.
+
+    scripts/train/paradigms/paradigm.py says what a paradigm is.
+    """
+
+    width = 2
+    score_names = ["log_likelihood", "accuracy"]
+
+    def load(self, model: Path, job: dict):
+        """Tokenizer and network; a model without the head that fills masks gets one."""
+        return fill.load(model, job["settings"]["training"], job["learns"], new_head=True)
+
+    def encode(self, table: pa.Table) -> Examples:
+        """Each dialog once, with its own words in place of the mask."""
+        right = table.filter(pc.equal(table["label"], 1))
+        once = right.take(np.flatnonzero(~right["group_id"].to_pandas().duplicated()))
+        texts = [context.replace("<MASK>", words)
+                 for context, words in zip(*(once[name].to_pylist() for name in ("context", "candidate")))]
+        fields, truncated = pieces(self.tokenizer, texts, truncation=True, max_length=self.max_length)
+        n = len(once)
+        return Examples({"input_ids": fields["input_ids"]}, np.ones(n, np.int64), np.arange(n), truncated)
+
+    def draws(self, batch: dict[str, torch.Tensor], training: bool) -> torch.Tensor:
+        """(rows, 3, width) random numbers from 0 to 1; in evaluation by the example alone, so always the same masks."""
+        rows, width = batch["input_ids"].shape
+        if training:
+            return torch.rand(rows, 3, width)
+        return torch.stack([torch.rand(3, self.max_length, generator=torch.Generator().manual_seed(example))[:, :width]
+                            for example in batch["choices"].tolist()])
+
+    def likelihoods(self, network, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+        """(rows,) mean log-likelihood of the tokens asked for, and the share of them that the model would write itself."""
+        ids, places = batch["input_ids"], torch.arange(batch["input_ids"].shape[1], device=batch["input_ids"].device)
+        inside = places < batch["attention_mask"].sum(1, keepdim=True) - len(self.after)
+        inside &= places >= len(self.before)
+        share, kind, other = self.draws(batch, network.training).to(ids.device).unbind(1)
+        others = (other * len(self.tokenizer)).long()
+        asked = inside & (share < ASKED)
+        asked |= inside & (places == len(self.before)) & ~asked.any(1, keepdim=True)  # something is asked of each
+        mask = mask_token(self.tokenizer, self.model)
+        written = torch.where(kind < MASKED, mask, torch.where(kind < MASKED + OTHER, others, ids))
+        given = batch | {"input_ids": torch.where(asked, written, ids), "targets": torch.where(asked, ids, IGNORED)}
+        return super().likelihoods(network, given)
+
+    def scores(self, network, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        """(rows, 2): mean log-likelihood, share right."""
+        return torch.stack(self.likelihoods(network, batch), 1)
+
+    def loss(self, network, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Minus the sum of the rows' mean log-likelihoods, and the sum of the shares right."""
+        likelihood, written = self.likelihoods(network, batch)
+        return -likelihood.sum(), written.sum()
+
+    def measure(self, scores: torch.Tensor, examples: Examples) -> tuple[float, float, int]:
+        """Of (n, 2) scores: mean cross-entropy, the share of tokens right, and n."""
+        return -scores[:, 0].mean().item(), scores[:, 1].mean().item(), len(scores)

@@ -1,0 +1,94 @@
+"""The `objectives` paradigm: classification, and beside it masked language modelling of the same texts, each with its weight.
+
+At each step the texts are read twice: as they are, for the label, and with 15 % of their tokens asked for (as in an MLM stage:
+scripts/train/paradigms/mlm.py), by one encoder under two heads. The loss of an example is weight · cross-entropy of its label + weight · mean
+cross-entropy of the tokens asked for. What is measured is the label alone, as without a second objective, and by its held-out loss
+the epoch is chosen. A model that has kept the head that fills masks learns on with it; one that has lost it gets a new one, which
+the log says. The head is left behind in kept weights.
+"""
+
+from pathlib import Path
+
+import pyarrow as pa
+import torch
+from torch import nn
+from transformers import AutoConfig, AutoModelForMaskedLM
+
+from scripts.running.program import UserError, log
+from scripts.train.paradigms import classify, fill
+from scripts.train.batches import IGNORED
+from scripts.train.paradigms.classify import FIELDS
+from scripts.train.paradigms.fill import of_targets
+from scripts.train.paradigms.mlm import ASKED, MASKED, OTHER
+from scripts.train.paradigms.paradigm import fields_of, loading, mask_token
+
+
+def masked_model(model: Path, training: dict):
+    """A model that fills masks, and whether its head is new. Raises UserError for what is no encoder with masks."""
+    with loading(model, "config.json"):
+        kind = type(AutoConfig.from_pretrained(model, trust_remote_code=False))
+    if kind not in AutoModelForMaskedLM._model_mapping:
+        raise UserError(f"{model}: a {kind.model_type} model fills no masks, so it learns no second objective; take `objectives` out")
+    tokenizer, masked = fill.load(model, training, learns=True, new_head=True)
+    mask_token(tokenizer, model)
+    return masked, masked.lacked is None or any(not name.startswith(f"{masked.base_model_prefix}.") for name in masked.lacked)
+
+
+def share_body(network, masked) -> None:
+    """Let a model that fills masks read by the body of another network, which takes its head over."""
+    setattr(masked, masked.base_model_prefix, network.base_model)
+    masked.tie_weights()  # the head's words are those of the body
+    network.add_module("mask_head", nn.ModuleDict({name: module for name, module in masked.named_children()
+                                                   if name != masked.base_model_prefix}))
+    network._keys_to_ignore_on_save = {name for name in network.state_dict() if name.startswith("mask_head.")}
+
+
+class Paradigm(classify.Paradigm):
+    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py says what a paradigm is)."""
+
+    def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
+        super().__init__(model, job, tables)
+        self.weights = dict(job["settings"]["training"]["objectives"])
+        self.weight_of_masks = self.weights.pop("mlm")
+        [self.weight] = self.weights.values()
+        self.special = torch.tensor(sorted(self.tokenizer.all_special_ids))
+
+    def load(self, model: Path, training: dict, tables: dict[str, pa.Table]):
+        """Tokenizer and network; the network of masks, `masked`, shares its body."""
+        tokenizer, network = super().load(model, training, tables)
+        self.masked, is_new = masked_model(model, training)
+        share_body(network, self.masked)
+        log.info("%s: the head that fills masks is %s", model, "new, drawn from the seed" if is_new else "the model's own")
+        return tokenizer, network
+
+    def masked_batch(self, batch: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        """The batch with its masks drawn, and their targets: no special token is asked for, and one token at least of each text."""
+        ids = batch["input_ids"]
+        share, kind, other = torch.rand(3, *ids.shape).to(ids.device)
+        inside = batch["attention_mask"].bool() & ~torch.isin(ids, self.special.to(ids.device))
+        lowest = torch.where(inside, share, 2.0).min(1, keepdim=True).values
+        asked = inside & ((share < ASKED) | (share == lowest))
+        others = (other * len(self.tokenizer)).long()
+        written = torch.where(kind < MASKED, self.tokenizer.mask_token_id, torch.where(kind < MASKED + OTHER, others, ids))
+        return batch | {"input_ids": torch.where(asked, written, ids), "targets": torch.where(asked, ids, IGNORED)}
+
+    def of_masks(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        """The sum of the rows' mean cross-entropies of the tokens asked for, drawn now; the head gets their places only."""
+        given = self.masked_batch(batch)
+        asked = given["targets"] != IGNORED
+
+        def only_asked(module, arguments, output):
+            output["last_hidden_state"] = output["last_hidden_state"][asked]
+            return output
+
+        hook = self.masked.base_model.register_forward_hook(only_asked)
+        try:
+            logits = self.masked(**fields_of(given, *FIELDS)).logits
+        finally:
+            hook.remove()
+        return -of_targets(logits, given["targets"])[0].sum()
+
+    def loss(self, network, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+        """The weighted sum of both objectives over the rows, and how many rows' labels are right."""
+        loss, right = super().loss(network, batch)
+        return self.weight * loss + self.weight_of_masks * self.of_masks(batch), right

@@ -1,0 +1,71 @@
+"""The `packed` paradigm: `classify` of texts of several units in one order, each apart from the next as the tokenizer sets the two of a pair apart.
+
+The units of an example stand one a line in one column; every label gets its log-probability, by a head that is drawn anew. Of candidates
+(the orders of the same units) that with the highest log-odds of the last label is told: scripts/studies/strided_sop/order_scores.py. Where units
+are too long together the longest are cut, all to one length. A model that tells kinds of token apart reads the first unit as
+the first text of a pair, the others as the second.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from scripts.running.program import UserError
+from scripts.train.paradigms import classify
+from scripts.train.batches import Examples, Ragged, joined, pieces, repeated
+from scripts.train.paradigms.classify import pair_frame
+from scripts.train.labels import Head
+
+
+def units_of(tokenizer, table: pa.Table, column: str) -> list[Ragged]:
+    """The tokens of the first unit of each row, of the second, and so on, without special ones; each distinct unit is tokenized once.
+
+    Raises UserError where rows have differing numbers of units.
+    """
+    lines = table[column].to_pandas().str.split("\n", expand=True)
+    if lines.isna().to_numpy().any():
+        row = int(np.flatnonzero(lines.isna().any(axis=1))[0])
+        raise UserError(f"example {table['example_id'][row].as_py()}: has fewer units than others, which are scored beside it; build the dataset again")
+    codes, distinct = lines.stack().factorize()
+    tokens = pieces(tokenizer, list(distinct), add_special_tokens=False)[0]["input_ids"]
+    return [tokens.take(of_unit) for of_unit in codes.reshape(lines.shape).T]
+
+
+def cut_to(units: list[Ragged], room: int) -> tuple[list[Ragged], int]:
+    """The units of each row cut to `room` tokens together, the longest first, and how many rows had to be cut."""
+    lengths = np.stack([unit.lengths for unit in units], axis=1)
+    ascending = np.sort(lengths, axis=1)
+    shorter = np.cumsum(ascending, axis=1) - ascending
+    longest = ((room - shorter) // (len(units) - np.arange(len(units)))).max(axis=1)  # with which the row fits, whichever units are shorter
+    cut = [unit.cut(np.zeros_like(unit.lengths), np.minimum(unit.lengths, longest)) for unit in units]
+    return cut, int((lengths.sum(axis=1) > room).sum())
+
+
+class Paradigm(classify.Paradigm):
+    """Each label gets its log-probability (scripts/train/paradigms/paradigm.py says what a paradigm is)."""
+
+    def __init__(self, model: Path, job: dict, tables: dict[str, pa.Table]):
+        head = Head(job["labels"], list(range(len(job["labels"]))), None)
+        super().__init__(model, job | {"head": vars(head)}, tables)
+
+    def encode(self, table: pa.Table) -> Examples:
+        """The examples of a table."""
+        [column] = self.inputs
+        units, n = units_of(self.tokenizer, table, column), len(table)
+        (before, between, after), types = pair_frame(self.tokenizer, self.model)
+        room = self.max_length - len(before) - len(between) * (len(units) - 1) - len(after)
+        if room < len(units):
+            raise UserError(f"max_length {self.max_length} leaves {max(room, 0)} tokens for {len(units)} units; raise it")
+        units, truncated = cut_to(units, room)
+        of_first, of_second = types[3], types[4]
+        parts, kinds = [repeated(before, n), units[0]], [types[0], of_first]
+        for unit in units[1:]:
+            parts, kinds = [*parts, repeated(between, n), unit], [*kinds, types[1], of_second]
+        parts, kinds = [*parts, repeated(after, n)], [*kinds, types[2]]
+        fields = {"input_ids": joined(*parts)}
+        if "token_type_ids" in self.tokenizer.model_input_names:
+            is_unit = [1 <= place < len(parts) - 1 and place % 2 == 1 for place in range(len(parts))]
+            fields["token_type_ids"] = joined(*(part.like(kind[0]) if unit else repeated(kind, n) for part, kind, unit in zip(parts, kinds, is_unit)))
+        labels = np.array(self.head.columns)[table["label"].to_numpy()]
+        return Examples(fields, labels.astype(np.int64), np.arange(n), truncated)

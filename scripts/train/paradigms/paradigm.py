@@ -1,0 +1,220 @@
+"""What the training loop asks of a paradigm, and what paradigms share.
+
+A paradigm is a module scripts/train/paradigms/<name>.py with a class Paradigm: classify, symmetric, esim, fill, generate,
+pseudo_log_likelihood, likelihood, mlm. It is made from the model's folder, the job and the tables, after the caller has seeded torch,
+and holds
+
+  tokenizer, network   what is trained or asked
+  width                how many scores an example gets
+  padding              {field: number that pads it}, for collate()
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+import transformers
+from tokenizers.processors import TemplateProcessing
+from transformers import AutoConfig, AutoTokenizer
+
+from scripts.plan.models import has_weights
+from scripts.running.program import UserError, cut
+from scripts.text.special_tokens import give_padding, token_beyond
+from scripts.train.batches import Examples, Ragged, pieces
+from scripts.train.labels import read_config as config_of
+from scripts.train.memory import ran_out
+
+DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "classifier_dropout_prob",
+            "dropout_rate", "attention_dropout", "attn_pdrop", "embd_pdrop", "resid_pdrop")
+BLANK = " ___"  # in a mask's place where a tokenizer has none
+
+
+@contextmanager
+def loading(model: Path, files: str) -> Iterator[None]:
+    """Every way in which transformers, tokenizers and safetensors tell of files that are no model, as a UserError."""
+    try:
+        yield
+    except UserError:
+        raise
+    except Exception as error:  # of many kinds, which differ between versions of these libraries
+        if ran_out(error) or isinstance(error, OSError) and error.errno:  # permission, a failing disk: no fault of the files
+            raise
+        raise UserError(f"{model}: {files} cannot be loaded ({cut(str(error) or type(error).__name__, 200)}); get the right files, or "
+                        "take another model") from error
+
+
+def read_tokenizer(model: Path):
+    """The tokenizer of a model's folder. Raises UserError when it cannot be loaded, or cannot pad (a decoder's always can,
+    if it has any special token: scripts/text/special_tokens.py)."""
+    transformers.logging.set_verbosity_error()
+    transformers.logging.disable_progress_bar()
+    with loading(model, "its tokenizer (config.json, tokenizer.json, tokenizer_config.json)"):
+        tokenizer = AutoTokenizer.from_pretrained(model, trust_remote_code=False)
+        tokenizer("a", "b")
+    if tokenizer.pad_token_id is None and not give_padding(tokenizer, config_of(model).get("model_type")):
+        raise UserError(f"{model}: the tokenizer has no padding token (pad_token in tokenizer_config.json); choose a model that has one")
+    return tokenizer
+
+
+def check_vocabulary(model: Path, tokenizer, config) -> None:
+    """Raises UserError for a tokenizer that makes tokens which the model does not have."""
+    if beyond := token_beyond(tokenizer, config.vocab_size, config.model_type):
+        token, number = beyond
+        raise UserError(f"{model}: its tokenizer.json makes token {number:,} ({cut(token)}), but the model has {config.vocab_size:,} "
+                        "(vocab_size in config.json, counted from 0); get the right files, or take another model")
+
+
+def read_config(model: Path, tokenizer, training: dict, **options):
+    """The configuration of a model's folder, with the training's dropout. Raises UserError when max_length is too long."""
+    with loading(model, "config.json"):
+        config = AutoConfig.from_pretrained(model, trust_remote_code=False, pad_token_id=tokenizer.pad_token_id, **options)
+    check_vocabulary(model, tokenizer, config)
+    if training.get("dropout") is not None:
+        for name in DROPOUTS:
+            if hasattr(config, name):
+                setattr(config, name, training["dropout"])
+    longest = min(tokenizer.model_max_length, getattr(config, "max_position_embeddings", training["max_length"]))
+    if training["max_length"] > longest:
+        raise UserError(f"{model}: takes {longest} tokens at most, but max_length is {training['max_length']}; "
+                        f"write `training: {{max_length: {longest}}}`")
+    return config
+
+
+def read_network(kind, model: Path, config, dtype: torch.dtype = torch.float32) -> tuple[torch.nn.Module, list[str]]:
+    """The network of an Auto class, its weights in `dtype`, and the names of weights that its file lacks; without a file, from scratch.
+
+    The names stay with the network, as `lacked` (None where there is no file): they learn beside an adapter.
+    """
+    with loading(model, "config.json and model.safetensors"):
+        if not has_weights(model):
+            network = kind.from_config(config)
+            network.lacked = None
+            return network, []
+        network, report = kind.from_pretrained(
+            model, config=config, use_safetensors=True, trust_remote_code=False, ignore_mismatched_sizes=True,
+            output_loading_info=True, dtype=dtype,
+        )
+        network.lacked = sorted(report["missing_keys"])
+        return network, network.lacked
+
+
+def fields_of(batch: dict[str, torch.Tensor], *names: str) -> dict[str, torch.Tensor]:
+    """What a transformer is given of a batch: the named fields that it has."""
+    return {name: batch[name] for name in names if name in batch}
+
+
+class Choosing:
+    """A paradigm that scores each candidate by a log-likelihood, and learns from the right ones alone."""
+
+    width = 1
+    score_names = ["log_likelihood"]
+
+    def learnable(self, table: pa.Table) -> pa.Table:
+        """The rows to learn from: the right candidates."""
+        return table.filter(pc.equal(table["label"], 1))
+
+    def measure(self, scores: torch.Tensor, examples: Examples) -> tuple[float, float, int]:
+        """Of (n, 1) scores: minus the mean score of right candidates, the share of places whose best candidate is right,
+        and the number of places."""
+        score, right = scores[:, 0].numpy(), examples.labels == 1
+        order = np.lexsort((examples.labels, -score, examples.choices))  # of equals the wrong one first
+        first = np.flatnonzero(np.diff(examples.choices[order], prepend=-1))
+        return -float(score[right].mean()), float(right[order][first].mean()), len(first)
+
+
+def contexts_and_candidates(tokenizer, table: pa.Table, model: Path) -> tuple[Ragged, Ragged, Ragged]:
+    """The parts of a cloze table as tokens without special ones, each distinct text tokenized once.
+
+    Returns for each row the Ragged tokens left of <MASK>, right of it, and of the candidate. Raises UserError for a context
+    without exactly one <MASK>, and for a candidate that the tokenizer cannot represent.
+    """
+    context, candidate = (table[name].to_pandas() for name in ("context", "candidate"))
+    codes, distinct = context.factorize()
+    marks = distinct.str.count("<MASK>")
+    if (marks != 1).any():
+        place = int(np.flatnonzero(marks != 1)[0])
+        row = int(np.flatnonzero(codes == place)[0])
+        raise UserError(f"example {table['example_id'][row].as_py()}: its context has {marks[place]} <MASK>, not one; "
+                        "build the dataset again from mended dialogs")
+    halves = distinct.str.split("<MASK>", n=1)
+    left = [half[0].rstrip() for half in halves]
+    right = [half[1] for half in halves]
+    # As a word inside the text: byte-level tokenizers write the space before it.
+    numbers, words = candidate.factorize()
+    cut = {"add_special_tokens": False}
+    sides = [pieces(tokenizer, side, **cut)[0]["input_ids"].take(codes) for side in (left, right)]
+    fillings = pieces(tokenizer, [f" {word}" for word in words], **cut)[0]["input_ids"]
+    lost = fillings.lengths == 0
+    if tokenizer.unk_token_id is not None:
+        unknown = np.repeat(np.arange(len(words)), fillings.lengths)[fillings.flat == tokenizer.unk_token_id]
+        lost[unknown] = True
+    if lost.any():
+        raise UserError(f"{model}: its tokenizer cannot represent the candidate {words[int(np.flatnonzero(lost)[0])]!r}; "
+                        "take it out of the data, or choose another model")
+    return *sides, fillings.take(numbers)
+
+
+def window(left: Ragged, right: Ragged, room: np.ndarray, table: pa.Table) -> tuple[Ragged, Ragged, tuple[int, int]]:
+    """Both sides of a mask cut to `room` (n,) tokens together, as much of each as the other leaves; and how many were cut:
+    candidates, and the places that these are for.
+
+    Raises UserError where a candidate leaves no room.
+    """
+    if len(room) and room.min() < 0:
+        raise UserError(f"the candidate {table['candidate'][int(room.argmin())].as_py()!r} leaves no room for its context; "
+                        "raise max_length")
+    half = room // 2
+    keep_left = np.minimum(left.lengths, np.maximum(half, room - right.lengths))
+    keep_right = np.minimum(right.lengths, room - keep_left)
+    is_cut = keep_left + keep_right < left.lengths + right.lengths
+    truncated = int(is_cut.sum()), len(np.unique(table["choice"].to_numpy()[is_cut]))
+    return left.cut(left.lengths - keep_left, keep_left), right.cut(np.zeros_like(keep_right), keep_right), truncated
+
+
+def separate_pairs(tokenizer, model: Path) -> None:
+    """Let a tokenizer that writes no separator between the texts of a pair (GPT-2 and Qwen write nothing, Llama and Gemma
+    their start token once more) write a newline there: `<start> a <newline> b <end>`.
+
+    Raises UserError for a tokenizer that reads no newline.
+    """
+    before, after = frame_of(tokenizer, model)
+    first, second = (tokenizer(text, add_special_tokens=False)["input_ids"] for text in "ab")
+    both = tokenizer("a", "b")["input_ids"][len(before) + len(first) :]
+    if both not in [[*start, *second, *after] for start in ([], before)]:
+        return  # BERT's, RoBERTa's and T5's
+    newline = tokenizer("\n", add_special_tokens=False)["input_ids"]
+    if not newline:
+        raise UserError(f"{model}: its tokenizer writes nothing between two texts, not even a newline; choose another model")
+    special = {name: ids for name, ids in (("before", before), ("newline", newline), ("after", after)) if ids}
+    template = [name for name in ("before", "$A", "newline", "$B", "after") if name[0] == "$" or name in special]
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single=[name for name in template if name not in ("newline", "$B")], pair=template,
+        special_tokens=[{"id": name, "ids": ids, "tokens": tokenizer.convert_ids_to_tokens(ids)} for name, ids in special.items()])
+    tokenizer.model_input_names = [name for name in tokenizer.model_input_names if name != "token_type_ids"]  # it has no two kinds
+
+
+def blank(tokenizer) -> list[int]:
+    """What stands in the place that candidates are for: the mask; three underscores where a tokenizer has none."""
+    if tokenizer.mask_token_id is not None:
+        return [tokenizer.mask_token_id]
+    return tokenizer(BLANK, add_special_tokens=False)["input_ids"]
+
+
+def mask_token(tokenizer, model: Path) -> int:
+    """The number of the mask. Raises UserError for a model that has none."""
+    if tokenizer.mask_token_id is None:
+        raise UserError(f"{model}: its tokenizer has no mask; choose an encoder that was trained with one")
+    return tokenizer.mask_token_id
+
+
+def frame_of(tokenizer, model: Path) -> tuple[list[int], list[int]]:
+    """The special tokens before and after a text. Raises UserError for a tokenizer that changes the text itself."""
+    inside, whole = tokenizer("a", add_special_tokens=False)["input_ids"], tokenizer("a")["input_ids"]
+    for place in range(len(whole) - len(inside) + 1):
+        if whole[place : place + len(inside)] == inside:
+            return whole[:place], whole[place + len(inside) :]
+    raise UserError(f"{model}: the tokenizer writes a text otherwise between its special tokens than alone; choose another model")

@@ -1,0 +1,45 @@
+"""The `pseudo_log_likelihood` paradigm: how likely a masked language model finds the whole dialog with a candidate in place.
+
+The score is the sum, over the tokens of the text, of each one's log-likelihood where it alone is masked (Salazar et al.
+2020, Masked Language Model Scoring, section 2). A text of n tokens takes n readings. It does not learn.
+"""
+
+import numpy as np
+import pyarrow as pa
+import torch
+
+from scripts.train.paradigms import fill
+from scripts.train.batches import Examples, joined, repeated
+from scripts.train.paradigms.paradigm import contexts_and_candidates, mask_token, window
+
+AT_ONCE = 16_384  # tokens, so that memory stays bounded
+
+
+class Paradigm(fill.Paradigm):
+    """Each candidate gets one score (scripts/train/paradigms/paradigm.py says what a paradigm is)."""
+
+    def encode(self, table: pa.Table) -> Examples:
+        """The texts with their candidates in place."""
+        left, right, candidate = contexts_and_candidates(self.tokenizer, table, self.model)
+        n, room = len(table), self.max_length - len(self.before + self.after) - candidate.lengths
+        left, right, truncated = window(left, right, room, table)
+        fields = {"input_ids": joined(repeated(self.before, n), left, candidate, right, repeated(self.after, n))}
+        return Examples(fields, table["label"].to_numpy().astype(np.int64), table["choice"].to_numpy(), *truncated)
+
+    def scores(self, network, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        """(rows, 1) pseudo-log-likelihoods."""
+        ids, inside = batch["input_ids"], batch["attention_mask"]
+        mask, width = mask_token(self.tokenizer, self.model), ids.shape[1]
+        places = torch.arange(width, device=ids.device)
+        asked = (places >= len(self.before)) & (places < inside.sum(1, keepdim=True) - len(self.after))
+        rows, columns = asked.nonzero(as_tuple=True)
+        total = torch.zeros(len(ids), device=ids.device)
+        step = max(1, AT_ONCE // width)
+        for start in range(0, len(rows), step):
+            row, column = rows[start : start + step], columns[start : start + step]
+            masked = ids[row].scatter(1, column[:, None], mask)
+            here = places == column[:, None]
+            logits = fill.logits_at(network, here, {"input_ids": masked, "attention_mask": inside[row]})
+            found = torch.log_softmax(logits.float(), -1)
+            total = total.index_add(0, row, found.gather(1, ids[row, column][:, None])[:, 0])
+        return total[:, None]

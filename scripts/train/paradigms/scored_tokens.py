@@ -1,0 +1,111 @@
+"""Texts as tokens: which of them are scored, what is cut where they are too long, and how many of its first ones a group shares.
+
+A text is tokenized whole, so that it is as the model knows texts; a token is scored if it holds a character of the scored part.
+So a space before a continuation, and a token that reaches over the border, are scored with what follows them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from scripts.running.program import UserError
+from scripts.train.batches import Ragged
+
+CHUNK = 10_000  # texts at once
+
+
+@dataclass
+class Tokens:
+    """n texts as tokens without special ones: how many stand in the context, how many of the scored ones must stay, where each ends."""
+
+    ids: Ragged
+    context: np.ndarray  # (n,)
+    kept: np.ndarray  # (n,)
+    ends: Ragged  # the character after each token
+
+
+def count_true(marks: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    """How many of each text's tokens are marked."""
+    return np.bincount(np.repeat(np.arange(len(lengths)), lengths), marks, len(lengths)).astype(np.int64)
+
+
+def tokens_of(tokenizer, frame: pd.DataFrame) -> Tokens:
+    """The tokens of texts (columns context, scored, kept: characters of `scored` that must stay).
+
+    Raises UserError for a scored part, or a part of it that must stay, that makes no token or none that the tokenizer knows.
+    """
+    parts = []
+    for start in range(0, len(frame), CHUNK):
+        texts = frame.iloc[start : start + CHUNK]
+        encoded = tokenizer((texts["context"] + texts["scored"]).to_list(), add_special_tokens=False, return_offsets_mapping=True,
+                            return_attention_mask=False, return_token_type_ids=False, verbose=False)
+        lengths = np.fromiter(map(len, encoded["input_ids"]), np.int64, len(texts))
+        ids = np.fromiter((token for row in encoded["input_ids"] for token in row), np.int32, lengths.sum())
+        spans = np.fromiter((place for row in encoded["offset_mapping"] for span in row for place in span), np.int32, 2 * lengths.sum())
+        border = texts["context"].str.len().to_numpy()
+        stays = np.where(texts["kept"] > 0, border + texts["kept"], 0)
+        context = count_true(spans[1::2] <= np.repeat(border, lengths), lengths)
+        kept = np.maximum(count_true(spans[::2] < np.repeat(stays, lengths), lengths) - context, 0)
+        lost = np.flatnonzero((lengths == context) | (texts["kept"] > 0) & (kept == 0))
+        if tokenizer.unk_token_id is not None:
+            place = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths + context, lengths)
+            unknown = (ids == tokenizer.unk_token_id) & (place >= 0) & (place < np.repeat(kept, lengths))
+            lost = np.append(lost, np.flatnonzero(count_true(unknown, lengths)))
+        if len(lost):
+            text = texts.iloc[lost[0]]
+            raise UserError(f"its tokenizer cannot represent {text['scored'][: text['kept'] or 80].strip()!r}; take it out of the data, or "
+                            "choose another model")
+        parts.append((ids, lengths, context, kept, spans[1::2]))
+    ids, lengths, context, kept, ends = (np.concatenate(part) for part in zip(*parts))
+    return Tokens(Ragged.of(ids, lengths), context, kept, Ragged.of(ends, lengths))
+
+
+def of_group(values: np.ndarray, groups: np.ndarray, how: str) -> np.ndarray:
+    """For each text the largest (`max`) or least (`min`) value of its group."""
+    return pd.Series(values).groupby(groups).transform(how).to_numpy()
+
+
+def cut_to(tokens: Tokens, groups: np.ndarray, room: int, frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """How many context tokens, from its end, and how many scored tokens, from their beginning, fit into `room` together.
+
+    The context is cut first, then the end of what is scored, of all texts of a group alike: no candidate is likelier for less to
+    be read after it. Raises UserError where what must stay is longer than the room.
+    """
+    needed = of_group(tokens.kept, groups, "max")
+    if (needed > room).any():
+        text = frame.iloc[int((tokens.kept > room).argmax())]
+        raise UserError(f"{text['scored'][: text['kept']].strip()!r} leaves no room for its context; raise max_length")
+    scored = tokens.kept + np.minimum(tokens.ids.lengths - tokens.context - tokens.kept, room - needed)
+    return np.minimum(tokens.context, room - of_group(scored, groups, "max")), scored
+
+
+def bytes_of(frame: pd.DataFrame, tokens: Tokens, scored: np.ndarray) -> np.ndarray:
+    """The UTF-8 bytes of the scored part of each text, without those of tokens that were cut off."""
+    size = frame["scored"].str.encode("utf-8").str.len().to_numpy(np.int64)
+    last = tokens.context + scored - 1
+    for row in np.flatnonzero(last + 1 < tokens.ids.lengths):  # few
+        text, context = frame["scored"].iloc[row], len(frame["context"].iloc[row])
+        size[row] = len(text[: tokens.ends.flat[tokens.ends.starts[row] + last[row]] - context].encode())
+    return size
+
+
+def alike_with_next(ids: Ragged, order: np.ndarray) -> np.ndarray:
+    """How many first tokens each text, in this order, has in common with the one after it (the last: none)."""
+    alike = np.zeros(len(order), np.int64)
+    for start in range(0, len(order) - 1, CHUNK):
+        rows = order[start : start + CHUNK + 1]
+        padded = ids.take(rows).padded(int(ids.lengths[rows].max()), -1)
+        same = (padded[:-1] == padded[1:]) & (padded[1:] >= 0)
+        alike[start : start + len(rows) - 1] = np.logical_and.accumulate(same, 1).sum(1)
+    return alike
+
+
+def shared_of(ids: Ragged, groups: np.ndarray) -> np.ndarray:
+    """How many first tokens all texts of each text's group have in common; of a text alone: 0."""
+    order = np.argsort(groups, kind="stable")
+    with_next = np.append(groups[order][1:] == groups[order][:-1], False)
+    alike = np.zeros(len(order), np.int64)
+    alike[order] = np.where(with_next, alike_with_next(ids, order), np.iinfo(np.int64).max)  # of the last of a group it says nothing
+    least = of_group(alike, groups, "min")
+    return np.where(least == np.iinfo(np.int64).max, 0, least)

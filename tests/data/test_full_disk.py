@@ -1,0 +1,90 @@
+"""A disk that fills up in the midst of training, of a build and of an evaluation: one sentence, nothing half-written, and the same
+command goes on when there is space again. Played by a small tmpfs, which takes root and mount."""
+
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+from scripts.data.tables import read_table
+from tests.fuzz import place
+from tests.fuzz_targets import TARGETS
+
+pytestmark = pytest.mark.slow  # left out of `make check`
+
+
+@pytest.fixture
+def disk(tmp_path):
+    """A folder on a disk of its own; disk.resize(bytes) makes it larger or smaller."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if os.geteuid() or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", folder], capture_output=True).returncode:
+        pytest.skip("a full disk is played by a small tmpfs, which takes root and mount")
+    yield folder
+    subprocess.run(["umount", folder], check=True)
+
+
+def resize(folder, size: str) -> None:
+    subprocess.run(["mount", "-o", f"remount,size={size}", folder], check=True)
+
+
+@pytest.fixture
+def call(program):
+    """Call a program by its name in tests/fuzz_targets.py: what it is given, where it writes, and more arguments."""
+
+    def call(name: str, given, output, *more) -> subprocess.CompletedProcess:
+        arguments = [text.replace("{in}", str(given)).replace("{out}", str(output)) for text in TARGETS[name].arguments]
+        return program(TARGETS[name].module, *arguments, *more)
+
+    return call
+
+
+def refused(done: subprocess.CompletedProcess, folder) -> None:
+    """One sentence on the full disk; no output, whole or half, and nothing left beside one."""
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode == 1 and last.startswith("error: ") and "no space left on the device" in last, done.stderr
+    assert "free some, then give the same command again" in last and "Traceback" not in done.stderr
+    assert not [path for path in folder.rglob(".*") if path.is_file()]
+
+
+@pytest.mark.parametrize("name", ["build mctaco", "evaluate runs (mctaco)", "mctaco", "temporal_spans (dialogs)"])
+def test_a_program_leaves_nothing(name, call, disk, tmp_path):
+    place(TARGETS[name].files, tmp_path / "in")
+    (disk / "filler").write_bytes(bytes(196 * 1024))
+    for space in (196, 200):  # KiB: none is left, one page
+        resize(disk, f"{space}k")
+        done = call(name, tmp_path / "in", disk / "out")
+        if space > 196 and done.returncode == 0:  # a page was enough
+            break
+        refused(done, disk)
+        assert [path.name for path in disk.rglob("*") if path.is_file()] == ["filler"]
+    resize(disk, "8m")
+    assert call(name, tmp_path / "in", disk / "out").returncode == 0
+    assert all((disk / "out" / output).is_file() for output in TARGETS[name].outputs)
+
+
+@pytest.mark.models
+@pytest.mark.slow
+def test_training_goes_on_where_it_stopped(call, disk, tmp_path):
+    """However much space there is, the run ends well or in the sentence: full at the tokens, the checkpoint, the result, the log."""
+    place(TARGETS["train"].files, tmp_path / "in")
+    undisturbed, said = tmp_path / "undisturbed", set()
+    assert call("train", tmp_path / "in", undisturbed).returncode == 0
+    wanted = read_table(undisturbed / "predictions.parquet").to_pandas()
+    output = disk / "out"
+    for space in (4, 36, 60, 124):  # KiB
+        subprocess.run(["rm", "-rf", output], check=True)
+        resize(disk, f"{space}k")
+        done = call("train", tmp_path / "in", output, "--tokens", disk / "tokens", "--log", output / "log", "--checkpoint-seconds", 0)
+        if done.returncode:
+            refused(done, disk)
+            said.add(done.stderr.splitlines()[-1])
+            assert not list(output.glob("*.parquet")) and not (output / "run.json").exists() or "/out/" in done.stderr
+        resize(disk, "8m")
+        done = call("train", tmp_path / "in", output, "--tokens", disk / "tokens", "--log", output / "log")
+        assert done.returncode == 0, done.stderr
+        found = read_table(output / "predictions.parquet").to_pandas()
+        assert found["example_id"].equals(wanted["example_id"]) and np.array_equal(np.stack(found["score"]), np.stack(wanted["score"]))
+        subprocess.run(["rm", "-rf", disk / "tokens"], check=True)
+    assert len(said) >= 2, "the disk filled up at one place only"

@@ -1,0 +1,84 @@
+"""What tests of fetched models share: calling the program, and a small model with weights, made without torch."""
+
+import json
+from pathlib import Path
+
+import numpy
+import pytest
+import yaml
+from safetensors.numpy import save_file
+
+from scripts.running.program import UserError
+from scripts.fetch import model, web
+from tests.conftest import ROOT
+from tests.tiny_weights import bert_weights
+
+MODELS = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
+TINY = MODELS["tiny_bert"]
+WORDS = ROOT / TINY["vocabulary"]
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch):
+    monkeypatch.setattr(web, "BACKOFF", 0)
+
+
+@pytest.fixture(name="fetch")
+def fetch_fixture(tmp_path, caplog):
+    """Fetch a model with the given entry, as the program does; returns its folder."""
+    caplog.set_level("INFO")
+
+    def call(entry: dict, mirror: Path | str = "", manifest: Path | None = None) -> Path:
+        (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": entry}))
+        output = tmp_path / "out/mine"
+        model.main(model.arguments().parse_args([
+            "--model", "mine", "--models", str(tmp_path / "models.yaml"), "--output", str(output),
+            "--mirror", str(mirror), "--partial", str(tmp_path / "partial"), *(["--manifest", str(manifest)] if manifest else []),
+        ]))
+        return output
+
+    return call
+
+
+@pytest.fixture(name="refused")
+def refused_fixture(fetch, tmp_path):
+    """Fetch, which must fail with one sentence and leave no output; returns what it said."""
+
+    def call(entry: dict, mirror: Path | str = "") -> str:
+        with pytest.raises(UserError) as caught:
+            fetch(entry, mirror)
+        assert not list(tmp_path.glob("out/mine/*")) and "\n" not in str(caught.value)
+        return str(caught.value)
+
+    return call
+
+
+@pytest.fixture(name="folder")
+def folder_fixture(tmp_path) -> Path:
+    """A small whole model with weights, made without torch."""
+    model_dir = tmp_path / "my_model"
+    model_dir.mkdir()
+    for name, place in model.write_scratch("mine", TINY, "", model_dir, None).items():
+        assert place == model_dir / name
+    save_file(weights(), model_dir / "model.safetensors")
+    return model_dir
+
+
+def weights(rows: int = len(model.vocabulary(WORDS)), layers: int = 2) -> dict[str, numpy.ndarray]:
+    """The tensors of the small model."""
+    return bert_weights(rows, layers, width=128, inner=256, positions=128)
+
+
+@pytest.fixture(name="hub")
+def hub_fixture(folder, tmp_path) -> tuple[dict, Path, Path]:
+    """An entry of a hub model, a mirror that has it, and the folder in the mirror."""
+    place = tmp_path / "mirror/huggingface.co/me/mine/resolve/main"
+    place.parent.mkdir(parents=True)
+    folder.rename(place)
+    return {"hub": "me/mine", "revision": "main", "licence": "MIT"}, tmp_path / "mirror", place
+
+
+def mend(file: Path, **changes) -> None:
+    """Change keys of a JSON file; None takes a key out."""
+    value = json.loads(file.read_text()) | changes
+    file.write_text(json.dumps({key: kept for key, kept in value.items() if kept is not None}))

@@ -1,0 +1,208 @@
+"""What tests of fetched corpora share: a local server that cuts, delays and lies, and calling the program."""
+
+import gzip
+import hashlib
+import http.server
+import io
+import random
+import threading
+import zipfile
+
+import pytest
+import yaml
+
+from scripts.running.program import UserError
+from scripts.fetch import source, web
+
+BODY = random.Random(1).randbytes(600_000)
+OTHER = random.Random(2).randbytes(600_000)
+CUT = 300_000
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+class Server(http.server.ThreadingHTTPServer):
+    """Serves `files` {path: bytes} with ETag and Range; `script` names what the next requests meet."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.files, self.script, self.asked, self.sent = {}, [], [], 0
+        self.silence = threading.Event()
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+    def handle_error(self, *_):
+        """A peer that hangs up is what most of these tests are about."""
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """A step is the name of a method below and its argument, or words that change an answer."""
+
+    def do_GET(self):
+        server, ranged = self.server, self.headers.get("Range")
+        server.asked.append((self.path, ranged, self.headers.get("If-Range")))
+        step = server.script.pop(0) if server.script else ""
+        content = server.files.get(self.path)
+        name, _, argument = step.partition(" ")
+        if hasattr(self, f"do_{name}"):
+            return getattr(self, f"do_{name}")(content or BODY, argument)
+        if step == "busy" or content is None:
+            return self.begin(503 if step == "busy" else 404, Content_Length="0")
+        tag = f'"{sha256(content)[:8]}"'
+        first = int(ranged[6:-1]) if ranged and "no ranges" not in step else 0
+        if self.headers.get("If-Range") != tag and "no conditions" not in step:
+            first = 0
+        if first >= len(content):
+            return self.begin(416, Content_Length="0")
+        headers = {"ETag": None if "no version" in step else tag,
+                   "Content-Length": None if "no length" in step else str(len(content) - first),
+                   "Content-Range": f"bytes {first}-{len(content) - 1}/{len(content)}"
+                   if first else None}
+        self.begin(206 if first else 200, **headers)
+        self.wfile.write(content[first:CUT] if "cut" in step else content[first:])
+
+    def begin(self, status: int, **headers: str | None) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            if value is not None:
+                self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        self.close_connection = True
+
+    def do_wait(self, _, asked):
+        self.begin(503, Retry_After=asked, Content_Length="0")
+
+    def do_redirect(self, _, target):
+        self.begin(302, Location=target, Content_Length="0")
+
+    def do_length(self, _, declared):
+        """Declares a length, and sends a little."""
+        self.begin(200, Content_Length=declared)
+        self.wfile.write(bytes(1000))
+
+    def do_endless(self, _, what):
+        """Sends bytes, or headers, until nobody listens: to the end of the connection."""
+        if what == "headers":
+            self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        else:
+            self.begin(200, ETag='"1"')
+        try:
+            while self.server.sent < 200_000_000:
+                self.server.sent += self.wfile.write(b"X-More: 1\r\n" * 10_000)
+        except OSError:
+            pass
+
+    def do_bomb(self, *_):
+        content = gzip.compress(bytes(50_000_000))
+        self.begin(200, Content_Encoding="gzip", Content_Length=str(len(content)))
+        self.wfile.write(content)
+
+    def do_silent(self, *_):
+        """Accepts, and says nothing."""
+        self.server.silence.wait(5)
+        self.close_connection = True
+
+    def do_stall(self, content, _):
+        self.begin(200, Content_Length=str(len(content)))
+        self.wfile.write(content[:1000])
+        self.server.silence.wait(5)
+
+    def do_drip(self, content, _):
+        self.begin(200, Content_Length=str(len(content)))
+        for _ in range(100):
+            self.wfile.write(b"x")
+            if self.server.silence.wait(0.03):
+                break
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture(name="server")
+def server_fixture():
+    running = Server()
+    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield running
+    running.silence.set()
+    running.shutdown()
+    thread.join()
+    running.server_close()
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch):
+    monkeypatch.setattr(web, "BACKOFF", 0)
+
+
+@pytest.fixture(name="fetch")
+def fetch_fixture(tmp_path, caplog):
+    """Fetch one source, made of the given downloads, as the program does; returns its {file: bytes}."""
+    caplog.set_level("INFO")
+
+    def call(*downloads: dict, mirror: str = "") -> dict[str, bytes]:
+        sources = tmp_path / "sources.yaml"
+        sources.write_text(yaml.safe_dump({"corpus": {"downloads": list(downloads)}}))
+        output = tmp_path / "out/corpus"
+        source.main(source.arguments().parse_args([
+            "--source", "corpus", "--sources", str(sources), "--output", str(output), "--mirror", mirror,
+            "--partial", str(tmp_path / "partial"),
+        ]))
+        return {file.name: file.read_bytes() for file in output.iterdir()}
+
+    return call
+
+
+@pytest.fixture(name="refused")
+def refused_fixture(fetch, tmp_path):
+    """Fetch, which must fail with one sentence and leave no output; returns what it said."""
+
+    def call(*downloads: dict, mirror: str = "") -> str:
+        with pytest.raises(UserError) as caught:
+            fetch(*downloads, mirror=mirror)
+        assert not list(tmp_path.glob("out/corpus/*")) and "\n" not in str(caught.value)
+        return str(caught.value)
+
+    return call
+
+
+def single(*urls: str, content: bytes | None = BODY) -> dict:
+    """A download of one file, pinned to the content; None: not pinned."""
+    return {"urls": list(urls), "file": "captions.json", "bytes": None, "sha256": content and sha256(content)}
+
+
+def kept(tmp_path) -> list[str]:
+    """What is left of downloads that did not end."""
+    return sorted(file.suffix for file in tmp_path.glob("partial/**/*") if file.is_file())
+
+
+def sized(url: str, content: bytes = BODY, **changes) -> dict:
+    """A download of one file that declares its size."""
+    return single(url, content=content) | {"bytes": len(content)} | changes
+
+
+def zipped(**entries: bytes) -> io.BytesIO:
+    """A zip with the entries; `/` is written `__` in the keyword."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name.replace("__", "/"), content)
+    return buffer
+
+
+@pytest.fixture(name="archive")
+def archive_fixture(tmp_path):
+    """A download of a zip with the bytes `content`, of which `members` {name: its true bytes} are used."""
+
+    def make(content: bytes, **members: bytes) -> dict:
+        (tmp_path / "captions.zip").write_bytes(content)
+        return {
+            "urls": [(tmp_path / "captions.zip").as_uri()],
+            "members": {name.replace("__", "/"): {"sha256": sha256(wanted), "bytes": len(wanted)}
+                        for name, wanted in members.items()},
+        }
+
+    return make

@@ -1,0 +1,213 @@
+"""scripts.fetch.facts: what a model is, by its configuration and the headers of its weights, wherever it lies."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import transformers
+import yaml
+from huggingface_hub import constants
+from safetensors.torch import load_file, save_file
+
+from scripts.plan.model_facts import facts_reader, identity, kept_facts
+from scripts.running.program import UserError
+from scripts.fetch import facts
+from tests.conftest import ROOT
+from tests.fetch.test_fetch_hub import Hub, serving
+
+SMALL = {"vocab_size": 50, "hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
+T5 = {"vocab_size": 50, "d_model": 8, "num_layers": 1, "num_heads": 1, "d_ff": 8, "d_kv": 8}
+
+
+def saved(folder: Path, network, **options) -> Path:
+    """A model in a folder, with a file that stands for its tokenizer."""
+    network.save_pretrained(folder, **options)
+    (folder / "tokenizer.json").write_text("{}")
+    return folder
+
+
+def bert(kind=transformers.BertForMaskedLM, **changed):
+    return kind(transformers.BertConfig(**SMALL | changed))
+
+
+def read(tmp_path: Path, entry: dict, mirror: Path | str = "") -> dict:
+    """The facts of an entry, as the program writes them."""
+    (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": entry}))
+    facts.main(facts.arguments().parse_args([
+        "--model", "mine", "--models", str(tmp_path / "models.yaml"), "--place", "`model:` of the configuration (mine)", "--mirror", str(mirror),
+        "--root", str(tmp_path), "--fetched", str(tmp_path / "fetched"), "--output",
+        str(tmp_path / "mine.json")]))
+    return json.loads((tmp_path / "mine.json").read_text())
+
+
+def refused(tmp_path: Path, entry: dict, mirror: Path | str = "") -> str:
+    with pytest.raises(UserError) as error:
+        read(tmp_path, entry, mirror)
+    assert "\n" not in str(error.value) and not (tmp_path / "mine.json").exists()
+    return str(error.value)
+
+
+def of_folder(folder: Path) -> dict:
+    return {"folder": str(folder), "licence": "MIT"}
+
+
+@pytest.mark.parametrize(("network", "kind", "abilities"), [
+    (lambda: bert(), "encoder", ["encoder", "mask_filler"]),
+    (lambda: bert(transformers.BertLMHeadModel, is_decoder=True), "decoder", ["decoder"]),
+    (lambda: transformers.MPNetModel(transformers.MPNetConfig(**SMALL)), "encoder", ["encoder"]),
+    (lambda: transformers.LlamaForCausalLM(transformers.LlamaConfig(**SMALL, tie_word_embeddings=True)), "decoder", ["decoder"]),
+    (lambda: transformers.T5ForConditionalGeneration(transformers.T5Config(**T5)), "encoder_decoder", ["encoder_decoder", "span_writer"]),
+    (lambda: transformers.BartForConditionalGeneration(transformers.BartConfig(
+        vocab_size=50, d_model=8, encoder_layers=1, decoder_layers=1, encoder_attention_heads=1, decoder_attention_heads=1,
+        encoder_ffn_dim=8, decoder_ffn_dim=8, max_position_embeddings=16)), "encoder_decoder", ["encoder_decoder"]),
+])
+def test_kinds_and_sizes(tmp_path, network, kind, abilities):
+    """all-mpnet-base-v2 says MPNetForMaskedLM and has lost that head: the weights tell."""
+    whole = network()
+    folder = saved(tmp_path / "model", whole)
+    config = json.loads((folder / "config.json").read_text()) | {"architectures": ["SomethingForMaskedLM"]}
+    (folder / "config.json").write_text(json.dumps(config))
+    known = read(tmp_path, of_folder(folder))
+    tensors = load_file(folder / "model.safetensors")
+    assert (known["kind"], known["abilities"]) == (kind, abilities)
+    assert known["parameters"] == sum(tensor.numel() for tensor in tensors.values()) and known["bytes"] == 4 * known["parameters"]
+    assert known["model_type"] == whole.config.model_type and known["weights"] == ["model.safetensors"]
+
+
+def test_a_head_of_old_names_and_one_that_is_half_lost(tmp_path):
+    folder = saved(tmp_path / "model", bert())
+    weights = load_file(folder / "model.safetensors")
+    old = {name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): value for name, value in weights.items()}
+    assert set(old) != set(weights)
+    save_file(old, folder / "model.safetensors")
+    assert "mask_filler" in read(tmp_path, of_folder(folder))["abilities"]
+    save_file({name: value for name, value in weights.items() if "transform.dense" not in name}, folder / "model.safetensors")
+    assert "mask_filler" not in read(tmp_path, of_folder(folder))["abilities"]
+
+
+def test_weights_in_shards(tmp_path):
+    whole = bert()
+    folder = saved(tmp_path / "model", whole, max_shard_size="3KB")
+    known = read(tmp_path, of_folder(folder))
+    assert len(known["weights"]) > 1 and known["abilities"] == ["encoder", "mask_filler"]
+    (folder / known["weights"][0]).unlink()
+    (tmp_path / "mine.json").unlink()
+    assert f"{known['weights'][0]} could not be had" in refused(tmp_path, of_folder(folder))
+    shutil.copyfile(folder / known["weights"][1], folder / known["weights"][0])
+    (folder / "tokenizer.json").rename(folder / "vocab.txt")  # an older tokenizer is one, too
+    assert read(tmp_path, of_folder(folder))["kind"] == "encoder"
+
+
+def test_a_model_from_scratch(tmp_path):
+    known = read(tmp_path, yaml.safe_load((ROOT / "resources/models.yaml").read_text())["tiny_gpt"])
+    assert (known["kind"], known["weights"], known["bytes"]) == ("decoder", [], None)
+
+
+@pytest.mark.parametrize(("file", "content", "said"), [
+    ("config.json", None, "mine/config.json could not be had"),
+    ("config.json", b"{", "config.json is not JSON"),
+    ("config.json", b'{"model_type": "bird"}', "model_type bird, which is no configuration"),
+    ("config.json", b'{"model_type": "dpr"}',
+     "a dpr model is neither an encoder that fills masks, an encoder-decoder nor a decoder of text"),
+    ("config.json", b'{"model_type": "bert", "auto_map": {}}', "has auto_map"),
+    ("config.json", b'{"model_type": "bert", "quantization_config": {"quant_method": "awq"}}',
+     "its weights are quantised ({'quant_method': 'awq'})"),
+    ("config.json", b'{"model_type": "bert", "vision_config": {}}', "has vision_config"),
+    ("tokenizer.json", None, "has no tokenizer (tokenizer.json, or "),
+    ("model.safetensors", None, "mine/model.safetensors could not be had"),
+    ("model.safetensors", b"\xff" * 100, "is no whole safetensors (a header of"),
+    ("model.safetensors", (2).to_bytes(8, "little") + b"[]", "is no whole safetensors"),
+    ("model.safetensors", b"", "is no whole safetensors"),
+])
+def test_what_no_method_can_ask_is_refused_in_one_sentence(tmp_path, file, content, said):
+    folder = saved(tmp_path / "model", bert())
+    (folder / file).unlink()
+    if content is not None:
+        (folder / file).write_bytes(content)
+    assert said in refused(tmp_path, of_folder(folder))
+
+
+def test_a_pickle_and_folders_that_are_not_there(tmp_path):
+    folder = saved(tmp_path / "model", bert())
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    assert "as pytorch_model.bin only, a pickle" in refused(tmp_path, of_folder(folder))
+    for name in ("nowhere", "~nobody-here/model"):
+        said = refused(tmp_path, of_folder(name))
+        assert f"{name} is not there; correct it in `model:` of the configuration (mine)" in said
+
+
+# ---- of the hub
+
+ENTRY = {"hub": "me/mine", "revision": "main", "licence": "MIT"}
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    yield from serving(Hub(saved(tmp_path / "there", bert(vocab_size=40_000))), tmp_path,
+                       monkeypatch)
+
+
+def test_of_the_hub_only_headers_are_read(tmp_path, server):
+    known = read(tmp_path, ENTRY)
+    assert known["abilities"] == ["encoder", "mask_filler"] and known["bytes"] == 4 * known["parameters"] > 1_280_000
+    assert 0 < server.given <= 100_001
+
+
+def test_a_model_that_is_fetched_is_read_where_it_is(tmp_path, server):
+    shutil.copytree(server.folder, tmp_path / "fetched/mine")
+    (tmp_path / "fetched/mine/manifest.json").write_text("{}")
+    assert read(tmp_path, ENTRY)["kind"] == "encoder" and server.asked == []
+
+
+@pytest.mark.parametrize("kind", ["folder", "url"])
+def test_of_a_mirror(tmp_path, server, kind):
+    """The hub is not asked, which this server is, too."""
+    shutil.copytree(server.folder, tmp_path / "mirror/huggingface.co/me/mine/resolve/main")
+    known = read(tmp_path, ENTRY, tmp_path / "mirror" if kind == "folder" else server.url)
+    assert known["abilities"] == ["encoder", "mask_filler"]
+    assert all(path.startswith("/huggingface.co/") for _, path, _ in server.asked)
+
+
+def test_what_the_hub_refuses(tmp_path, server, monkeypatch):
+    said = refused(tmp_path, ENTRY | {"hub": "you/yours"})
+    assert "shows no model you/yours: correct hub in `model:` of the configuration (mine)" in said
+    server.state.add("gated")
+    assert "me/mine is gated: ask for access at" in refused(tmp_path, ENTRY)
+    server.asked.clear()
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    assert "is not asked, since HF_HUB_OFFLINE is set" in refused(tmp_path, ENTRY)
+    assert server.asked == []
+
+
+# ---- kept
+
+@pytest.mark.slow
+def test_facts_are_read_once_and_anew_when_the_entry_or_the_folder_changes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = saved(tmp_path / "model", bert())
+    reader = facts_reader(tmp_path, "", lambda name: f"`model:` ({name})")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    entry = of_folder(folder)
+    assert reader("mine", entry, False) is None, "nobody asks where it is not needed"
+    first = reader("mine", entry, True)
+    assert first["abilities"] == ["encoder", "mask_filler"]
+    monkeypatch.setattr(subprocess, "run", None)
+    assert reader("mine", entry | {"title": "Mine", "licence": "other"}, True) == reader("mine", entry, False) == first
+    saved(folder, transformers.LlamaForCausalLM(transformers.LlamaConfig(**SMALL)))
+    assert kept_facts("mine", entry, tmp_path) is None and identity(entry, tmp_path) != first["identity"]
+    assert kept_facts("mine", ENTRY, tmp_path) is None
+    (tmp_path / "results/fetch/facts/mine.json").write_text("{")
+    assert kept_facts("mine", entry, tmp_path) is None
+
+
+def test_the_reader_says_what_the_program_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    with pytest.raises(UserError, match="^mine: folder .* is not there; correct it in `model:` of the configuration"):
+        facts_reader(tmp_path, "", lambda name: "`model:` of the configuration")("mine", of_folder(tmp_path / "nowhere"), True)
+    monkeypatch.setattr(sys, "executable", "false")
+    with pytest.raises(UserError, match="its kind could not be read .*install envs/requirements.txt"):
+        facts_reader(tmp_path, "", lambda name: "x")("mine", of_folder(tmp_path), True)

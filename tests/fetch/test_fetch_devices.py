@@ -1,0 +1,89 @@
+"""scripts.fetch.source on devices that are full or belong to someone else."""
+# ruff: noqa: F401 - fixtures are imported
+
+import os
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT
+from tests.fetch.fetch_sources import (
+    BODY,
+    OTHER,
+    archive_fixture,
+    no_pauses,
+    server_fixture,
+    sized,
+    zipped,
+)
+
+
+def corpus(item: dict, tmp_path) -> tuple:
+    """The command that fetches a corpus of one download."""
+    (tmp_path / "sources.yaml").write_text(yaml.safe_dump({"corpus": {"downloads": [item]}}))
+    return ("scripts.fetch.source", "--source", "corpus", "--sources", tmp_path / "sources.yaml",
+            "--output", tmp_path / "out/corpus", "--partial", tmp_path / "partial")
+
+
+@pytest.fixture(name="small_device")
+def small_device_fixture(tmp_path, full, size):
+    """The folder `full` has a small file system; returns a function that gives it more room."""
+    (tmp_path / full).mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", tmp_path / full]
+    if os.geteuid() or subprocess.run(command, capture_output=True).returncode:
+        pytest.skip("a full device is played by a small tmpfs, which takes root and mount")
+    yield lambda: subprocess.run(["mount", "-o", "remount,size=8m", tmp_path / full], check=True)
+    subprocess.run(["umount", tmp_path / full], check=True)
+
+
+@pytest.mark.parametrize(("full", "size"),
+                         [("partial", "800k"), ("out", "800k"), ("partial", "400k")])
+def test_no_space_on_the_device(program, archive, server, small_device, tmp_path, full, size):
+    """Downloads or results lie on a device that is full, or fills up: with room, it works."""
+    if size == "800k":
+        command = corpus(archive(zipped(train=BODY, val=OTHER).getvalue(), train=BODY, val=OTHER),
+                         tmp_path)
+    else:
+        server.files["/captions.json"], server.script = BODY, ["no length", "no length"]
+        command = corpus(sized(f"{server.url}/captions.json"), tmp_path)
+    done = program(*command)
+    assert done.returncode == 1 and "no space left on the device" in done.stderr
+    assert str(tmp_path / full) in done.stderr
+    assert "Traceback" not in done.stderr and not list(tmp_path.glob("out/corpus/*"))
+    small_device()
+    assert program(*command).returncode == 0
+    sizes = [file.stat().st_size for file in (tmp_path / "out/corpus").iterdir()]
+    assert sum(sizes) == len(BODY) * (2 if size == "800k" else 1)
+    assert size == "800k" or int(server.asked[1][1][6:-1]) > 100_000, "what has come is kept"
+
+
+def test_a_file_where_a_folder_must_be(program, archive, tmp_path):
+    (tmp_path / "partial").write_text("")
+    done = program(*corpus(archive(zipped(train=BODY).getvalue(), train=BODY), tmp_path))
+    assert done.returncode == 1 and "Traceback" not in done.stderr and str(tmp_path / "partial") in done.stderr
+
+
+AS_NOBODY = """
+import encodings.cp437, os, sys  # what zipfile takes when it opens one, which nobody may be unable to read
+from scripts.running.program import execute
+from scripts.fetch.source import arguments, main
+if os.geteuid() == 0:
+    os.setgroups([]), os.setgid(65534), os.setuid(65534)
+execute(main, arguments().parse_args(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("place", ["partial", "out"])
+def test_a_folder_of_another_user(archive, tmp_path, place):
+    """As nobody, where the tests run as root, whom nothing is refused."""
+    _, *words = corpus(archive(zipped(train=BODY).getvalue(), train=BODY), tmp_path)
+    for parent in [tmp_path, *(parent for parent in tmp_path.parents if "pytest-of-" in str(parent))]:
+        parent.chmod(0o755)
+    for folder in ("partial", "out"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder).chmod(0o555 if folder == place else 0o777)
+    done = subprocess.run([sys.executable, "-c", AS_NOBODY, *map(str, words)], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1 and "permission denied" in done.stderr and str(tmp_path / place) in done.stderr
+    assert "Traceback" not in done.stderr and len(done.stderr.strip().splitlines()) <= 2

@@ -1,0 +1,256 @@
+"""scripts.fetch.hub: a local server that plays the hub, gated, silent, lying and cut off; the mirror and the user's cache."""
+# ruff: noqa: F401 - fixtures are imported
+
+import hashlib
+import json
+import http.server
+import shutil
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from huggingface_hub import constants
+from huggingface_hub.utils.sha import git_hash
+
+from scripts.plan.models import DEFAULT_FILES
+from tests.fetch.fetch_models import (
+    fetch_fixture,
+    folder_fixture,
+    no_pauses,
+    refused_fixture,
+)
+
+COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
+ENTRY = {"hub": "me/mine", "revision": COMMIT, "licence": "MIT"}
+
+
+class Hub(http.server.ThreadingHTTPServer):
+    """Has the files of one model, `folder`, at `COMMIT` and `main`.
+
+    `state` says how it behaves; `given` counts the bytes of weights that it gave.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, folder: Path):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.folder, self.state, self.asked, self.tokens, self.given = folder, set(), [], [], 0
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+    def handle_error(self, *_):
+        """A peer that hangs up is what some of these tests are about."""
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def answer(self, status: int, body: bytes = b"", **headers: str) -> None:
+        self.send_response(status)
+        for name, value in ({"X_Repo_Commit": COMMIT, "Content_Length": str(len(body))} | headers).items():
+            self.send_header(name.replace("_", "-"), value)
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(body)
+        self.close_connection = True
+
+    def do_HEAD(self):
+        server, state = self.server, self.server.state
+        token, ranged = self.headers.get("Authorization"), self.headers.get("Range")
+        server.asked.append((self.command, self.path, ranged))
+        server.tokens.append(token)
+        if "silent" in state:
+            return self.connection.close()
+        path = self.path.removeprefix("/huggingface.co").lstrip("/")
+        owner, name, _, revision, file = path.split("/", 4)
+        for wrong, status, code in (("gated" in state and not token, 401, "GatedRepo"),
+                                    ("forbidden" in state, 403, "Forbidden"),
+                                    ((owner, name) != ("me", "mine"), 401, "RepoNotFound"),
+                                    (revision not in (COMMIT, "main"), 404, "RevisionNotFound"),
+                                    (not (server.folder / file).is_file(), 404, "EntryNotFound")):
+            if wrong:
+                return self.answer(status, X_Error_Code=code)
+        self.serve((server.folder / file).read_bytes(), ranged, file.endswith(".safetensors"))
+
+    do_GET = do_HEAD
+
+    def serve(self, body: bytes, ranged: str | None, large: bool) -> None:
+        state = self.server.state
+        stored = hashlib.sha256(body).hexdigest() if large else git_hash(body)
+        headers = {"ETag": f'"{stored}"'} | ({"X_Linked_Etag": f'"{stored}"', "X_Linked_Size": str(len(body))} if large else {})
+        first, last = (ranged or "bytes=0-").removeprefix("bytes=").split("-")
+        part = body[int(first) : int(last) + 1 if last else None]
+        if ranged:
+            headers["Content_Range"] = f"bytes {first}-{int(first) + len(part) - 1}/{len(body)}"
+        if large and self.command == "GET":
+            self.server.given += len(part)
+            part = part[:-1] + b"!" if "wrong" in state else part
+            if "cut" in state:
+                state.remove("cut")
+                headers["Content_Length"], part = str(len(part)), part[: len(part) // 2]
+            if "endless" in state:
+                headers["Content_Length"], part = str(10**9), part + bytes(30_000_000)
+        self.answer(206 if ranged else 200, part, **headers)
+
+    def log_message(self, *_):
+        pass
+
+
+def serving(hub: Hub, tmp_path: Path, monkeypatch) -> Iterator[Hub]:
+    """The hub while it serves, asked by huggingface_hub, with an empty cache of the user's."""
+    thread = threading.Thread(target=hub.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    monkeypatch.setenv("HF_ENDPOINT", hub.url)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "no token"))
+    yield hub
+    hub.shutdown()
+    thread.join()
+    hub.server_close()
+
+
+@pytest.fixture(name="server")
+def server_fixture(folder, tmp_path, monkeypatch):
+    """A hub that has the small model."""
+    yield from serving(Hub(folder), tmp_path, monkeypatch)
+
+
+def sha256(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def pinned(folder: Path) -> dict:
+    return ENTRY | {"files": {file: sha256(folder / file) for file in DEFAULT_FILES}}
+
+
+def spare(tmp_path: Path) -> list[Path]:
+    """What is left of downloads that did not end."""
+    return [file for place in ("partial", "cache") for file in tmp_path.glob(f"{place}/**/*") if file.name.endswith(("incomplete", "part"))]
+
+
+def test_a_model_of_the_hub(fetch, server, folder, tmp_path, caplog):
+    fetched = fetch(ENTRY | {"revision": "main"})
+    assert {file.name: file.read_bytes() for file in fetched.iterdir()} == {
+        file.name: file.read_bytes() for file in folder.iterdir()}
+    assert f"sha256 {sha256(folder / 'model.safetensors')}" in caplog.text and "pin it in" in caplog.text
+    assert f"revision main is commit {COMMIT} now: pin it in" in caplog.text
+    assert f"{server.url}/me/mine/resolve/{COMMIT}/config.json" in caplog.text and spare(tmp_path) == []
+    assert not any(file.is_symlink() for file in fetched.iterdir())
+
+
+@pytest.mark.parametrize("entry", [pinned, lambda folder: ENTRY], ids=["pinned", "not pinned"])
+def test_the_cache_is_used_and_a_damaged_one_is_mended(fetch, refused, server, folder, tmp_path,
+                                                       caplog, entry):
+    """Known by the pinned hash or, without one, by the hash that the cache stores a file under."""
+    entry = entry(folder)
+    fetch(entry)
+    server.asked.clear()
+    server.state.add("silent")
+    shutil.rmtree(fetch(entry))
+    assert server.asked == []
+    for blob in tmp_path.glob("cache/models--me--mine/blobs/*"):
+        blob.write_bytes(b"damaged")
+    assert "in the cache, is not the file that it must be" in refused(entry)
+    server.state.clear()
+    fetched = fetch(entry)
+    assert "fetching it anew" in caplog.text
+    assert sha256(fetched / "model.safetensors") == sha256(folder / "model.safetensors")
+
+
+def test_a_cut_download_goes_on(fetch, server, folder, monkeypatch):
+    monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 1 << 16)
+    server.state.add("cut")
+    fetched = fetch(pinned(folder))
+    assert sha256(fetched / "model.safetensors") == sha256(folder / "model.safetensors")
+    assert [int(ranged[6:-1]) for _, _, ranged in server.asked if ranged][0] > 100_000
+
+
+def test_a_gated_model(fetch, refused, server, folder, monkeypatch, caplog):
+    server.state.add("gated")
+    said = refused(ENTRY)
+    assert f"mine/config.json: me/mine is gated: ask for access at {server.url}/me/mine" in said
+    assert "hf auth login" in said and "HF_TOKEN" in said
+    monkeypatch.setenv("HF_TOKEN", "hf_secret")
+    fetch(ENTRY)
+    assert "Bearer hf_secret" in server.tokens and "hf_secret" not in caplog.text
+
+
+@pytest.mark.parametrize(("state", "change", "said"), [
+    ("forbidden", {}, "refuses me/mine (HTTP 403)"),
+    ("", {"hub": "you/yours"}, "shows no model you/yours: correct hub in"),
+    ("", {"revision": "0" * 40}, f"me/mine has no revision {'0' * 40}"),
+    ("", {"files": dict.fromkeys([*DEFAULT_FILES, "vocab.txt"])},
+     f"mine/vocab.txt: me/mine has no such file at {COMMIT}"),
+    ("", {"files": dict.fromkeys(DEFAULT_FILES) | {"config.json": "0" * 64}}, "/config.json from"),
+    ("", {"hub": "not a name"}, "(an id on huggingface.co, ORG/NAME)"),
+    ("silent", {}, "does not give it (RemoteProtocolError"),
+    ("wrong", {}, "is not what the hub names by its hash"),
+    ("endless", {}, "it was stopped and removed"),
+    ("pickled", {}, "me/mine has its weights as pytorch_model.bin only"),
+    ("away", {}, "http://127.0.0.1:9 does not answer and neither the mirror nor the cache"),
+])
+def test_what_the_hub_refuses(refused, server, folder, tmp_path, state, change, said, monkeypatch):
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    server.state.add(state)
+    if state == "pickled":
+        (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    if state == "away":
+        monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    told = refused(ENTRY | change)
+    assert said in told and "mine" in told and spare(tmp_path) == []
+    if state == "away":
+        assert "TIMESTRIDE_MIRROR" in told and f"({tmp_path / 'cache'})" in told
+
+
+# ---- the mirror
+
+
+@pytest.fixture
+def mirror(folder, tmp_path) -> Path:
+    """A mirror with the branch's files alone."""
+    shutil.copytree(folder, tmp_path / "mirror/huggingface.co/me/mine/resolve/main")
+    return tmp_path / "mirror"
+
+
+def test_the_mirror_is_asked_first(fetch, server, folder, mirror):
+    """Its copy of a branch stands for a commit only where the hash is pinned."""
+    fetch(pinned(folder), mirror)
+    assert server.asked == []
+    fetch(ENTRY, mirror)
+    assert {path for _, path, _ in server.asked} == {f"/me/mine/resolve/{COMMIT}/{file}" for file in DEFAULT_FILES}
+
+
+def test_what_the_mirror_has_can_be_had_without_asking_the_hub(program, folder, mirror, tmp_path):
+    """A branch's copy with the pinned hash counts for a rehearsal, too; without the mirror its weights are said to be out of reach."""
+    entry, told = pinned(folder), tmp_path / "told.json"
+    told.write_text(json.dumps({"models": {"mine": entry}, "sources": {}, "fetched": []}))
+
+    def ask(place: object) -> list[str]:
+        done = program("scripts.fetch.reachable", "--study", told, f"--mirror={place}", "--output",
+                       tmp_path / "found.json",
+                       HF_ENDPOINT="http://127.0.0.1:9", HF_HUB_OFFLINE="1", HF_HOME=str(tmp_path / "home"))
+        assert done.returncode == 0, done.stderr
+        return json.loads((tmp_path / "found.json").read_text())["missing"]
+
+    assert ask(mirror) == []
+    (mirror / "huggingface.co/me/mine/resolve/main/model.safetensors").unlink()
+    assert ask(mirror) == ["mine: me/mine has no model.safetensors, or is out of reach; put it there, into the mirror, or take another model"]
+
+
+# ---- as the user's environment has it
+
+
+def test_the_environment_is_honoured(program, server, folder, tmp_path):
+    """HF_HOME, HF_TOKEN and HF_ENDPOINT; then offline, from the cache. No message has the token."""
+    (tmp_path / "models.yaml").write_text(yaml.safe_dump({"mine": ENTRY}))
+    for offline in ("0", "1"):
+        before = len(server.asked)
+        done = program("scripts.fetch.model", "--model", "mine", "--models",
+                       tmp_path / "models.yaml", "--output", tmp_path / "out/mine", "--partial",
+                       tmp_path / "partial", "--mirror=", HF_HUB_OFFLINE=offline,
+                       HF_HOME=str(tmp_path / "home"), HF_TOKEN="hf_secret",
+                       HF_ENDPOINT=server.url)
+        assert done.returncode == 0 and "hf_secret" not in done.stderr, done.stderr
+        assert (len(server.asked) > before) == (offline == "0")
+    tokens = {token for (_, path, _), token in zip(server.asked, server.tokens, strict=True) if path.startswith("/me/mine/")}
+    assert tokens == {"Bearer hf_secret"} and list((tmp_path / "home/hub").glob("models--me--mine/snapshots/*"))

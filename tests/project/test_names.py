@@ -1,0 +1,46 @@
+"""Every module, definition and file that rules, YAML, docs and docstrings name is there."""
+
+import re
+import subprocess
+
+import pytest
+
+from tests.conftest import ROOT
+
+DOTTED = re.compile(r"\b(?:scripts|(?<=-m )benchmarks|(?<=-m )tests)(?:\.[A-Za-z_][A-Za-z0-9_]*)+")
+FOLDERS = "scripts|rules|resources|presets|envs|profiles|slurm|docs|report|tests|benchmarks"
+PATH = re.compile(rf"(?<![\w/.<>-])(?:{FOLDERS})/[\w./-]*\w\.(?:py|smk|yaml|csv|md|rst|txt|svg)\b")
+EXAMPLES = {"docs/add.md"}  # it names files that a reader is to write
+MADE_UP = {"scripts.clean.my_captions", "tests/train/test_x.py", "resources/left_out.yaml"}  # the last is handed to the page by the workflow
+
+
+def tracked(*suffixes: str) -> list[str]:
+    """The project's files with these suffixes, without the record, the history, and the tests, which make names up."""
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True)
+    names = [name for name in listed.stdout.split("\n") if name.endswith(suffixes) and (ROOT / name).is_file()]
+    return [name for name in names if not name.startswith(("docs/record/", "CHANGELOG", "tests/"))]
+
+
+def resolves(name: str) -> bool:
+    """Whether a dotted name is a module, a package, or a name that a module defines."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        place, inside = ROOT.joinpath(*parts[:length]), parts[length:]
+        if not inside and (place.is_dir() or place.with_suffix(".py").is_file()):
+            return True
+        if place.with_suffix(".py").is_file():
+            code = place.with_suffix(".py").read_text(encoding="utf-8")
+            return bool(re.search(rf"^(?:def|class) {inside[0]}\b|^{inside[0]}\b.*=", code, re.M))
+    return False
+
+
+@pytest.mark.parametrize("kind", [".smk", "Snakefile", ".yaml", ".md", ".rst", ".py", ".yml", "Makefile", ".toml", ".csv"])
+def test_what_is_named_is_there(kind):
+    missing = []
+    for file in tracked(kind):
+        text = (ROOT / file).read_text(encoding="utf-8")
+        missing += [f"{file}: {name}" for name in DOTTED.findall(text) if not resolves(name)]
+        if file not in EXAMPLES:
+            missing += [f"{file}: {path}" for path in PATH.findall(text) if not (ROOT / path).exists()]
+    missing = [line for line in missing if line.split(": ")[1] not in MADE_UP]
+    assert not missing, "\n".join(missing)

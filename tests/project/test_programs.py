@@ -1,0 +1,88 @@
+"""Every program explains itself, and its environment has what it imports."""
+
+import ast
+import json
+import subprocess
+import sys
+from functools import cache
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT
+from tests.rows import each_row
+
+PROGRAMS = sorted(".".join(file.relative_to(ROOT).with_suffix("").parts) for file in ROOT.glob("scripts/*/*.py")
+                  if '__name__ == "__main__"' in file.read_text())
+ASK = """
+import contextlib, io, json, runpy, sys
+said = {}
+for module in sys.argv[1:]:
+    sys.argv, out = [module, "--help"], io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out):
+            runpy.run_module(module, run_name="__main__")
+        sys.exit(f"{module} went on after --help")
+    except SystemExit as end:
+        if end.code:
+            raise
+    said[module] = out.getvalue()
+print(json.dumps(said))
+"""
+DISTRIBUTION = {"yaml": "pyyaml", "sklearn": "scikit-learn"}
+
+
+@cache
+def names_in(module: str) -> list[str]:
+    """The names that a module of scripts/ imports; none of what is no module."""
+    file = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    nodes = list(ast.walk(ast.parse(file.read_text()))) if file.is_file() else []
+    whole = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    parts = [(node.module, alias.name) for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names]
+    return [*whole, *(module for module, _ in parts), *map(".".join, parts)]
+
+
+def imported(module: str, seen: set[str]) -> set[str]:
+    """The foreign packages that a module imports, and what it imports from scripts/ in turn."""
+    if module in seen:
+        return set()
+    seen.add(module)
+    found = set()
+    for name in names_in(module):
+        if name.startswith("scripts."):
+            found |= imported(name, seen)
+        elif name.split(".")[0] not in sys.stdlib_module_names | {"scripts"}:
+            found.add(name.split(".")[0])
+    return found
+
+
+@pytest.fixture(scope="module")
+def helps() -> dict[str, str]:
+    """What each program prints for --help; all are asked in one interpreter, which imports what they share once."""
+    asked = subprocess.run([sys.executable, "-c", ASK, *PROGRAMS], cwd=ROOT, capture_output=True, text=True)
+    assert asked.returncode == 0, asked.stderr
+    return json.loads(asked.stdout)
+
+
+@pytest.mark.slow
+@each_row("module", PROGRAMS)
+def test_help_teaches(helps, module):
+    text = " ".join(helps[module].split())
+    assert f"python -m {module}" in text or "not meant to be started by hand" in text, "--help shows no example"
+    for action in ("--log", "show this help"):
+        assert action in text
+
+
+@each_row("module", PROGRAMS)
+def test_the_environment_has_what_a_program_imports(module):
+    environment = "train" if module.startswith("scripts.train") or module in ("scripts.fetch.model", "scripts.fetch.facts", "scripts.fetch.reachable") else "data"
+    pins = {pin.split("==")[0] for pin in yaml.safe_load((ROOT / f"envs/{environment}.yaml").read_text())["dependencies"][-1]["pip"]}
+    needed = {DISTRIBUTION.get(name, name) for name in imported(module, set())}
+    assert needed - {"urllib3"} <= pins, "urllib3 comes with requests"
+
+
+def test_every_number_has_its_bounds():
+    """--help tells what a number may be, and argparse holds to it."""
+    unbounded = [f"{file.relative_to(ROOT)}: {name}" for file in ROOT.glob("scripts/**/*.py") for name in ("type=int,", "type=float,")
+                 if name in file.read_text()]
+    assert not unbounded, "use whole_number() or number() of scripts/running/program.py"

@@ -1,0 +1,66 @@
+"""One version, told everywhere; results tell the commit that made them, and figures the code."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+import yaml
+
+from scripts.running import project_version
+from tests.conftest import ROOT
+
+
+def git(folder, *arguments):
+    identity = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", "-C", folder, *identity, *arguments], check=True, capture_output=True)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project of one file under git, in the place of this one."""
+    folder = tmp_path / "outer/project"
+    folder.mkdir(parents=True)
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    monkeypatch.setattr(project_version, "ROOT", folder)
+    monkeypatch.delenv("TIMESTRIDE_COMMIT", raising=False)
+    return folder
+
+
+def test_one_version():
+    version = project_version.version()
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    codemeta = json.loads((ROOT / "codemeta.json").read_text())
+    released, date = re.search(r"^## (\d+\.\d+\.\d+) \((\S+)\)", (ROOT / "CHANGELOG.md").read_text(), re.M).groups()
+    assert version == citation["version"] == codemeta["version"] == released
+    assert date == str(citation["date-released"]) == codemeta["dateModified"]
+
+
+def test_the_commit_and_whether_the_tree_is_modified(project):
+    if not shutil.which("git"):
+        pytest.skip("git is not installed; on Debian: apt-get install git")
+    version = project_version.version()
+    assert project_version.project_version() == {"version": version, "commit": None, "modified": None}, "no repository"
+    git(project.parent, "init")
+    git(project.parent, "add", ".")
+    git(project.parent, "commit", "-m", "outer")
+    assert project_version.project_version()["commit"] is None, "the commit of another project around it is not ours"
+    git(project, "init")
+    git(project, "add", ".")
+    git(project, "commit", "-m", "first")
+    told = project_version.project_version()
+    assert re.fullmatch("[0-9a-f]{40}", told["commit"]) and told["modified"] is False
+    (project / "untracked").write_text("a log")
+    assert project_version.project_version() == told
+    (project / "pyproject.toml").write_text((project / "pyproject.toml").read_text() + "\n")
+    assert project_version.project_version() == told | {"modified": True}
+
+
+def test_without_git_the_commit_is_what_the_image_says(project, monkeypatch):
+    monkeypatch.setenv("PATH", str(project))
+    assert project_version.project_version() == {"version": project_version.version(), "commit": None, "modified": None}
+    monkeypatch.setenv("TIMESTRIDE_COMMIT", "abc")
+    assert project_version.project_version() == {"version": project_version.version(), "commit": "abc", "modified": None}
+
+

@@ -1,0 +1,120 @@
+"""The findings on the first screen: what a line says of any study, with or without models, controls and limits."""
+
+import numpy as np
+import pandas as pd
+
+from scripts.publish.findings import (
+    ABOVE,
+    BELOW,
+    LEVEL,
+    LEVEL_SAYS,
+    NO_CONTROL,
+    NO_MODEL,
+    SAMPLE,
+    UNKNOWN,
+    VERDICTS,
+    Finding,
+    findings_of,
+    shared_caveats,
+)
+from scripts.publish.names import load
+from scripts.publish.scorecard.cells import PLAIN, PREFERRED, PROBES, SYSTEM
+from tests.conftest import ROOT
+from tests.rows import each_row
+from tests.publish.publish_inputs import metric_rows
+
+STUDIES, SOURCES, MODELS = (load(ROOT / f"resources/{name}.yaml") for name in ("studies", "sources", "models"))
+COLUMNS = [*SYSTEM, *PROBES.values(), *PLAIN, *PREFERRED, "measured_on", "train_questions", "draw", "wording", "limit", "control"]
+
+
+def scores() -> pd.DataFrame:
+    """Plain rows of two corpora at four strides, as read_scores() gives them."""
+    metrics = pd.DataFrame(metric_rows())
+    return metrics.reindex(columns=list(dict.fromkeys([*metrics, *COLUMNS])))
+
+
+def found_in(metrics: pd.DataFrame) -> list[Finding]:
+    return findings_of(metrics, STUDIES, SOURCES, MODELS, {"minilm": ("encoders", 2e7)}, ROOT / "resources/published.csv")
+
+
+def of_nli(value: float, above: tuple[float, float, float]) -> pd.DataFrame:
+    """Accuracy of a model on set I, with its distance to a bag of words."""
+    row = {"study": "temporal_nli", "experiment": "tried", "source": "event_templates", "dataset": "temp_order", "split": "test", "slice": "all",
+           "challenge_set": "temp_order", "held_out": "template", "scoring": "ternary", "method": "train", "model": "minilm", "metric": "accuracy",
+           "value": value, "ci_low": value - 0.02, "ci_high": value + 0.02, "n": 500, "seeds": 2, "sample": False}
+    rows = [row, row | {"model": "bag_of_words", "method": "control", "value": value - above[0]},
+            row | {"metric": "accuracy_above_control", "control": "bag_of_words", "value": above[0], "ci_low": above[1], "ci_high": above[2]}]
+    return pd.DataFrame(rows).reindex(columns=list(dict.fromkeys([*row, *COLUMNS, "seed"])))
+
+
+def clause_in(metrics: pd.DataFrame) -> dict:
+    """The clause of the one finding in these metrics."""
+    [finding] = found_in(metrics)
+    return finding.clauses[0]
+
+
+def test_a_line_has_the_smallest_and_the_largest_stride_with_the_control():
+    found = found_in(scores())
+    assert [one.study for one in found] == ["strided_sop"]
+    clause, *_ = found[0].clauses
+    assert (clause["corpus"], clause["said"]) == ("ActivityNet", "57 → 72 %")
+    assert clause["of"].endswith("from stride 0 to 3")
+    assert clause["control"] == "best control 54 → 54 (bag of words)"
+    assert [row["title"] for row in found[0].groups[0]["rows"]] == ["stride 0", "stride 3"]
+    assert found[0].marks == ["sample data"] and SAMPLE in found[0].caveats
+
+
+@each_row("above, kind", [((0.05, 0.02, 0.08), ABOVE), ((0.01, -0.02, 0.04), LEVEL),
+                          ((-0.05, -0.08, -0.02), BELOW), ((0.05, np.nan, np.nan), UNKNOWN)])
+def test_the_line_itself_says_how_the_model_stands_to_the_control(above, kind):
+    found = found_in(of_nli(0.6, above))[0]
+    assert found.clauses[0]["said"] == "60 %" and found.clauses[0]["verdicts"] == [
+        (kind, VERDICTS[kind])
+    ]
+    assert found.clauses[0]["control"] == f"best control {60 - 100 * above[0]:.0f} (bag of words)"
+    assert found.groups[0]["rows"][0]["verdict"] == kind
+    assert (LEVEL_SAYS in found.caveats) == (kind != ABOVE)
+
+
+def test_what_authors_released_is_no_finding_of_the_runs():
+    ran, released = of_nli(0.6, (0.01, -0.02, 0.04)), of_nli(0.9, (0.3, 0.2, 0.4))
+    released = released[released["model"] == "minilm"].assign(model="theirs", method="released")
+    assert clause_in(pd.concat([ran, released]))["said"] == "60 %"
+    alone = pd.concat([ran[ran["method"] == "control"], released])
+    assert clause_in(alone)["said"] == "90 %", "alone it is what there is"
+
+
+def test_a_difference_that_rounding_hides_has_a_decimal():
+    clause = clause_in(of_nli(0.602, (0.003, 0.001, 0.005)))
+    assert clause["said"] == "60.2 %" and "59.9" in clause["control"]
+
+
+def test_controls_without_a_model_and_a_model_without_controls_say_so():
+    metrics = scores()
+    alone = found_in(metrics[metrics["method"] == "control"])[0]
+    assert (
+        alone.clauses[0]["alone"]
+        and "bag of words" in alone.clauses[0]["control"]
+        and NO_MODEL in alone.caveats
+    )
+    assert all(row["value"] is None and row["control"] == 54 for row in alone.groups[0]["rows"])
+    bare = found_in(
+        metrics[(metrics["method"] == "train") & ~metrics["metric"].str.endswith("_above_control")]
+    )[0]
+    assert (
+        bare.clauses[0]["control"] == ""
+        and bare.clauses[0]["verdicts"][0][0] == UNKNOWN
+        and NO_CONTROL in bare.caveats
+    )
+
+
+def test_the_best_of_several_systems_is_called_the_best():
+    first, second = of_nli(0.6, (0.05, 0.02, 0.08)), of_nli(0.7, (0.15, 0.12, 0.18)).replace({"model": {"minilm": "bert_base"}})
+    found = found_in(pd.concat([first, second[second["method"] == "train"]], ignore_index=True))[0]
+    assert "BERT-base" in found.who and "best of 2" in found.who and found.groups[0]["rows"][0]["others"] == [60.0]
+
+
+def test_what_all_findings_share_stands_apart():
+    both = pd.concat([scores(), of_nli(0.6, (0.01, -0.02, 0.04)).assign(sample=True)], ignore_index=True)
+    found = found_in(both)
+    assert shared_caveats(found)[0] == SAMPLE and shared_caveats(found[:1]) == []

@@ -1,0 +1,68 @@
+"""The list of studies: what each found, in the words of its page; text stays text."""
+
+import json
+from html import escape
+
+import pytest
+
+from tests.publish.publish_inputs import HOSTILE, Study
+from tests.web.test_page import CHROMIUM, CONTRAST, DARK, measured
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory, program) -> Study:
+    """A study with its page; the page's folder is called `site`."""
+    study = Study(tmp_path_factory.mktemp("study"), program)
+    done = study.make_page()
+    assert done.returncode == 0, done.stderr
+    return study
+
+
+def list_of(study: Study, findings: dict[str, str | None]):
+    """The program's run on copies of a study's metrics under other names, each with these findings beside its page (None: without)."""
+    metrics, files = [], []
+    for name, text in findings.items():
+        metrics.append(study.folder / "evaluate" / name / "metrics.parquet")
+        metrics[-1].parent.mkdir(parents=True, exist_ok=True)
+        metrics[-1].write_bytes(study.metrics.read_bytes())
+        if text is not None:
+            files.append(study.folder / "publish" / name / "findings.json")
+            files[-1].parent.mkdir(parents=True, exist_ok=True)
+            files[-1].write_text(text)
+    listed = study.folder / "publish/index.html"
+    listed.parent.mkdir(exist_ok=True)
+    return study.program("scripts.publish.index", *metrics, "--findings", *files, "--output", listed), listed
+
+
+def test_it_says_what_the_first_screen_says(study):
+    told = study.page.with_name("findings.json").read_text()
+    done, listed = list_of(study, {"one": told, "older": None, f"<b>{'x'}": told})
+    assert done.returncode == 0, done.stderr
+    html, page = listed.read_text(), study.page.read_text()
+    [finding] = json.loads(told)["findings"]
+    lines = [line for line in page.splitlines() if line.startswith('<p class="line">')]
+    assert len(lines) == len(finding["clauses"]) == 2 and all(html.count(line) == 2 for line in lines)
+    assert escape(finding["who"]) in html.replace("&#34;", "&quot;").replace("&#39;", "&#x27;") and finding["caveats"][0] in html
+    assert html.count('<span class="tag">sample data</span>') == 2, "of the two studies whose findings are told"
+    assert 'href="one/index.html"' in html and "&lt;b&gt;x" in html and "<b>x" not in html
+    assert html.count("An earlier version made this page") == 1
+    assert HOSTILE not in html and "<img src=x" not in html and "<script" not in html
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"findings": [{"short": 1}], "shared_caveats": []}'])
+def test_a_file_that_holds_no_findings_is_told(study, text):
+    before = list_of(study, {"one": None})[1].read_text()
+    done, listed = list_of(study, {"one": text})
+    assert done.returncode == 1 and "findings.json: holds no findings of a page; remove it" in done.stderr
+    assert "Traceback" not in done.stderr and listed.read_text() == before
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine; install it to test the page in a browser")
+def test_it_is_read_in_a_narrow_window_and_in_the_dark(study, tmp_path):
+    done, listed = list_of(study, {"one": study.page.with_name("findings.json").read_text()})
+    assert done.returncode == 0, done.stderr
+    found = measured(listed, tmp_path, CONTRAST, 500, *DARK)
+    assert found["dark"] and found["texts"] > 5 and found["faint"] == []
+    assert measured(listed, tmp_path, "return document.documentElement.scrollWidth", 500) == 500

@@ -1,0 +1,185 @@
+"""GPUs are counted without torch, and no two runs of a machine take the same one. nvidia-smi is played by a script."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+CLAIM = """
+import sys
+from scripts.running.devices import claim_gpus, visible_gpus
+from scripts.running.program import UserError
+try:
+    print(",".join(claim_gpus(visible_gpus(), *map(int, sys.argv[1:]))), flush=True)
+except UserError as error:
+    print(error, flush=True)
+sys.stdin.read()
+"""
+GPUS = """\
+GPU 0: NVIDIA A100 (UUID: GPU-00aa)
+GPU 1: NVIDIA A100 (UUID: GPU-11aa)
+GPU 2: NVIDIA A100 (UUID: GPU-22aa)
+GPU 3: NVIDIA A100 (UUID: GPU-33aa)
+"""
+SPLIT = """\
+GPU 0: NVIDIA A100 (UUID: GPU-00aa)
+  MIG 3g.20gb     Device  0: (UUID: MIG-aaaa-1)
+  MIG 3g.20gb     Device  1: (UUID: MIG-aaaa-2)
+GPU 1: NVIDIA A100 (UUID: GPU-11aa)
+  MIG 1g.5gb      Device  0: (UUID: MIG-GPU-11aa/7/0)
+"""
+
+
+@pytest.fixture
+def machine():
+    """The environment of a machine with four GPUs; `machine(SPLIT)` of another."""
+    shared = Path(tempfile.mkdtemp())  # other users get in, as into /tmp
+    shared.chmod(0o1777)
+
+    def made_of(listing: str = GPUS, **environment: str) -> dict[str, str]:
+        fake = shared / "bin/nvidia-smi"
+        fake.parent.mkdir(exist_ok=True)
+        fake.write_text(f"#!/bin/sh\ncat <<'EOF'\n{listing}EOF\n")
+        fake.chmod(0o755)
+        bare = {name: value for name, value in os.environ.items() if name != "CUDA_VISIBLE_DEVICES"}
+        return bare | {"PATH": f"{fake.parent}:{os.environ['PATH']}", "TMPDIR": str(shared)} | environment
+
+    yield made_of
+    shutil.rmtree(shared)
+
+
+@pytest.fixture
+def start():
+    """Start a process that claims GPUs and holds them; it says what it got. All end with the test."""
+    running = []
+
+    def claim(environment: dict[str, str], *wanted: int, python: str = sys.executable, **options) -> str:
+        process = subprocess.Popen([python, "-c", CLAIM, *map(str, wanted)], cwd=ROOT, env=environment, text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options)
+        running.append(process)
+        return process.stdout.readline().strip()
+
+    claim.running = running
+    yield claim
+    for process in running:
+        process.kill()
+        process.communicate()
+
+
+def visible(environment: dict[str, str]) -> subprocess.CompletedProcess:
+    code = "from scripts.running.devices import visible_gpus; print(','.join(visible_gpus()))"
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(("listing", "allowed", "uuids"), [
+    (GPUS, None, "GPU-00aa,GPU-11aa,GPU-22aa,GPU-33aa"), (GPUS, "2", "GPU-22aa"), (GPUS, "GPU-11, 3", "GPU-11aa,GPU-33aa"),
+    (GPUS, "", ""), (GPUS, "1,-1,2", "GPU-11aa"), ("", None, ""),
+    (SPLIT, None, "MIG-aaaa-1,MIG-aaaa-2,MIG-GPU-11aa/7/0"), (SPLIT, "MIG-aaaa-2", "MIG-aaaa-2"),
+    (SPLIT, "MIG-GPU-11aa/7/0", "MIG-GPU-11aa/7/0"), (SPLIT, "GPU-00", "MIG-aaaa-1"),
+])
+def test_visible_gpus(machine, listing, allowed, uuids):
+    environment = machine(listing) if allowed is None else machine(listing, CUDA_VISIBLE_DEVICES=allowed)
+    assert visible(environment).stdout.strip() == uuids
+
+
+@pytest.mark.parametrize(("allowed", "said"), [
+    ("0,9", "names 9, which is no GPU of this machine (nvidia-smi -L lists 0: GPU-00aa, 1: GPU-11aa"),
+("MIG-aaaa-1", "names MIG-aaaa-1, which is no GPU"), 
+    ("GPU-", "names GPU-, which may mean several GPUs"), ("1,GPU-11", "names one GPU twice (GPU-11aa)"),
+])
+def test_a_gpu_that_is_not_here_is_said(machine, allowed, said):
+    """CUDA would show fewer, or none, without a word."""
+    done = visible(machine(CUDA_VISIBLE_DEVICES=allowed))
+    assert done.returncode and f"CUDA_VISIBLE_DEVICES={allowed} names " in done.stderr and said in done.stderr
+
+
+def test_runs_take_different_gpus_and_give_them_back(machine, start):
+    taken = [start(machine(), 2), start(machine(), 1)]
+    assert len(set(",".join(taken).split(","))) == 3
+    assert "2 free GPUs were needed, but of 4 only 1 are unclaimed" in start(machine(), 2)
+    start.running[0].kill()
+    start.running[0].wait()
+    assert len(start(machine(), 3).split(",")) == 3
+
+
+def test_a_gpu_by_index_and_by_uuid_is_the_same(machine, start):
+    assert start(machine(CUDA_VISIBLE_DEVICES="2"), 1) == "GPU-22aa", "even the only one is claimed"
+    said = start(machine(CUDA_VISIBLE_DEVICES="GPU-22"), 1, 4)
+    assert "within CUDA_VISIBLE_DEVICES=GPU-22 only 0 are unclaimed" in said
+    said = start(machine(CUDA_VISIBLE_DEVICES="0"), 2)
+    assert "2 GPU(s) were asked for, but 1 are visible here within CUDA_VISIBLE_DEVICES=0" in said
+
+
+def test_mig_devices_are_claimed_one_by_one(machine, start):
+    taken = [start(machine(SPLIT), 1) for _ in range(3)]
+    assert sorted(taken) == ["MIG-GPU-11aa/7/0", "MIG-aaaa-1", "MIG-aaaa-2"]
+    assert "only 0 are unclaimed" in start(machine(SPLIT), 1)
+    assert "set `devices_per_run: 1`" in start(machine(SPLIT), 2)
+
+
+def test_runs_share_a_gpu_the_emptiest_first(machine, start):
+    two = machine(CUDA_VISIBLE_DEVICES="0,1")
+    taken = [start(two, 1, 2) for _ in range(3)]
+    assert set(taken[:2]) == {"GPU-00aa", "GPU-11aa"}
+    assert "only 0 are unclaimed" in start(two, 1), "a run that does not share has its GPU to itself"
+    start.running[1].kill()
+    start.running[1].wait()
+    assert start(two, 1, 2) == taken[1], "the emptiest, not the first"
+    assert start(two, 1, 2) in taken
+    assert "only 0 are unclaimed" in start(two, 1, 2)
+
+
+def test_many_at_once(machine):
+    """Eight start together on four GPUs of two slots: each gets one, none more than two."""
+    environment = machine()
+    runs = [subprocess.Popen([sys.executable, "-c", CLAIM, "1", "2"], cwd=ROOT, env=environment, text=True,
+                             stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(8)]
+    taken = [run.stdout.readline().strip() for run in runs]
+    for run in runs:
+        run.communicate("")
+    assert sorted(taken) == sorted(["GPU-00aa", "GPU-11aa", "GPU-22aa", "GPU-33aa"] * 2)
+
+
+def runs_as_nobody(python: str) -> bool:
+    """Whether the user nobody can run a Python on this checkout."""
+    try:
+        return not subprocess.run([python, "-c", "import scripts.running.devices"], cwd=ROOT, user="nobody", extra_groups=[],
+                                  capture_output=True).returncode
+    except PermissionError:
+        return False
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="another user is played by root's becoming nobody")
+def test_another_users_locks(machine, start):
+    """Lock files of another user are met: claimed ones are taken, free ones can be claimed, locked-up ones are named."""
+    two = machine(CUDA_VISIBLE_DEVICES="0,1")
+    python = next(filter(runs_as_nobody, [sys.executable, "/usr/bin/python3"]), None)
+    nobody = {"user": "nobody", "extra_groups": [], "python": python}
+    if nobody["python"] is None:
+        pytest.skip("nobody may not read this checkout or its Python")
+    start(two, 2)  # makes both files, as root
+    for process in start.running:
+        process.kill()
+        process.wait()
+    assert start(two, 1) == "GPU-00aa"
+    assert start(two, 1, **nobody) == "GPU-11aa"
+    for process in start.running:
+        process.kill()
+        process.wait()
+    (Path(two["TMPDIR"]) / "timestride-gpu-GPU-11aa.lock").chmod(0o600)
+    assert start(two, 1, **nobody) == "GPU-00aa"
+    said = start(two, 1, **nobody)
+    assert "timestride-gpu-GPU-11aa.lock cannot be locked: remove it if no run uses it" in said and "Traceback" not in said
+
+
+def test_a_lock_file_that_is_a_link_is_not_followed(machine, start, tmp_path):
+    one = machine(CUDA_VISIBLE_DEVICES="0")
+    (Path(one["TMPDIR"]) / "timestride-gpu-GPU-00aa.lock").symlink_to(tmp_path / "elsewhere")
+    assert "cannot be locked" in start(one, 1)
+    assert not (tmp_path / "elsewhere").exists()

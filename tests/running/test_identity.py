@@ -1,0 +1,365 @@
+"""The identity of code sees what may change a result, and nothing else, on every Python, wherever the code stands."""
+
+import ast
+import dis
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import types
+
+import pytest
+
+from scripts.running import identity as code
+from scripts.running.identity import identity, read_module
+from tests.conftest import ROOT
+
+SYNTAX_HASH = "ce76918759110978"
+ALL = """
+import json, sys
+from scripts.running.identity import identity
+print(json.dumps({name: identity(name) for name in json.loads(sys.argv[1])}))
+"""
+SYNTAX = """
+import hashlib, json
+from pathlib import Path
+from scripts.running.identity import read_module
+read = read_module(Path("tests/running/identity_syntax.txt").read_text(encoding="utf-8"))
+print(hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()[:16])
+"""
+MODULES = {".".join(file.relative_to(ROOT).with_suffix("").parts): file.read_text(encoding="utf-8") for file in sorted(ROOT.glob("scripts/**/*.py"))}
+PROGRAMS = [name for name, text in MODULES.items() if '__name__ == "__main__"' in text]
+
+
+def test_everything_that_rules_run_is_a_program():
+    assert len(PROGRAMS) > 20 and {"scripts.train.run", "scripts.publish.site"} <= set(PROGRAMS)
+
+
+# ---- the shape of code does not count
+
+class Tree:
+    """A copy of scripts/ to give another shape."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.names = {name: name for name in PROGRAMS}
+        shutil.copytree(ROOT / "scripts", folder / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+
+    def replace(self, pattern: str, new: str) -> None:
+        """In all files."""
+        for file in self.folder.rglob("*.py"):
+            file.write_text(re.sub(pattern, new, file.read_text()))
+
+    def identities(self) -> dict[str, str]:
+        """Of each program its identity, by the name that it has outside."""
+        done = subprocess.run([sys.executable, "-c", ALL, json.dumps(list(self.names.values()))], cwd=self.folder, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        found = json.loads(done.stdout)
+        return {name: found[inside] for name, inside in self.names.items()}
+
+
+@pytest.fixture
+def tree(tmp_path) -> Tree:
+    return Tree(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def before(tmp_path_factory) -> dict[str, str]:
+    return Tree(tmp_path_factory.mktemp("before")).identities()
+
+
+def formatted(tree: Tree) -> None:
+    for file in tree.folder.rglob("*.py"):
+        file.write_text("# a comment\n" + ast.unparse(ast.parse(file.read_text())))
+
+
+def package_renamed(tree: Tree) -> None:
+    (tree.folder / "scripts/publish").rename(tree.folder / "scripts/shown")
+    tree.replace(r"(?m)^( *(?:from|import) )scripts\.publish\b", r"\1scripts.shown")
+    tree.names = {name: name.replace("scripts.publish", "scripts.shown") for name in tree.names}
+
+
+def modules_merged(tree: Tree) -> None:
+    """sorted_ids.py goes into keyed.py."""
+    first, second = (tree.folder / f"scripts/data/{name}.py" for name in ("keyed", "sorted_ids"))
+    first.write_text(first.read_text() + "\n" + re.sub(r"from scripts.data.keyed import .*\n", "", second.read_text()))
+    second.unlink()
+    tree.replace(r"scripts\.data\.sorted_ids", "scripts.data.keyed")
+
+
+def module_split(tree: Tree) -> None:
+    """The reading of scores goes out of scripts/measure/experiment.py, which imports it."""
+    file = tree.folder / "scripts/measure/experiment.py"
+    text = file.read_text()
+    parts = ast.parse(text).body
+    [moved] = [part for part in parts if getattr(part, "name", "") == "read_scores"]
+    needed = [ast.get_source_segment(text, part) for part in parts if isinstance(part, (ast.Import, ast.ImportFrom))]
+    beside = sorted({node.id for node in ast.walk(moved) if isinstance(node, ast.Name)} & {
+        name for part in parts if part is not moved and not isinstance(part, (ast.Import, ast.ImportFrom)) for name in code._defined(part)})
+    source = ast.get_source_segment(text, moved)
+    (tree.folder / "scripts/measure/scores.py").write_text("\n".join([
+        *needed, *([f"from scripts.measure.experiment import {', '.join(beside)}"] if beside else []), "", source, ""]))
+    file.write_text(text.replace(source, "from scripts.measure.scores import read_scores"))
+    tree.replace(r"(?<=from scripts\.measure\.experiment import )read_scores$", "read_scores")
+
+
+def definitions_renamed(tree: Tree) -> None:
+    for old, new in (("keyed_uniform", "uniform_by_key"), ("content_digest", "digest_of_content"), ("PREDICTIONS", "SCORED"), ("Scorer", "ScoreReader")):
+        tree.replace(rf"\b{old}\b", new)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [formatted, package_renamed, modules_merged, module_split, definitions_renamed], ids=lambda shape: shape.__name__)
+def test_another_shape_is_the_same_code(tree, before, shape):
+    shape(tree)
+    after = tree.identities()
+    assert {name for name in before if after[name] != before[name]} == set()
+
+
+# ---- what a program reaches counts, and nothing else
+
+def loaded(instructions, functions: types.CodeType) -> set[str]:
+    """The names of its module that compiled code loads or stores, `name.attribute` where an attribute follows, and `module:name` of imports."""
+    found, steps = set(), list(instructions)
+    module = ""
+    for step, following in zip(steps, [*steps[1:], steps[-1]]):
+        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL"):
+            attribute = following.argval if following.opname in ("LOAD_ATTR", "LOAD_METHOD") else None
+            found |= {step.argval, *([f"{step.argval}.{attribute}"] if attribute else [])}
+        elif step.opname == "IMPORT_NAME":
+            module = step.argval
+        elif step.opname == "IMPORT_FROM" and module.startswith("scripts"):
+            found.add(f"{module}:{step.argval}")
+    for constant in functions.co_consts:
+        if isinstance(constant, types.CodeType):
+            found |= loaded(dis.get_instructions(constant), constant)
+        elif isinstance(constant, str) and constant in MODULES:
+            found.add(f"{constant}:")
+    return found
+
+
+class Reference:
+    """What definitions reach, by what the compiler makes of them: another way than that of the program."""
+
+    def __init__(self):
+        self.uses, self.imports = {}, {}
+        for module, text in MODULES.items():
+            self.imports[module] = {}
+            for part in code.counted(ast.parse(text)).body:
+                if code._is_no_code(part):
+                    continue
+                if isinstance(part, ast.ImportFrom) and part.module.startswith("scripts"):
+                    self.imports[module] |= {alias.asname or alias.name: (part.module, alias.name) for alias in part.names}
+                    continue
+                if isinstance(part, ast.AnnAssign):
+                    part.annotation = ast.Constant(None)
+                compiled = compile(ast.fix_missing_locations(ast.Module([part], [])), module, "exec", dont_inherit=True)
+                for name in code._defined(part):
+                    self.uses.setdefault((module, name), set()).update(loaded(dis.get_instructions(compiled), compiled))
+
+    def place(self, module: str, name: str):
+        if name in self.imports.get(module, {}):
+            other, inner = self.imports[module][name]
+            return (f"{other}.{inner}", None) if f"{other}.{inner}" in MODULES else self.place(other, inner)
+        return (module, name) if (module, name) in self.uses else None
+
+    def targets(self, module: str, use: str):
+        outside, colon, name = use.rpartition(":")
+        if colon and not name:
+            return [node for node in self.uses if node[0] == outside]
+        name, _, attribute = name.partition(".")
+        found = self.place(outside or module, name)
+        if found and found[1] is None:
+            if not attribute:
+                return []
+            found = self.place(found[0], attribute)
+        return [found] if found else []
+
+    def reached(self, entry: str) -> set:
+        waiting, seen = [(entry, "main")], set()
+        while waiting:
+            node = waiting.pop()
+            if node not in seen and node in self.uses:
+                seen.add(node)
+                waiting += [target for use in self.uses[node] for target in self.targets(node[0], use)]
+        return seen
+
+
+def mutated(text: str, name: str) -> str:
+    """A module whose definition of a name does something else."""
+    tree = ast.parse(text)
+    for part in tree.body:
+        if isinstance(part, (ast.FunctionDef, ast.ClassDef)) and part.name == name:
+            part.body.append(ast.parse("mutated = 1").body[0])
+        elif isinstance(part, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and name in code._defined(part) and part.value:
+            part.value = ast.Call(ast.Name("mutated", ast.Load()), [part.value], [])
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
+@pytest.mark.slow
+def test_exactly_the_programs_that_reach_a_definition_are_others(monkeypatch):
+    """300 definitions drawn by seed are changed, one at a time."""
+    reference = Reference()
+    programs = [name for name in PROGRAMS if (name, "main") in reference.uses]
+    reaching = {name: reference.reached(name) for name in programs}
+    read, changed = code._read, {}
+    monkeypatch.setattr(code, "_read", lambda module: changed.get(module) or read(module))
+
+    def identities() -> dict[str, str]:
+        code._uses.cache_clear()
+        code._identities.clear()
+        identity.cache_clear()
+        return {name: identity(name) for name in programs}
+
+    before = identities()
+    drawn = random.Random(1).sample(sorted(node for node in reference.uses if node[1] not in imported(node[0])), 300)
+    wrong = []
+    for module, name in drawn:
+        changed[module] = read_module(mutated(MODULES[module], name))
+        others = {program for program, found in identities().items() if found != before[program]}
+        changed.clear()
+        beside = {(module, other) for part in ast.parse(MODULES[module]).body for names in [code._defined(part)] if name in names for other in names}
+        expected = {program for program, nodes in reaching.items() if beside & nodes}
+        if others != expected:
+            wrong.append(f"{module}.{name}: {sorted(others ^ expected)[:3]} of {len(expected)}")
+    identities()
+    assert not wrong, "\n".join(wrong)
+
+
+def imported(module: str) -> set[str]:
+    """The names that a module imports from elsewhere."""
+    return {name for part in ast.parse(MODULES[module]).body if isinstance(part, (ast.Import, ast.ImportFrom)) for name in code._defined(part)}
+
+
+def test_what_only_reports_is_no_part_of_a_run():
+    """A run's identity is that of what decides its numbers: no checkpoint, no progress bar, no launcher, no file is in it."""
+    reached = {module for module, _ in code.reached("scripts.train.loop.train", "scripts.train.paradigms.classify")}
+    assert {"scripts.train.step", "scripts.train.scoring", "scripts.train.batches"} <= reached
+    assert not {f"scripts.train.{name}" for name in ("progress", "checkpoint", "tokens", "launch", "keep", "process", "card", "cost")} & reached
+
+
+# ---- what counts of a definition
+
+PROGRAM = """
+def work(given, pairs=3):
+    '''Make it.'''
+    arguments.add_argument("--pairs", default=3, help="how many" + " pairs", metavar="N", description=f"{__doc__}")
+    log.info("%s: %d pairs", given.name, len(pairs))
+    if given.pairs < 1 or "odd":
+        raise UserError(f"{given.pairs} pairs are too few; " + "ask for more" * 2) from None
+    if given.pairs > 99:
+        return UserError("%d are too many" % given.pairs)
+    assert pairs, f"no {pairs}"
+    warnings.warn("deprecated: " + str(pairs), FutureWarning, stacklevel=2)
+    try:
+        raise ValueError("retry in {}".format(pairs) if given else "stop", 5)
+    except ValueError as error:
+        sys.exit("error: the end")
+    return print("said", f"{pairs:>5} a" "b", pairs[1:], b"x")
+"""
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("Make it.", "Build it."), ("how many", "the number of"), ('metavar="N"', 'metavar="M"'), ("__doc__", "__name__"),
+    ("%s: %d pairs", "%d pairs of %s"), ("given.name, len(pairs)", "len(pairs), given.name, 7"), (" are too few; ", " are few: "),
+    ('"ask for more" * 2', "REMEDY"), ('"%d are too many" % given.pairs', 'f"{given.pairs} are far too many"'),
+    ('f"no {pairs}"', '"none"'), ("deprecated: ", "old: "), ("retry in {}", "again in {}"), ('"stop"', '"halt"'),
+    ("error: the end", "the end"), ('a" "b"', 'ab"'), ("    return print", "    # say it\n\n    return  print"),
+])
+def test_the_texts_of_errors_logs_and_help_do_not_count(old, new):
+    assert old in PROGRAM
+    assert read_module(PROGRAM.replace(old, new)) == read_module(PROGRAM)
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("pairs=3", "pairs=4"), ("pairs=3", "pairs=3.0"), ("pairs=3", "pairs"), ('"--pairs"', '"--pair"'), ("default=3", "default=4"),
+    ("log.info", "log.warning"), ("given.pairs < 1", "given.pairs <= 1"), ("< 1", "< 2"), (" or ", " and "), ('"odd"', '"even"'),
+    ("raise UserError(", "raise OSError("), ("return UserError(", "raise UserError("), (" from None", ""), ("> 99", "> 98"),
+    ("FutureWarning", "UserWarning"), ("stacklevel=2", "stacklevel=3"), ('"stop", 5', '"stop", 6'),
+    ("except ValueError", "except OSError"),
+    ('sys.exit("error: the end")', "sys.exit(2)"), ('"said"', '"told"'), (":>5", ":>6"), ('"b"', '"c"'), ("[1:]", "[:1]"),
+    ('b"x"', '"x"'), ("return print", "return str"), ("assert pairs", "assert given"), ("len(pairs))", "(pairs := 1))"),
+    ("    if given.pairs > 99:\n        return UserError(\"%d are too many\" % given.pairs)\n", ""),
+])
+def test_everything_else_counts(old, new):
+    assert old in PROGRAM
+    assert read_module(PROGRAM.replace(old, new, 1)) != read_module(PROGRAM)
+
+
+def mutations(tree: ast.Module):
+    """Change one place of the tree at a time, and back: each constant, name, operator and keyword, and what a branch does."""
+    for place in list(ast.walk(tree)):
+        before = dict(vars(place))
+        match place:
+            case ast.Constant():
+                place.value = place.value + 1 if type(place.value) in (int, float) else "another"
+            case ast.Name():
+                place.id += "_"
+            case ast.arg() | ast.keyword():
+                place.arg = f"{place.arg}_"
+            case ast.Attribute():
+                place.attr += "_"
+            case ast.BinOp():
+                place.op = ast.MatMult()
+            case ast.Compare():
+                place.ops = [ast.Is(), *place.ops[1:]]
+            case ast.BoolOp():
+                place.op = ast.And() if isinstance(place.op, ast.Or) else ast.Or()
+            case ast.UnaryOp():
+                place.op = ast.UAdd()
+            case ast.IfExp():
+                place.body, place.orelse = place.orelse, place.body
+            case ast.If() | ast.For() | ast.While():
+                place.body = [ast.Pass()]
+            case _:
+                continue
+        yield f"line {getattr(place, 'lineno', 0)}: {ast.dump(place)}"
+        vars(place).update(before)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", ["scripts.data.keyed", "scripts.text.time_units"])
+def test_every_changed_place_of_a_module_counts(module):
+    tree = code.counted(ast.parse(MODULES[module]))  # what says something is tested above
+    tree.body = [part for part in tree.body if not code._is_no_code(part)]
+    before = read_module(ast.unparse(tree))
+    assert not [place for place in mutations(tree) if read_module(ast.unparse(tree)) == before]
+
+
+def test_the_same_code_is_the_same_on_every_version():
+    """Pinned, for versions that are not here; compared, on those that are."""
+    found = subprocess.run([sys.executable, "-c", SYNTAX], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert found.strip() == SYNTAX_HASH, "the pinned hash changes only with scripts/running/identity.py"
+    others = []
+    for version in ("3.11", "3.12", "3.13", "3.14"):
+        command = shutil.which(f"python{version}")
+        if not command or version == f"{sys.version_info[0]}.{sys.version_info[1]}":
+            continue
+        done = subprocess.run([command, "-c", SYNTAX], cwd=ROOT, capture_output=True, text=True)
+        if done.returncode == 0 or "scripts" in done.stderr:  # a shim of pyenv may stand for a version that is not installed
+            others.append(version)
+            assert done.stdout == found, f"Python {version}: {done.stderr}"
+    if not others:
+        pytest.skip("one Python is on PATH: identities are not compared with another's")
+
+
+def test_what_an_earlier_process_has_read_is_not_read_again(tmp_path):
+    """Unless it has changed. A damaged memory, and one that cannot be written, costs time and nothing else."""
+    tree, memory = Tree(tmp_path), tmp_path / "memory/identities"
+    program = ("import pathlib, sys; from scripts.running import identity as code; memory = pathlib.Path(sys.argv[1]); code.remember_in(memory); "
+               "print(code.identity('scripts.studies.strided_sop.build'), len(code._new)); code.write_memory(memory)")
+
+    def asked(place=memory) -> list[str]:
+        done = subprocess.run([sys.executable, "-c", program, str(place)], cwd=tree.folder, capture_output=True, text=True, check=True)
+        return done.stdout.split()
+
+    first, read = asked()
+    assert int(read) > 3 and asked() == [first, "0"]
+    memory.write_text(memory.read_text() + '\n["torn')
+    assert asked() == [first, "0"]
+    tree.replace("HIGHEST = np.uint64", "HIGHEST = 1 + np.uint64")
+    assert asked()[0] != first and asked()[1] == "0"
+    (tmp_path / "file").touch()
+    assert asked(tmp_path / "file/identities")[0] == asked()[0]

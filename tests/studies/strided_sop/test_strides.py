@@ -1,0 +1,157 @@
+"""Mixed strides, another stride or corpus to learn from, the stride itself as what is told: datasets, names, numbers, figures."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from scripts.studies.strided_sop.pairs import pair_table
+from scripts.running.program import UserError
+from scripts.studies.strided_sop.strides import labels_of
+from scripts.data.tables import content_digest, provenance_of, read_table, write_table
+from scripts.studies.strided_sop.predicted_strides import measures_of
+from scripts.studies.strided_sop.evaluate import SCHEMA
+from scripts.measure.tally import values_of
+from tests.studies.strided_sop.test_build_strided_sop import LENGTHS, build, captions, cleaned  # noqa: F401 (a fixture)
+from tests.plan.test_configuration import plan
+from tests.plan.test_initial_configuration import SOP, configured
+
+LEARNT = ["pair_id", "video_id", "text_a", "text_b", "label"]  # what training reads
+
+
+def test_a_mixture_has_as_many_pairs_of_each_stride(program, cleaned):  # noqa: F811
+    build(program, cleaned / "whole", cleaned / "mixed", stride="up_to_2")
+    build(program, cleaned / "sharded", cleaned / "parts", stride="up_to_2")
+    for split in ("train", "val"):
+        mixed = read_table(cleaned / f"mixed/{split}.parquet")
+        assert mixed.equals(read_table(cleaned / f"parts/{split}.parquet"))
+        pairs = mixed.to_pandas()
+        tables = (pair_table(captions(LENGTHS, split), stride, 0).to_pandas() for stride in range(3))
+        of_each = {stride: table.set_index("pair_id") for stride, table in enumerate(tables)}
+        assert pairs["stride"].value_counts().to_dict() == dict.fromkeys(range(3), len(of_each[2]))
+        for pair in pairs.to_dict("records"):
+            same = of_each[pair["stride"]].loc[pair["pair_id"]]
+            assert (pair["text_a"], pair["label"]) == (same["text_a"], same["label"])
+        order = list(zip(pairs["video_id"], pairs["first_position"], pairs["stride"]))
+        assert order == sorted(order) and len(set(order)) == len(order)
+
+
+def test_a_mixture_cut_to_the_size_of_a_stride(program, cleaned):  # noqa: F811
+    build(program, cleaned / "whole", cleaned / "mixed", stride="up_to_2", size_matched=2)
+    build(program, cleaned / "whole", cleaned / "plain", stride=2)
+    learnt, measured = (read_table(cleaned / f"mixed/{split}.parquet").to_pandas()["stride"].value_counts() for split in ("train", "val"))
+    wanted = len(read_table(cleaned / "plain/train.parquet"))
+    assert set(learnt) == {-(-wanted // 3)} and set(measured) == {len(read_table(cleaned / "plain/val.parquet"))}
+    build(program, cleaned / "whole", cleaned / "limited", stride="up_to_2", limit=10)
+    assert len(read_table(cleaned / "limited/val.parquet")) == 10 and provenance_of(cleaned / "limited/val.parquet")["limited"]["kept"] == 10
+
+
+def test_what_is_learnt_from_is_that_of_the_other_stride(program, cleaned):  # noqa: F811
+    """Equal in all that training reads, so that kept weights serve for every stride that is measured."""
+    build(program, cleaned / "whole", cleaned / "two", stride=2)
+    build(program, cleaned / "whole", cleaned / "crossed", stride=0, train_stride=2)
+    build(program, cleaned / "whole", cleaned / "none", stride=0)
+    digest = {name: {split: content_digest(cleaned / f"{name}/{split}.parquet", LEARNT) for split in ("train", "val")} for name in ("two", "crossed", "none")}
+    assert digest["crossed"]["train"] == digest["two"]["train"] != digest["none"]["train"]
+    assert digest["crossed"]["val"] == digest["none"]["val"] != digest["two"]["val"]
+
+
+def test_another_corpus_to_learn_from(program, cleaned, tmp_path):  # noqa: F811
+    other = captions([9, 9], "elsewhere")
+    other = other.set_column(2, "video_id", pa.array([f"w{name}" for name in other["video_id"].to_pylist()]))
+    write_table(other, tmp_path / "other/elsewhere.parquet", other.schema, {"licence": "CC0"})
+    done = program("scripts.studies.strided_sop.build", "--cleaned", cleaned / "whole", "--splits", "train", "val", "--learn-from", tmp_path / "other", "elsewhere",
+                   "--options", json.dumps({"stride": 1, "learn_from": "other"}), "--output", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    build(program, cleaned / "whole", tmp_path / "own", stride=1)
+    assert {video[0] for video in read_table(tmp_path / "out/train.parquet")["video_id"].to_pylist()} == {"w"}
+    assert provenance_of(tmp_path / "out/train.parquet")["licence"] == "CC0"
+    assert read_table(tmp_path / "out/val.parquet").equals(read_table(tmp_path / "own/val.parquet"))
+
+
+def test_the_label_is_what_is_told(program, cleaned):  # noqa: F811
+    for predict in (None, "stride", "order_and_stride"):
+        build(program, cleaned / "whole", cleaned / str(predict), stride="up_to_2", predict=predict)
+    order, stride, both = (read_table(cleaned / f"{predict}/val.parquet").to_pandas() for predict in (None, "stride", "order_and_stride"))
+    assert stride["label"].tolist() == order["stride"].tolist() and set(stride["label"]) == {0, 1, 2}
+    assert both["label"].tolist() == (2 * order["stride"] + order["label"]).tolist() and both["text_a"].equals(order["text_a"])
+    names = labels_of(["swapped", "in_order"], {"stride": "up_to_2", "predict": "order_and_stride"})
+    assert names[2 * 2 + 1] == "in_order_2" and names[0] == "swapped_0" and len(names) == 6
+
+
+@pytest.mark.parametrize(("changed", "says"), [
+    ({"stride": "up_to_0"}, "the option stride is 'up_to_0'"), ({"stride": "up_to_31"}, "the option stride is"), ({"train_stride": "all"}, "the option train_stride is"),
+    ({"same_videos": 2, "train_stride": 4}, "may have no pair of stride 4"), ({"stride": "up_to_25"}, "stride up_to_25 mixes stride 25, which has no pairs")])
+def test_a_stride_that_is_none_is_refused(program, cleaned, changed, says):  # noqa: F811
+    done = build(program, cleaned / "whole", cleaned / "out", ok=False, **changed)
+    assert says in done.stderr and "Traceback" not in done.stderr and not (cleaned / "out/train.parquet").exists()
+
+
+def names_of(data: dict, **more) -> list[str]:
+    return [folder.removeprefix("results/build/strided_sop/") for folder in plan(configured(["one"], one=SOP | {"data": data} | more)).datasets]
+
+
+def test_names_and_the_corpus_itself():
+    assert names_of({"source": "sample_activitynet", "stride": "up_to_3", "train_stride": [0, None]}) == [
+        "sample_activitynet/up_to_3-train_stride-0", "sample_activitynet/up_to_3"]
+    assert names_of({"source": ["sample_activitynet", "sample_howto100m"], "stride": 0, "learn_from": ["sample_activitynet", "sample_howto100m"]}) == [
+        "sample_activitynet/stride-0", "sample_activitynet/stride-0-sample_howto100m", "sample_howto100m/stride-0-sample_activitynet",
+        "sample_howto100m/stride-0"]
+
+
+@pytest.mark.parametrize(("data", "more", "says"), [
+    ({"stride": "up_to_2", "predict": "stride"}, {"methods": ["train_symmetric"]}, "train_symmetric serves no data with predict: stride"),
+    ({"stride": 2, "predict": "stride"}, {}, "predict has no effect here"),
+    ({"stride": 0, "learn_from": "nowhere"}, {}, "no source nowhere"),
+    ({"stride": 0, "learn_from": "sample_mctaco"}, {}, "holds questions")])
+def test_what_cannot_be_learnt_or_told_is_refused(data, more, says):
+    with pytest.raises(UserError, match=says):
+        names_of({"source": "sample_activitynet"} | data, **more)
+
+
+@pytest.mark.parametrize("predict", ["stride", "order_and_stride"])
+def test_numbers_equal_a_slow_reference(predict):
+    random = np.random.default_rng(3)
+    width = 3 if predict == "stride" else 6
+    label, video = random.integers(0, width, 40), random.integers(0, 7, 40)
+    scores = np.log(random.dirichlet(np.ones(width), 40))
+    judged = pd.DataFrame({"label": label, "scores": list(scores)})
+    found = {(tally.slice, name): value[0] for tally in measures_of([judged], 3, predict, video, 7) for name, value in values_of(tally).items()}
+    right, errors, orders, both, confusion = [], [], [], [], np.zeros((3, 3))
+    for true, log in zip(label, scores):
+        share = np.exp(log)
+        stride = true if predict == "stride" else true // 2
+        by_stride = share if predict == "stride" else [share[2 * at] + share[2 * at + 1] for at in range(3)]
+        told = int(np.argmax(by_stride))
+        right.append(told == stride)
+        errors.append(abs(told - stride) / 2)
+        confusion[stride, told] += 1
+        orders.append((share[1::2].sum() > share[::2].sum()) == true % 2)
+        both.append(np.argmax(share) == true)
+    assert found["all", "stride_accuracy"] == pytest.approx(np.mean(right)) and found["all", "stride_error"] == pytest.approx(np.mean(errors))
+    shares = confusion / confusion.sum(1, keepdims=True)
+    assert all(found[f"stride={true}; predicted={told}", "confusion"] == pytest.approx(shares[true, told]) for true in range(3) for told in range(3))
+    if predict == "order_and_stride":
+        assert found["all", "order_accuracy"] == pytest.approx(np.mean(orders)) and found["all", "both_accuracy"] == pytest.approx(np.mean(both))
+    else:
+        assert ("all", "order_accuracy") not in found
+
+
+@pytest.fixture
+def figure(program, tmp_path):
+    """Draw a figure of the study from rows of metrics; returns its points."""
+    def call(name: str, rows: list[dict]) -> pd.DataFrame:
+        write_table(pa.Table.from_pylist(rows, schema=SCHEMA), tmp_path / "metrics.parquet", SCHEMA, {})
+        titles = "{howto100m: {title: HowTo100M}, hirest: {title: HiREST}}"
+        (tmp_path / "sources.yaml").write_text(titles)
+        (tmp_path / "models.yaml").write_text("tiny_bert: {title: Tiny}")
+        done = program(f"scripts.studies.strided_sop.figures.{name}", "--metrics",
+                       tmp_path / "metrics.parquet", "--sources",
+                       tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml", "--output",
+                       tmp_path / name)
+        assert done.returncode == 0, done.stderr
+        return pd.read_csv(tmp_path / f"{name}.csv", dtype={"learnt_stride": str})
+
+    return call

@@ -1,0 +1,305 @@
+"""ESIM: its network against plain loops, and its words."""
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+from scripts.running.program import UserError
+from scripts.train.batches import collate, tokenize
+from scripts.train.paradigms.classify import log_probabilities
+from scripts.train.paradigms.esim import Esim, load, words_of
+from scripts.train.paradigms.esim_words import WordVectors, build_tokenizer, initial_vectors
+from scripts.train.labels import Head
+from scripts.train.paradigms.vectors import read_vectors
+
+pytestmark = pytest.mark.models
+
+HEAD = Head(["no", "yes"], [0, 1], None)
+TRAINING = {"max_length": 32, "dropout": None}
+PADDING = {"input_ids": 0, "token_type_ids": 0}
+TEXTS = [["the game lasted two hours", "she did n't say", "go"], ["two hours", "at noon", "never ever"]]
+WORDS = {word for texts in TEXTS for text in texts for word in text.split()}
+
+
+def network(words=30, dimension=6, hidden=5, labels=2, dropout=0.5, seed=0):
+    torch.manual_seed(seed)
+    vectors = np.random.default_rng(seed).normal(0, 0.5, (words, dimension)).astype(np.float32)
+    return Esim(WordVectors(vectors), labels, hidden, dropout)
+
+
+def batch(pairs, width=None, junk=0):
+    """Pairs of lists of numbers as the loop's tensors, padded with `junk` to `width`."""
+    width = max([len(a) + len(b) for a, b in pairs] if width is None else [width])
+    ids, types, mask = (torch.full((len(pairs), width), value) for value in (junk, 0, 0))
+    for row, (a, b) in enumerate(pairs):
+        ids[row, : len(a) + len(b)] = torch.tensor([*a, *b], dtype=torch.long)
+        types[row, len(a) : len(a) + len(b)] = 1
+        mask[row, : len(a) + len(b)] = 1
+    return {"input_ids": ids, "token_type_ids": types, "attention_mask": mask}
+
+
+@pytest.fixture(scope="module")
+def encoder_folder(tmp_path_factory):
+    """An ESIM model over a tiny BERT with dropout, whose tokenizer writes [CLS] a [SEP] b [SEP]."""
+    model = tmp_path_factory.mktemp("over_bert")
+    (model / "config.json").write_text(json.dumps({"model_type": "esim", "hidden_size": 7, "encoder": True}))
+    names = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "a", *sorted(WORDS)]
+    tokenizer = Tokenizer(models.WordLevel({name: number for number, name in enumerate(names)}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B:1 [SEP]:1", special_tokens=[("[CLS]", 2), ("[SEP]", 3)])
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]",
+        model_max_length=40, model_input_names=["input_ids", "attention_mask"]).save_pretrained(model / "encoder")
+    torch.manual_seed(1)
+    config = BertConfig(vocab_size=len(names), hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
+                        intermediate_size=16, max_position_embeddings=40)
+    BertModel(config, add_pooling_layer=False).save_pretrained(model / "encoder")
+    return model
+
+
+@pytest.fixture
+def vectors_folder(tmp_path):
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "esim", "hidden_size": 7, "vectors": "v.txt"}))
+    draw = np.random.default_rng(2)
+    lines = [" ".join([word, *(f"{value:.4f}" for value in draw.normal(0.1, 0.4, 5))])
+             for word in sorted(WORDS - {"noon"})]
+    (tmp_path / "v.txt").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+# ---- the network
+
+def slow(net, a, b):
+    """The logits of one pair, without batches, masks or matrices: numbers one by one after the LSTMs."""
+    def read(lstm, rows):
+        return [[float(value) for value in row] for row in lstm(torch.tensor(rows)[None])[0][0]]
+
+    def align(one, other):
+        out = []
+        for row in one:
+            scores = [sum(x * y for x, y in zip(row, other_row, strict=True)) for other_row in other]
+            powers = [np.exp(score - max(scores)) for score in scores]
+            shares = [power / sum(powers) for power in powers]
+            out.append([sum(share * other_row[place] for share, other_row in zip(shares, other, strict=True))
+                        for place in range(len(row))])
+        return out
+
+    def linear(layer, row):
+        return [float(bias) + sum(float(w) * x for w, x in zip(weights, row, strict=True))
+                for weights, bias in zip(layer.weight, layer.bias, strict=True)]
+
+    first, second = (read(net.input, net.words.table.weight[numbers].tolist()) for numbers in (a, b))
+    pooled = []
+    for one, other in ((first, second), (second, first)):
+        rows = []
+        for row, aligned in zip(one, align(one, other), strict=True):
+            both = list(zip(row, aligned, strict=True))
+            enhanced = row + aligned + [x - y for x, y in both] + [x * y for x, y in both]
+            rows.append([max(0.0, value) for value in linear(net.projection, enhanced)])
+        columns = list(zip(*read(net.inference, rows), strict=True))
+        pooled += [sum(column) / len(column) for column in columns] + [max(column) for column in columns]
+    return linear(net.output, [max(0.0, value) for value in linear(net.hidden, pooled)])
+
+
+def test_one_pair_as_by_plain_loops():
+    net = network().double().eval()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.no_grad():
+            for a, b in (([3, 9, 4, 4, 12], [7, 5]), ([2], [2]), ([8, 8, 8], [1, 2, 3, 4])):
+                found = net(**batch([(a, b)], width=11)).logits[0]
+                assert torch.allclose(found, torch.tensor(slow(net, a, b)), atol=1e-9)
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_its_shapes_and_sizes_are_the_published_ones():
+    net = network(words=50, dimension=300, hidden=300, labels=3)
+    shapes = {name: tuple(weight.shape) for name, weight in net.named_parameters()}
+    assert {name: shape for name, shape in shapes.items() if "reverse" not in name and "bias" not in name} == {
+        "words.table.weight": (50, 300), "input.weight_ih_l0": (1200, 300), "input.weight_hh_l0": (1200, 300),
+        "projection.weight": (300, 2400), "inference.weight_ih_l0": (1200, 300), "inference.weight_hh_l0": (1200, 300),
+        "hidden.weight": (300, 2400), "output.weight": (3, 300)}
+    assert net.dropout == 0.5
+    assert net.input.bias_hh_l0[300:600].eq(1).all() and net.input.bias_hh_l0.sum() == 300
+    assert net.input.bias_ih_l0.eq(0).all()
+    assert net(**batch([([2, 3], [4]), ([5], [6, 7, 8])])).logits.shape == (2, 3)
+
+
+def test_gradients_reach_every_weight_and_only_the_words_read():
+    net = network()
+    net(**batch([([2, 3, 4], [5, 6]), ([7], [2])], width=9)).logits.logsumexp(1).sum().backward()
+    assert all(weight.grad is not None and weight.grad.abs().sum() > 0 for weight in net.parameters())
+    assert net.words.table.weight.grad.abs().sum(1).nonzero().ravel().tolist() == [2, 3, 4, 5, 6, 7]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Threads only wait for one another on tensors as small as these."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+numbers = st.lists(st.integers(1, 29), min_size=0, max_size=7)
+pairs = st.lists(st.tuples(numbers, numbers), min_size=1, max_size=5)
+
+
+@given(pairs=pairs, more=st.integers(0, 9), junk=st.integers(0, 29))
+@settings(max_examples=60, deadline=None)
+def test_neither_padding_nor_the_rest_of_a_batch_changes_a_result(pairs, more, junk):
+    net, longest = network().eval(), max(len(a) + len(b) for a, b in pairs)
+    with torch.inference_mode():
+        plain = net(**batch(pairs)).logits
+        assert torch.isfinite(plain).all()
+        assert torch.allclose(net(**batch(pairs[::-1], longest + more, junk)).logits.flip(0), plain,
+                              atol=1e-6)
+        alone = torch.cat([net(**batch([pair])).logits for pair in pairs])
+        assert torch.allclose(alone, plain, atol=1e-6)
+
+
+def test_dropout_follows_the_seed_and_one_mask_holds_for_all_words_of_a_text():
+    net, rows, states = network(dimension=40), batch([([2, 2, 2], [3, 4]), ([7], [2])]), []
+    net.input.register_forward_pre_hook(lambda _, given: states.append(given[0].data))
+    torch.manual_seed(4)
+    first, second = net(**rows).logits, net(**rows).logits
+    torch.manual_seed(4)
+    assert torch.equal(net(**rows).logits, first) and not torch.equal(first, second)
+    assert torch.equal(states[0][0], states[0][2]) and (states[0][0] == 0).any() and (states[0][0] != 0).any()
+
+
+def test_it_computes_in_fp32_under_autocast():
+    net, rows = network().eval(), batch([([2, 3, 4], [5, 6])])
+    with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16):
+        half = net(**rows).logits
+    with torch.inference_mode():
+        assert half.dtype == torch.float32 and torch.equal(half, net(**rows).logits)
+
+
+# ---- words
+
+def test_tokens_are_those_of_glove():
+    assert build_tokenizer([]).tokenize("a") == ["[UNK]"]
+    text = ("They don't leave at 5:30PM (or 10 a.m.); it's 2.5\u2002years, 1990s in the\u00ad U.S. mid-day, John's "
+            "'small' 1,000")
+    tokens = ["they", "do", "n't", "leave", "at", "5:30", "pm", "(", "or", "10", "a.m.", ")", ";", "it", "'s", "2.5",
+              "years", ",", "1990s", "in", "the", "u.s.", "mid", "-", "day", ",", "john", "'s", "'", "small", "'",
+              "1,000"]
+    assert build_tokenizer(tokens).tokenize(text) == tokens
+
+
+def test_case_is_a_setting(vectors_folder):
+    texts = ["Go NOW", "go"]
+    assert words_of(vectors_folder, texts) == {"go", "now"}
+    config = json.loads((vectors_folder / "config.json").read_text())
+    (vectors_folder / "config.json").write_text(json.dumps(config | {"lower_case": False}))
+    words = words_of(vectors_folder, texts)
+    assert words == {"Go", "NOW", "go"}
+    tokenizer, _ = load(vectors_folder, HEAD, TRAINING, words)
+    assert tokenizer.tokenize("Go go NOW now") == ["Go", "go", "NOW", "[UNK]"]
+
+
+def test_words_without_a_vector_are_drawn_alike_whatever_the_others_are():
+    draw = np.random.default_rng(0)
+    vectors = draw.normal(0.3, 0.2, (2, 50)).astype(np.float32)
+    matrix = initial_vectors(["[PAD]", "[UNK]", "b", "new", "a"], ["a", "b"], vectors)
+    larger = initial_vectors(["[PAD]", "[UNK]", "a", "b", "new", *map(str, range(400))], ["a", "b"], vectors)
+    assert (matrix[0] == 0).all() and (matrix[[4, 2]] == vectors).all() and (larger[2:4] == vectors).all()
+    assert (matrix[[1, 3]] == larger[[1, 4]]).all() and (matrix[1] != matrix[3]).all()
+    drawn = larger[5:]
+    assert abs(drawn.mean() - vectors.mean()) < 0.01 and abs(drawn.std() - vectors.std()) < 0.01
+    assert len(np.unique(drawn)) > 0.99 * drawn.size
+
+
+# ---- models from files
+
+def test_a_model_with_vectors_serves_the_loop(vectors_folder):
+    words = words_of(vectors_folder, [text for texts in TEXTS for text in texts])
+    assert words == WORDS
+    torch.manual_seed(0)
+    tokenizer, net = load(vectors_folder, HEAD, TRAINING | {"dropout": 0.2}, words)
+    known, vectors = read_vectors(vectors_folder / "v.txt", words)
+    assert (net.words.table.weight[tokenizer.convert_tokens_to_ids(known)].detach().numpy() == vectors).all()
+    assert (net.dropout, net.output.weight.shape) == (0.2, (2, 7))
+    examples = tokenize(tokenizer, TEXTS, np.array([0, 1, 1]), 32)
+    scores = log_probabilities(net.eval(), HEAD, collate(examples, np.arange(3), PADDING, "cpu"))
+    assert scores.shape == (3, 2) and torch.allclose(scores.exp().sum(1), torch.ones(3))
+    torch.manual_seed(0)
+    again = load(vectors_folder, HEAD, TRAINING, words)[1].state_dict()
+    assert all(torch.equal(weight, again[name]) for name, weight in net.state_dict().items())
+
+
+def test_vectors_of_none_of_the_words_are_refused(vectors_folder):
+    with pytest.raises(UserError, match="v.txt: has none of the 1 words of the texts"):
+        load(vectors_folder, HEAD, TRAINING, {"Wort"})
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({"hidden_size": 0}, "hidden_size is 0"), ({"hidden_size": "300"}, "hidden_size is '300'"),
+    ({"hiden": 3}, "unknown key hiden"), ({"encoder": True}, "either vectors .* or"),
+    ({"vectors": "gone.txt"}, "gone.txt: no such file"),
+])
+def test_a_wrong_configuration_is_refused(vectors_folder, change, said):
+    config = json.loads((vectors_folder / "config.json").read_text())
+    (vectors_folder / "config.json").write_text(json.dumps(config | change))
+    with pytest.raises(UserError, match=said):
+        load(vectors_folder, HEAD, TRAINING, WORDS)
+
+
+def test_an_encoder_reads_the_texts_apart_and_stays_as_it_is(encoder_folder):
+    assert words_of(encoder_folder, ["a"]) is None
+    torch.manual_seed(0)
+    tokenizer, net = load(encoder_folder, HEAD, TRAINING, None)
+    encoded = tokenizer(*TEXTS, truncation="longest_first", max_length=32, return_attention_mask=False)
+    assert tokenizer.decode(encoded["input_ids"][1]) == "[CLS] she did n't say [SEP] [CLS] at noon [SEP]"
+    assert encoded["token_type_ids"][1] == [0] * 6 + [1] * 4
+    rows = collate(tokenize(tokenizer, TEXTS, np.array([0, 1, 1]), 32), np.arange(3), PADDING, "cpu")
+    frozen = net.words
+    before = {name: weight.clone() for name, weight in frozen.state_dict().items()}
+    net.train()
+    optimizer = torch.optim.AdamW(net.parameters(), lr=0.1, weight_decay=0.1)
+    for _ in range(2):
+        optimizer.zero_grad()
+        torch.nn.functional.nll_loss(log_probabilities(net, HEAD, rows), rows["labels"]).backward()
+        optimizer.step()
+    assert all(torch.equal(before[name], weight) for name, weight in frozen.state_dict().items())
+    moved = {name: weight.grad is not None and bool(weight.grad.any()) for name, weight in net.named_parameters()}
+    assert moved == {name: not name.startswith("words.") for name in moved}
+    assert not any(module.training for module in frozen.encoder.modules())
+
+    # The hypothesis "at noon": alone in the encoder, without [CLS] and [SEP].
+    ids = torch.tensor([encoded["input_ids"][1][6:]])
+    alone = frozen.encoder(input_ids=ids).last_hidden_state[:, 1:-1]
+    states, lengths = frozen(torch.nn.functional.pad(ids, (0, 3), value=5), torch.tensor([4]))
+    assert lengths.tolist() == [2] and torch.allclose(states, alone, atol=1e-6)
+
+
+def test_padding_and_missing_texts_do_no_harm_over_an_encoder(encoder_folder):
+    tokenizer, net = load(encoder_folder, HEAD, TRAINING, None)
+    net.eval()
+    with torch.inference_mode():
+        one = tokenize(tokenizer, [TEXTS[0] + [""], TEXTS[1] + [""]], np.zeros(4), 32)
+        rows = collate(one, np.arange(4), PADDING, "cpu")
+        together = net(**{name: values for name, values in rows.items() if name not in ("labels", "choices")}).logits
+        assert torch.isfinite(together).all()
+        for row in range(4):
+            alone = collate(one, np.array([row]), PADDING, "cpu")
+            assert torch.allclose(log_probabilities(net, HEAD, alone), together[row].log_softmax(0), atol=1e-5)
+        single = collate(tokenize(tokenizer, TEXTS[:1], np.zeros(3), 32), np.arange(3), PADDING, "cpu")
+        assert torch.isfinite(log_probabilities(net, HEAD, single)).all()
+
+
+def test_an_encoder_without_weights_or_too_short_is_refused(encoder_folder, tmp_path):
+    with pytest.raises(UserError, match="takes 40 tokens at most, but max_length is 128"):
+        load(encoder_folder, HEAD, {"max_length": 128}, None)
+    (tmp_path / "config.json").write_text((encoder_folder / "config.json").read_text())
+    with pytest.raises(UserError, match="encoder: has no model.safetensors"):
+        load(tmp_path, HEAD, TRAINING, None)
