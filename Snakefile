@@ -5,32 +5,23 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 include: "rules/common.smk"
-include: "rules/paths.smk"
-include: "rules/inputs.smk"
-include: "rules/published.smk"
 include: "rules/fetch.smk"
 include: "rules/clean.smk"
 include: "rules/build.smk"
 include: "rules/train.smk"
 include: "rules/evaluate.smk"
 include: "rules/publish.smk"
-include: "rules/start.smk"
 
 report: "report/workflow.rst"
 
-
 onstart:
-    begin()
+    START.begin()
 
 onsuccess:
-    if not IS_MODULE:
-        print(summary(Path(EVALUATED, "metrics.parquet"), Path(PAGES, "index.html"), Path("results/benchmarks"), STUDIES,
-                      sorted({run.model for run in PLAN.runs.values() if run.name not in CONTROLS}), BEGUN,
-                      [published_files(item)[0] for item in PUBLISHED.values() if item["study"] == "all"], sum(ALTERED.values(), [])))
+    START.end()
 
 onerror:
-    if not IS_MODULE:
-        print("What is finished stays; the same command goes on from there.", file=sys.stderr)
+    START.fail()
 
 
 rule all:
@@ -38,5 +29,5 @@ rule all:
     default_target: True
     input:
         rules.publish.input,
-        [f"results/build/{study}/README.md" for study in built_studies()],
+        [f"results/build/{study}/README.md" for study in WORK.built_studies],
     localrule: True

@@ -6,38 +6,30 @@ Writes results/clean/<source>/<split>.parquet   (<split>/manifest.json and shard
        results/clean/<source>/manifest.json     the names, lengths and hashes of these files
 """
 
-include: "arguments/clean.smk"
-
 
 rule clean:
     """All corpora of the study, cleaned."""
     input:
-        [cleaned(source) for source in USED_SOURCES],
+        [cleaned(source) for source in WORK.used_sources],
     localrule: True
 
 
 rule clean_corpus:
     """The tables of a corpus, by the cleaner that resources/sources.yaml names: scripts/clean/<cleaner>.py."""
     input:
-        fetched=lambda wildcards: fetched(wildcards.source),
+        fetched=lambda wildcards: WORK.fetched(wildcards.source),
     output:
         manifest="results/clean/{source}/manifest.json",
         cleaning="results/clean/{source}/cleaning.csv",
     params:
-        **made_by(cleaner_of),
-        provenance=provenance_of,
-        expected=expected_of,
-        files=lambda wildcards: cleaned_names(wildcards.source),
-        fetched=lambda wildcards, input: Path(input.fetched).parent,
-        folder=lambda wildcards, output: Path(output.manifest).parent,
+        **START.parameters("clean_corpus"),
     log: "results/logs/clean/{source}.log"
     benchmark: "results/benchmarks/clean/{source}.jsonl"
     message: "Cleaning {wildcards.source}"
-    threads: lambda wildcards: 2 if SOURCES[wildcards.source].get("sharded") else 1
+    threads: lambda wildcards: 2 if WORK.sources[wildcards.source].get("sharded") else 1
     resources: mem_mb=4000
     conda: "../envs/data.yaml"
     shell:
         "rm -rf {params.folder:q}"
-        " && python -m {params.program:q} --source {wildcards.source} --fetched {params.fetched:q} --output {params.folder:q}"
-        " --provenance {params.provenance:q} {params.expected:q} --processes {threads} --log {log:q}"
-        " && python -m {params.manifest} --folder {params.folder:q} {params.files:q} --output {output.manifest:q}"
+        " && python -m {params.program} {params.arguments:q} --processes {threads} --log {log:q}"
+        " && python -m scripts.data.manifest @{params.manifest:q}"

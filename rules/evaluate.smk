@@ -6,51 +6,44 @@ Writes results/evaluate/<name>/<study>/<experiment>.parquet   the numbers of one
        results/evaluate/<name>/metrics.parquet                all of them in one table
 """
 
-include: "arguments/evaluate.smk"
-
 
 rule evaluate:
     """All metrics of the study."""
     input:
-        f"{EVALUATED}/metrics.parquet",
+        JOBS.metrics,
     localrule: True
 
 
 rule evaluate_experiment:
     """The numbers of an experiment, by scripts/studies/<study>/evaluate.py."""
     input:
-        read=read_by_evaluation,
-        people=lambda wildcards: answers_of_people(wildcards.experiment),
+        read=lambda wildcards: JOBS.read_by_evaluation(**wildcards),
+        people=lambda wildcards: WORK.people[wildcards.experiment],
     output:
-        metrics=f"{EVALUATED}/{{study}}/{{experiment}}.parquet",
+        metrics=f"{WORK.evaluated}/{{study}}/{{experiment}}.parquet",
     params:
-        **made_by(lambda wildcards: f"scripts.studies.{wildcards.study}.evaluate"),
-        resamples=config["bootstrap_resamples"],
-        sources=evaluated_sources,
-        arguments=evaluation_arguments,
-    log: f"results/logs/evaluate/{NAME}/{{study}}/{{experiment}}.log"
-    benchmark: f"results/benchmarks/evaluate/{NAME}/{{study}}/{{experiment}}.jsonl"
+        **START.parameters("evaluate_experiment"),
+    log: f"results/logs/evaluate/{WORK.name}/{{study}}/{{experiment}}.log"
+    benchmark: f"results/benchmarks/evaluate/{WORK.name}/{{study}}/{{experiment}}.jsonl"
     message: "Evaluating {wildcards.experiment}"
     resources: mem_mb=4000
     conda: "../envs/data.yaml"
     shell:
-        "python -m {params.program} --experiment {wildcards.experiment} @{params.arguments}"
-        " --trained results/train/{wildcards.study} --resamples {params.resamples} --output {output.metrics:q} --log {log:q}"
+        "python -m {params.program} {params.arguments:q} --log {log:q}"
 
 
 rule evaluate_metrics:
     """The numbers of all experiments in one table."""
     input:
-        experiments=[f"{EVALUATED}/{PLAN.runs[runs[0]].study}/{name}.parquet" for name, runs in PLAN.experiments.items()],
+        experiments=JOBS.metrics_of_experiments(),
     output:
-        metrics=f"{EVALUATED}/metrics.parquet",
+        metrics=JOBS.metrics,
     params:
-        **made_by("scripts.measure.collect"),
-        arguments=lambda wildcards, input: argument_file(input.experiments),
-    log: f"results/logs/evaluate/{NAME}/metrics.log"
-    benchmark: f"results/benchmarks/evaluate/{NAME}/metrics.jsonl"
+        **START.parameters("evaluate_metrics"),
+    log: f"results/logs/evaluate/{WORK.name}/metrics.log"
+    benchmark: f"results/benchmarks/evaluate/{WORK.name}/metrics.jsonl"
     message: "Collecting all metrics"
     localrule: True
     conda: "../envs/data.yaml"
     shell:
-        "python -m {params.program} @{params.arguments} --output {output.metrics:q} --log {log:q}"
+        "python -m {params.program} {params.arguments:q} --log {log:q}"

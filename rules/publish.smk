@@ -10,16 +10,13 @@ Writes results/publish/<name>/figures/<item>.{svg,dark.svg,png,pdf,csv}
        docs/record/<name>/                                     when `record` is asked for: what is kept with the project
 """
 
-include: "arguments/publish.smk"
-include: "arguments/page.smk"
-
 
 rule publish:
     """All figures and tables, the page, and the list of studies."""
     input:
-        [published_files(item) for item in PUBLISHED.values()],
-        f"{PAGES}/index.html",
-        [f"{PAGES}/leaderboard/{model}.json" for model in ranked_models()],
+        [PUBLISHED.files(name) for name in PUBLISHED.items],
+        f"{WORK.pages}/index.html",
+        [f"{WORK.pages}/leaderboard/{model}.json" for model in WORK.ranked_models],
         "results/publish/index.html",
     localrule: True
 
@@ -27,27 +24,24 @@ rule publish:
 rule publish_figure:
     """A figure and its points, by the program that resources/figures.yaml names."""
     input:
-        metrics=f"{EVALUATED}/metrics.parquet",
-        read=read_by_item,
+        metrics=JOBS.metrics,
+        read=lambda wildcards: PUBLISHED.read_by(wildcards.item),
     output:
-        report(f"{PAGES}/figures/{{item}}.svg", caption="../report/item.rst", category=study_title,
-               labels=item_label),
-        multiext(f"{PAGES}/figures/{{item}}", ".dark.svg", ".png", ".pdf", ".csv"),
+        report(f"{WORK.pages}/figures/{{item}}.svg", caption="../report/item.rst", category=lambda wildcards: PUBLISHED.category(wildcards.item),
+               labels=lambda wildcards: {"what": wildcards.item.replace("_", " ")}),
+        multiext(f"{WORK.pages}/figures/{{item}}", ".dark.svg", ".png", ".pdf", ".csv"),
     wildcard_constraints:
-        item=one_of(name for name, item in PUBLISHED.items() if item["kind"] == "figure"),
+        item=one_of(PUBLISHED.of_kind("figure")),
     params:
-        **made_by(lambda wildcards: PUBLISHED[wildcards.item]["program"]),
-        shown=shown_by_item,
-        arguments=item_arguments,
-        caption=caption_of,
-        prefix=lambda wildcards, output: Path(output[0]).with_suffix(""),
-    log: f"results/logs/publish/{NAME}/{{item}}.log"
-    benchmark: f"results/benchmarks/publish/{NAME}/{{item}}.jsonl"
+        **START.parameters("publish_item"),
+        caption=lambda wildcards, output: PUBLISHED.text(PUBLISHED.items[wildcards.item]["caption"]),
+    log: f"results/logs/publish/{WORK.name}/{{item}}.log"
+    benchmark: f"results/benchmarks/publish/{WORK.name}/{{item}}.jsonl"
     message: "Publishing {wildcards.item}"
     localrule: True
     conda: "../envs/data.yaml"
     shell:
-        "python -m {params.program:q} --metrics {input.metrics:q} @{params.arguments} --output {params.prefix:q} --log {log:q}"
+        "python -m {params.program} {params.arguments:q} --log {log:q}"
 
 
 localrules: publish_table  # which `use rule` does not hand on
@@ -55,78 +49,67 @@ localrules: publish_table  # which `use rule` does not hand on
 
 use rule publish_figure as publish_table with:
     output:
-        report(f"{PAGES}/tables/{{item}}.csv", caption="../report/item.rst", category=study_title,
-               labels=item_label),
-        multiext(f"{PAGES}/tables/{{item}}", ".md", ".tex"),
+        report(f"{WORK.pages}/tables/{{item}}.csv", caption="../report/item.rst", category=lambda wildcards: PUBLISHED.category(wildcards.item),
+               labels=lambda wildcards: {"what": wildcards.item.replace("_", " ")}),
+        multiext(f"{WORK.pages}/tables/{{item}}", ".md", ".tex"),
     wildcard_constraints:
-        item=one_of(name for name, item in PUBLISHED.items() if item["kind"] == "table"),
+        item=one_of(PUBLISHED.of_kind("table")),
 
 
 rule publish_leaderboard:
     """The numbers of each model in a file of its own, as lm-evaluation-harness writes them and leaderboards read them."""
     input:
-        metrics=f"{EVALUATED}/metrics.parquet",
+        metrics=JOBS.metrics,
     output:
-        [f"{PAGES}/leaderboard/{model}.json" for model in ranked_models()],
+        [f"{WORK.pages}/leaderboard/{model}.json" for model in WORK.ranked_models],
     params:
-        **made_by("scripts.publish.leaderboard"),
-        told=told_to_leaderboards(),
-        arguments=leaderboard_arguments,
-    log: f"results/logs/publish/{NAME}/leaderboard.log"
-    benchmark: f"results/benchmarks/publish/{NAME}/leaderboard.jsonl"
+        **START.parameters("publish_leaderboard"),
+    log: f"results/logs/publish/{WORK.name}/leaderboard.log"
+    benchmark: f"results/benchmarks/publish/{WORK.name}/leaderboard.jsonl"
     message: "Writing the numbers of each model"
     localrule: True
     conda: "../envs/data.yaml"
     shell:
-        "python -m {params.program} @{params.arguments} --log {log:q}"
+        "python -m {params.program} {params.arguments:q} --log {log:q}"
 
 
 rule publish_page:
     """The page of the study: what was asked, what was found, how each figure was made."""
     input:
-        metrics=f"{EVALUATED}/metrics.parquet",
-        published=[published_files(item) for item in PUBLISHED.values()],
-        cleaning=[f"results/clean/{source}/cleaning.csv" for source in USED_SOURCES],
-        runs=list(dict.fromkeys(run_outputs(run)[-1] for run in PLAN.runs)),
+        metrics=JOBS.metrics,
+        published=[PUBLISHED.files(name) for name in PUBLISHED.items],
+        cleaning=[f"results/clean/{source}/cleaning.csv" for source in WORK.used_sources],
+        runs=list(dict.fromkeys(WORK.run_outputs(run)[-1] for run in WORK.runs)),
     output:
-        page=report(f"{PAGES}/index.html", caption="../report/workflow.rst", category="The page"),
-        findings=f"{PAGES}/findings.json",
+        page=report(f"{WORK.pages}/index.html", caption="../report/workflow.rst", category="The page"),
+        findings=f"{WORK.pages}/findings.json",
     params:
-        **made_by("scripts.publish.site"),
-        template=page_templates(),
-        texts=as_json(page_texts()),
-        configuration=page_configuration(),
-        provenance=page_provenance(),
-        arguments=page_arguments,
-        folder=lambda wildcards, output: Path(output.page).parent,
-    log: f"results/logs/publish/{NAME}/page.log"
-    benchmark: f"results/benchmarks/publish/{NAME}/page.jsonl"
+        **START.parameters("publish_page"),
+    log: f"results/logs/publish/{WORK.name}/page.log"
+    benchmark: f"results/benchmarks/publish/{WORK.name}/page.jsonl"
     message: "Publishing the page"
     localrule: True
     conda: "../envs/data.yaml"
     shell:
-        "python -m {params.program} --metrics {input.metrics:q} @{params.arguments} --publish {params.folder:q}"
-        " --output {output.page:q} --log {log:q}"
+        "python -m {params.program} {params.arguments:q} --log {log:q}"
 
 
 rule publish_index:
     """The list of the studies that are there, with what each found."""
     input:
-        metrics=[f"results/evaluate/{name}/metrics.parquet" for name in studies_there()],
-        findings=findings_there(),
+        metrics=[f"results/evaluate/{name}/metrics.parquet" for name in WORK.studies_with_page()],
+        findings=WORK.findings_files(),
     output:
         index="results/publish/index.html",
     params:
-        **made_by("scripts.publish.index"),
-        template=page_templates(),
-        arguments=lambda wildcards, input: argument_file([*input.metrics, "--findings", *input.findings]),
+        **START.parameters("publish_index"),
     log: "results/logs/publish/index.log"
     benchmark: "results/benchmarks/publish/index.jsonl"
     message: "Listing the studies"
     localrule: True
     conda: "../envs/data.yaml"
     shell:
-        "python -m {params.program} @{params.arguments} --output {output.index:q} --log {log:q}"
+        "python -m {params.program} {params.arguments:q} --log {log:q}"
 
 
 # Without output, so that a record which could not be written takes none away; it is made anew whenever it is asked for.
@@ -134,14 +117,13 @@ rule record:
     """The record of the study, to be kept with the project: docs/record/<name>/ (scripts/publish/record.py)."""
     input:
         rules.publish.input,
-        metrics=f"{EVALUATED}/metrics.parquet",
-        runs=outputs_of_runs(PLAN.runs),
+        metrics=JOBS.metrics,
+        runs=WORK.outputs_of_runs(WORK.runs),
     params:
-        told=lambda wildcards, input, output: record_arguments(wildcards, input, output),
-        folder=f"docs/record/{NAME}",
-    log: f"results/logs/publish/{NAME}/record.log"
-    message: "Recording the study {params.folder}"
+        arguments=lambda wildcards, input: f"@{JOBS.record(workflow.config_settings).arguments()}",
+    log: f"results/logs/publish/{WORK.name}/record.log"
+    message: f"Recording the study docs/record/{WORK.name}"
     localrule: True
     conda: "../envs/data.yaml"
     shell:
-        "python -m scripts.publish.record --study {params.told:q} --output {params.folder:q} --log {log:q}"
+        "python -m scripts.publish.record {params.arguments:q} --log {log:q}"

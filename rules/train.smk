@@ -12,46 +12,34 @@ Writes results/train/<study>/<run>/predictions.parquet   scores for every exampl
        results/train/kept/<weights>/                     no output of a rule either: trained weights, where `keep` says so
 """
 
-include: "arguments/train.smk"
-include: "arguments/rehearse.smk"
-
 
 rule train:
     """All runs of the study."""
     input:
-        outputs_of_runs(PLAN.runs),
+        WORK.outputs_of_runs(WORK.runs),
     localrule: True
 
 
 rule train_run:
     """A run of an experiment: what it learns from, its model and its settings give its name."""
     input:
-        data=lambda wildcards: built(PLAN.runs[wildcards.run].dataset),
-        model=lambda wildcards: start_of(PLAN.runs[wildcards.run]),
+        data=lambda wildcards: built(WORK.runs[wildcards.run].dataset),
+        model=lambda wildcards: WORK.start_files(WORK.runs[wildcards.run]),
     output:
         result="results/train/{study}/{run}/predictions.parquet",
         history="results/train/{study}/{run}/history.parquet",
         facts="results/train/{study}/{run}/run.json",
     wildcard_constraints:
-        run=one_of(set(PLAN.runs) - MAKERS - STARTS - CONTROLS),
+        run=one_of(set(WORK.runs) - WORK.makers - WORK.starts - WORK.controls),
     params:
-        **made_by("scripts.train.run", "scripts.train.process",
-                  lambda wildcards: f"scripts.train.paradigms.{paradigm_of(PLAN.runs[wildcards.run])}"),
-        settings=lambda wildcards: PLAN.runs[wildcards.run].settings,
-        method=lambda wildcards: method_of(PLAN.runs[wildcards.run]),
-        splits=lambda wildcards: splits(PLAN.runs[wildcards.run].dataset.source),
-        data=lambda wildcards, input: Path(input.data).parent,
-        model=lambda wildcards, output: start_folder(PLAN.runs[wildcards.run]),
-        folder=lambda wildcards, output: Path(output.facts).parent,
-        model_files=lambda wildcards, output: names_in_start(PLAN.runs[wildcards.run]),
-        how=how_to_train,
-        keep=config["keep"],
-        state=run_state,
+        **START.parameters("train_run"),
+        state=lambda wildcards, output: JOBS.run_state(**wildcards),
+        threads=lambda wildcards, output, threads, resources: GPUS.threads(threads, resources.cpus_per_task),
     log: "results/logs/train/{study}/{run}.log"
     benchmark: "results/benchmarks/train/{study}/{run}.jsonl"
     message: "{params.state} {wildcards.run}"
-    threads: THREADS_PER_RUN
-    group: gpu_group if SHARED_GPU else None
+    threads: START.threads_per_run
+    group: GPUS.group if GPUS.shared else None
     # With more memory and time each time; what failed for another reason says so at once, and is not tried again.
     retries: 0 if workflow.remote_exec else 2
     resources:
@@ -59,12 +47,10 @@ rule train_run:
         cpus_per_task=4,
         mem_mb=lambda wildcards, attempt: 16000 * attempt,
         runtime=lambda wildcards, attempt: 240 * attempt,
-        **GPU_REQUEST,
+        **GPUS.request,
     conda: "../envs/train.yaml"
     shell:
-        "python -m {params.program} --run {wildcards.run} --settings {params.settings:q} --method {params.method:q}"
-        " --splits {params.splits:q} --data {params.data:q} --model {params.model:q} --model-files {params.model_files:q}"
-        " {params.how:q} --attempt {resources.attempt} --output {params.folder:q} --log {log:q}"
+        "python -m {params.program} {params.arguments:q} --threads {params.threads} --attempt {resources.attempt} --log {log:q}"
 
 
 # Rules of their own, since their outputs are others; all else is as above.
@@ -74,7 +60,7 @@ use rule train_run as train_model with:
         history="results/train/{study}/{run}/history.parquet",
         facts="results/train/{study}/{run}/run.json",
     wildcard_constraints:
-        run=one_of(MAKERS),
+        run=one_of(WORK.makers),
 
 
 use rule train_run as train_start with:
@@ -83,66 +69,57 @@ use rule train_run as train_start with:
         history="results/train/{study}/{run}/history.parquet",
         facts="results/train/{study}/{run}/run.json",
     wildcard_constraints:
-        run=one_of(STARTS),
+        run=one_of(WORK.starts),
 
 
 rule train_controls:
     """The controls of a dataset: what models without any understanding of time reach. Each takes a moment, so one job fits them all."""
     input:
-        data=lambda wildcards: built(first_control(wildcards).dataset),
+        data=lambda wildcards: built(JOBS.first_control(**wildcards).dataset),
     output:
         manifest="results/train/{study}/{controls}.manifest.json",
     wildcard_constraints:
-        controls=one_of(controls.split("/")[1] for controls in CONTROL_SETS),
+        controls=one_of(controls.split("/")[1] for controls in WORK.control_sets),
     params:
-        **made_by("scripts.train.control"),
-        controls=controls_of,
-        arguments=lambda wildcards, output: argument_file(["--controls", *controls_of(wildcards)]),
-        method=lambda wildcards: method_of(first_control(wildcards)),
-        splits=lambda wildcards: splits(first_control(wildcards).dataset.source),
-        data=lambda wildcards, input: Path(input.data).parent,
-        folder=lambda wildcards, output: Path(output.manifest).parent,
+        **START.parameters("train_controls"),
     log: "results/logs/train/{study}/{controls}.log"
     benchmark: "results/benchmarks/train/{study}/{controls}.jsonl"
     message: "Measuring {wildcards.controls}"
     resources: mem_mb=4000
     conda: "../envs/train.yaml"
     shell:
-        "python -m {params.program} @{params.arguments} --method {params.method:q} --splits {params.splits:q}"
-        " --data {params.data:q} --folder {params.folder:q} --output {output.manifest:q} --log {log:q}"
+        "python -m {params.program} {params.arguments:q} --log {log:q}"
 
 
 # Rules without a place in the chain of stages: they are asked for by name, before a study.
 rule rehearse_files:
     """Whether every file of the study can be had, and the configurations of its models."""
     output:
-        files=f"results/rehearse/{NAME}.json",
+        files=f"results/rehearse/{WORK.name}.json",
     params:
-        study=lambda wildcards, output: files_told(),
-        mirror=lambda wildcards, output: MIRROR,
-    log: f"results/logs/rehearse/{NAME}.files.log"
+        **START.parameters("rehearse_files"),
+    log: f"results/logs/rehearse/{WORK.name}.files.log"
     message: "Asking for every file"
     localrule: True
     conda: "../envs/train.yaml"
     shell:
-        "python -m scripts.fetch.reachable --study {params.study:q} --mirror={params.mirror:q} --output {output.files:q} --log {log:q}"
+        "python -m {params.program} {params.arguments:q} --log {log:q}"
 
 
 rule rehearse:
     """One step of learning, and a batch of scores, of each kind of run (scripts/train/rehearse.py)."""
     input:
-        files=f"results/rehearse/{NAME}.json",
+        files=f"results/rehearse/{WORK.name}.json",
     params:
-        study=lambda wildcards, input, output, threads, resources: rehearsal_told(wildcards, output, threads, resources),
-        folder=lambda wildcards, input: Path(input.files).with_suffix(""),
-    log: f"results/logs/rehearse/{NAME}.log"
-    message: "Rehearsing {params.folder}"
+        arguments=lambda wildcards, input, threads: f"@{JOBS.rehearse(threads).arguments()}",
+    log: f"results/logs/rehearse/{WORK.name}.log"
+    message: f"Rehearsing {WORK.name}"
     threads: workflow.cores or 1
     resources:
         cpus_per_task=4,
         mem_mb=32000,
         runtime=240,
-        **GPU_REQUEST,
+        **GPUS.request,
     conda: "../envs/train.yaml"
     shell:
-        "python -m scripts.train.rehearse --study {params.study:q} --files {input.files:q} --folder {params.folder:q} --log {log:q}"
+        "python -m scripts.train.rehearse {params.arguments:q} --log {log:q}"

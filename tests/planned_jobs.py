@@ -9,6 +9,7 @@ tests/golden/ holds these texts for the default study and every preset. A change
 
 import argparse
 import hashlib
+import json
 import os
 import re
 import sys
@@ -24,8 +25,8 @@ STUDIES = {"default": ([], {})} | {
     preset.stem: ([preset], {"model": ["tiny_bert", "tiny_gpt"]} if preset.stem == "probe" else {})
     for preset in sorted((ROOT / "presets").glob("*.yaml"))
 }
-WORDS = {"code", "template", "texts", "shown", "caption"}  # code, and what figures and the page say in words
-CODE = re.compile(r'"code":"[0-9a-f]{12}"')  # the identity of a program, inside another parameter
+WORDS = {"template", "texts", "shown"}  # what figures and the page say in words
+CODE = re.compile(r'"code": "[0-9a-f]{12}"')  # the identity of a program, inside another parameter
 
 
 def planned_jobs(configfiles: list[Path], config: dict) -> list[tuple[str, dict[str, list[str]]]]:
@@ -39,11 +40,13 @@ def planned_jobs(configfiles: list[Path], config: dict) -> list[tuple[str, dict[
         study.dag(DAGSettings(forceall=True)).execute_workflow(executor="dryrun")
         jobs = []
         for job in study._workflow.dag.jobs:  # Snakemake has no documented way to list jobs
-            compared = set(map(repr, job.non_derived_params))  # what Snakemake compares: nothing made from outputs or this machine
-            parameters = {name: value for name, value in job.params.items() if repr(value) in compared and name not in WORDS}
+            decides = json.loads(job.params.get("decides", "{}"))  # scripts/plan/jobs.py
+            parts = {kind: decides.get(kind, {}) for kind in ("options", "watched")}
+            parameters = {f"{kind} {name}": json.dumps(value) for kind, named in parts.items() for name, value in named.items() if name not in WORDS}
+            parameters |= {"files": json.dumps(decides.get("files", []))}
             jobs.append((f"{job.rule.name} {next(iter(job.output), '')}".strip(), {
                 "inputs": sorted(str(file).replace(str(ROOT), "ROOT") for file in job.input), "outputs": sorted(map(str, job.output)),
-                "parameters": [f"{name}: {CODE.sub('CODE', str(value)).replace(str(ROOT), 'ROOT')}" for name, value in sorted(parameters.items())],
+                "parameters": [f"{name}: {CODE.sub('CODE', value).replace(str(ROOT), 'ROOT')}" for name, value in sorted(parameters.items())],
             }))
     return sorted(jobs)
 

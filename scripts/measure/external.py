@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow as pa
 
 from scripts.data.csv_files import as_written
 from scripts.data.files import sha256_of, whole_set
@@ -182,7 +183,8 @@ def write_run(folder: Path, name: str, predictions: Path, answered: Answered, fi
     split, (example, group, *_) = file.stem, answered.columns
     source, dataset = file.parent.parent.name, file.parent.name
     rivals = answered.columns[2] if answered.scored else None
-    table = read_table(file, [example, group, "label", *([rivals] if rivals else [])])
+    texts = [example, group, *([rivals] if rivals else [])]
+    table = read_table(file, [*texts, "label"], pa.schema([*((name, pa.string()) for name in texts), ("label", pa.int8())]))
     scores, labels = read_predictions_file(predictions, answered, table[example].to_pandas(), f"{dataset} {split}")
     refuse_merged(scores, table[rivals].to_pandas() if rivals else None, table[example].to_pandas(), predictions)
     same = {"run": name, "split": split, "selection": "direct", "epoch": 0}

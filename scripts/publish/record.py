@@ -35,7 +35,7 @@ from scripts.publish.record_check import check, code_of_program, redraw
 from scripts.publish.record_page import index, page, records_in
 from scripts.publish.recorded import FACTS, FIGURE, read_record, write_metrics, write_runs
 
-TRANSFERS = "scripts.publish.transfer.figure"  # the program of the figure that compares by the draws of every study
+TRANSFERS = "transfer.figure"  # the end of the program that compares by the draws of every study
 FROM_METRICS = re.compile(r"drawn from metrics\.parquet of sha256 ([0-9a-f]{64})")
 SUFFIXES = {"figures": ("svg", "csv"), "tables": ("csv", "md")}
 
@@ -123,7 +123,7 @@ def write_record(told: dict, output: Path) -> None:
     with whole_set(output.parent) as place:
         folder = place / output.name
         folder.mkdir()
-        columns = write_metrics(metrics, folder, any(figure["program"] == TRANSFERS for figure in told["figures"].values()))
+        columns = write_metrics(metrics, folder, any(figure["program"].endswith(TRANSFERS) for figure in told["figures"].values()))
         write_runs(facts, [Path(told["train"], run, "history.parquet") for run in told["runs"]], folder)
         figures, tables = (copy_linked(told, kind, folder, output) for kind in SUFFIXES)
         write_resources(figures, folder)

@@ -20,10 +20,9 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
-from snakemake.persistence import PersistenceBase
 
 from scripts.running.locks import flock
-from scripts.running.owner import SECONDS, boot, name_owner
+from scripts.running.owner import SECONDS, boot
 
 UNLOCK = "if you are sure that no Snakemake works in this folder, type `snakemake --unlock`, then the same command again"
 
@@ -90,19 +89,3 @@ def owned(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-def lock_by_owner() -> None:
-    """Let Snakemake own its programs, and the folder whenever it locks it: not in dry runs, job steps or with --nolock."""
-    name_owner()
-    inner = PersistenceBase.lock
-    if hasattr(inner, "by_owner"):
-        return
-
-    @contextmanager
-    def lock(persistence: PersistenceBase) -> Iterator[None]:
-        with owned(persistence.path), inner(persistence):
-            yield
-
-    lock.by_owner = True
-    PersistenceBase.lock = lock

@@ -90,14 +90,3 @@ class Terminal(logging.StreamHandler):
                 self.flush()
         except Exception:
             self.handleError(record)
-
-
-def use_terminal(logger: logging.Logger, settings) -> bool:
-    """Put this handler in the place of Snakemake's own; whether it was done."""
-    own = [handler for handler in logger.handlers if handler.name == "DefaultStreamHandler"]
-    if not own or settings.verbose or settings.quiet:
-        return False
-    for handler in own:
-        logger.removeHandler(handler)
-    logger.addHandler(Terminal(settings))
-    return True

@@ -1,0 +1,211 @@
+"""Which figures and tables of resources/figures.yaml a configuration has, what each reads and shows, and what the page says.
+
+Of corpora, models and papers they are handed those entries that are used, with the fields that they show, so that another entry reruns nothing.
+"""
+
+import json
+from functools import cached_property
+
+from scripts.data.files import sha256_of
+from scripts.data.yaml_files import read_yaml
+from scripts.plan.models import STAGES
+from scripts.plan.plan import Run
+from scripts.plan.workplan import Workplan, built, cleaned, spans
+from scripts.running.identity import identity
+from scripts.running.job_files import fields_of, has_options, presence_of, rows_of
+from scripts.running.program import UserError
+
+SUFFIXES = {"figure": ["svg", "dark.svg", "png", "pdf", "csv"], "table": ["csv", "md", "tex"]}
+OF_SOURCES = ("title", "evaluate", "splits", "measured_on", "domain", "sample", "predictions")
+OF_MODELS = ("title", "init", "esim", *STAGES, "control")
+OF_CONFIGURATION = ("name", "run", "seeds", "bootstrap_resamples", "training", "limit", "fine_tune")  # what decides numbers
+
+
+def in_several_wordings(runs: list[Run]) -> list[Run]:
+    """Those of the runs whose model is measured in another wording, too, by the same method on the same data."""
+    wordings: dict[tuple, set] = {}
+    for run in runs:
+        wordings.setdefault((run.dataset.folder, run.model, run.method), set()).add(run.wording)
+    return [run for run in runs if len(wordings[run.dataset.folder, run.model, run.method]) > 1]
+
+
+class Published:
+    """The figures and tables of a configuration, by name: `items`."""
+
+    def __init__(self, workplan: Workplan):
+        self.workplan = workplan
+        self.items = {item["name"]: item for item in workplan.figures if self._is_published(item)}
+
+    def _is_published(self, item: dict) -> bool:
+        """Whether an item is made: a run of its study is what it needs. What is about all studies needs something to compare, or a probe."""
+        work, of_all = self.workplan, item["study"] == "all"
+        if "compares" in item:
+            return any(item["study"] in (one["study"], "all") for one in work.compared[item["compares"]])
+        if item.get("needs_people"):
+            answered = {run for name, files in work.people.items() if files for run in work.plan.experiments[name]}
+            return any(run.name in answered for run in work.measured_runs(item["study"]))
+        runs = work.model_runs(item["study"]) if item.get("needs_model") else work.measured_runs(item["study"])
+        if of_all:
+            altered = sum(work.altered.values(), [])
+            plain = {run for name, names in work.plan.experiments.items() if name not in altered for run in names}
+            runs = [run for run in runs if run.name in plain]
+            if not work.probed and max(len({run.study for run in runs}), len({run.model for run in runs})) < 2:
+                return False
+        if item.get("needs_wordings"):
+            runs = in_several_wordings(runs)
+        return any(has_options(json.loads(run.dataset.options), item.get("needs", {})) for run in runs)
+
+    def of_kind(self, kind: str) -> dict[str, dict]:
+        return {name: item for name, item in self.items.items() if item["kind"] == kind}
+
+    def files(self, name: str) -> list[str]:
+        """The files of a figure or table; the first is the one that Snakemake's report shows."""
+        kind = self.items[name]["kind"]
+        return [f"{self.workplan.pages}/{kind}s/{name}.{suffix}" for suffix in SUFFIXES[kind]]
+
+    def runs_read(self, item: dict) -> list[Run]:
+        return self.workplan.measured_runs(item["study"]) if "controls" in item["reads"] else self.workplan.model_runs(item["study"])
+
+    def human_files(self, study: str) -> list[str]:
+        """The people's answers that the experiments of a study name."""
+        work = self.workplan
+        return sorted({file for name, files in work.people.items() if work.config["experiments"][name]["study"] == study for file in files})
+
+    def dialog_sources(self, study: str) -> tuple[list[str], list[str]]:
+        """The dialogs that a study learns from, and the challenges that it is measured on."""
+        learnt = sorted({run.dataset.source for run in self.workplan.measured_runs(study)})
+        return learnt, sorted({self.workplan.measured_on(source) for source in learnt})
+
+    def read_by(self, name: str) -> list[str]:
+        """What a figure or table is made from beside the metrics, as its `reads` in resources/figures.yaml says."""
+        work, item = self.workplan, self.items[name]
+        learnt, challenges = self.dialog_sources(item["study"])
+        files = {
+            "runs": work.outputs_of_runs(run.name for run in self.runs_read(item)),
+            "released": [work.fetched(source) for source in learnt if "predictions" in work.sources[source]],
+            "cleaned": [cleaned(source) for source in learnt],
+            "datasets": sorted({built(run.dataset) for run in work.measured_runs(item["study"])}),
+            "human": self.human_files(item["study"]),
+            "spans": [place(source) for source in [*learnt, *challenges] for place in (spans, cleaned) if work.has_spans(source)],
+        }
+        return list(dict.fromkeys(file for kind, read in files.items() if kind in item["reads"] for file in read))
+
+    def places_of(self, item: dict) -> dict:
+        """The options that name what an item's program reads."""
+        of_all = item["study"] == "all"  # then a run is named with its study
+        dialogs, challenges = self.dialog_sources(item["study"])
+        places = {
+            "runs": {"train": "results/train" if of_all else f"results/train/{item['study']}",
+                     "runs": [f"{run.study}/{run.name}" if of_all else run.name for run in self.runs_read(item)]},
+            "datasets": {"build": f"results/build/{item['study']}"},
+            "released": {"fetched": "results/fetch"},
+            "cleaned": {"cleaned": "results/clean"},
+            "human": {"human": self.human_files(item["study"])},
+            "spans": {"cleaned": "results/clean", "spans": "results/build/temporal_spans", "dialogs": dialogs, "challenges": challenges},
+        }
+        return {key: value for kind, options in places.items() if kind in item["reads"] for key, value in options.items()}
+
+    def learning_methods(self, study: str) -> dict[str, dict]:
+        """Of each method of a study whether it learns."""
+        return {method: {"learns": how["learns"]} for method, how in self.workplan.studies[study]["methods"].items()}
+
+    @cached_property
+    def left_out(self) -> str:
+        """What was not measured, and why, as JSON."""
+        return json.dumps([vars(one) for one in self.workplan.plan.left_out])
+
+    def shown_by(self, name: str) -> dict[str, str]:
+        """What a figure or table says beside its numbers: {file of resources/: text}."""
+        work, item = self.workplan, self.items[name]
+        study, runs = item["study"], self.workplan.measured_runs(item["study"])
+        studies = {run.study for run in runs}
+        sources = presence_of(fields_of(work.sources, work.measured_sources(study), OF_SOURCES), ("sample",))
+        models = fields_of(work.models, work.with_base_models({run.model for run in runs}), OF_MODELS)
+        shown = {"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
+                 "published.csv": rows_of(work.papers, "study", studies)}
+        if item.get("show") in ("verdicts", "published") and study in work.altered:
+            shown["altered.yaml"] = json.dumps(work.altered[study])
+        if "claims" in item["reads"]:
+            whole = read_yaml(work.root / "resources/claims.yaml")
+            shown["claims.yaml"] = json.dumps(whole | {"claims": [claim for claim in whole["claims"] if claim["study"] == study]})
+        if study == "all":
+            facts = {name: {"title": entry["title"], "headline": entry["headline"], "headline_methods": entry.get("headline_methods", []),
+                            "methods": self.learning_methods(name)} | ({"altered": work.altered[name]} if name in work.altered else {})
+                     for name, entry in work.studies.items() if name in studies}
+            shown |= {"studies.yaml": json.dumps(facts), "left_out.yaml": self.left_out}
+        if compared := item.get("compares"):
+            shown["compared.yaml"] = json.dumps(work.compared[compared])
+        return shown
+
+    def text(self, path: str) -> str:
+        """A text of the project. Raises UserError where it is missing."""
+        try:
+            return (self.workplan.root / path).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise UserError(f"{path}: no such file; write the caption there in plain paragraphs") from None
+
+    def category(self, name: str) -> str:
+        """The title of an item's study: its category in Snakemake's report."""
+        study = self.items[name]["study"]
+        return "All studies" if study == "all" else self.workplan.studies[study]["title"]
+
+    # ---- The page
+
+    @cached_property
+    def page_texts(self) -> dict[str, str]:
+        """What the page says beside its numbers: {path as in the project: text}."""
+        work = self.workplan
+        sources = fields_of(work.sources, work.used_sources, (*OF_SOURCES, "short", "licence", "citation", "homepage"))
+        for source, entry in sources.items():
+            if "sample" not in entry:  # of a download the page names its files, not where they were
+                entry["downloads"] = [{"file": file, "sha256": digest} for file, digest in work.fetched_hashes(source).items()]
+        models = fields_of(work.models, work.with_base_models(work.used_models), (*OF_MODELS, "licence", "hub", "revision", "folder"))
+        studies = fields_of(work.studies, work.used_studies, ("title", "short", "counted", "paper", "headline"))
+        for study, entry in studies.items():
+            entry["methods"] = self.learning_methods(study)
+        shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "needs_people",
+                 "compares", "caption")
+        items = [{key: item[key] for key in shown if key in item} for item in self.items.values()]
+        resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
+        captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in (*work.used_studies, "all")),
+                    *(item["caption"] for item in self.items.values())]
+        return {**{f"resources/{name}.yaml": json.dumps(value) for name, value in resources.items()},
+                "resources/published.csv": rows_of(work.papers, "study", {*work.used_studies, "study"}),
+                "resources/left_out.yaml": self.left_out, **{path: self.text(path) for path in captions}}
+
+    @cached_property
+    def page_configuration(self) -> dict:
+        """What decides the numbers; where and how fast they are found does not stand on the page."""
+        work = self.workplan
+        return {key: work.config[key] for key in OF_CONFIGURATION} | {"model": work.probed} | {
+            "experiments": {name: work.config["experiments"][name] for name in (*work.config["run"], *sorted(work.plan.initials))}}
+
+    @cached_property
+    def page_provenance(self) -> dict:
+        """By figure or table the rule and the code that made it."""
+        return {name: {"rule": f"publish_{item['kind']}", "code": identity(item["program"])} for name, item in self.items.items()}
+
+    @cached_property
+    def page_templates(self) -> dict[str, str]:
+        """The hash of each template of the page and of its styles."""
+        folder = self.workplan.root / "scripts/publish/templates"
+        return {file.name: sha256_of(file) for file in folder.iterdir() if file.is_file()}
+
+    @cached_property
+    def leaderboard(self) -> dict:
+        """The models that leaderboards read of, and the headline metric of each study."""
+        work = self.workplan
+        return {"models": fields_of(work.models, work.ranked_models, ("hub", "revision")),
+                "headlines": {study: work.studies[study]["headline"] for study in work.used_studies}}
+
+    def recorded(self) -> dict:
+        """What the record of a configuration says of its figures, tables and programs (scripts/publish/record.py)."""
+        work = self.workplan
+        figures = {name: {key: item[key] for key in ("title", "study", "program", "reads")} | {
+            "runs": self.places_of(item).get("runs", []), "resources": self.shown_by(name)} for name, item in self.of_kind("figure").items()}
+        # A table that shows no texts of a corpus, which have terms of their own: no items to read and no expressions.
+        tables = {name: item["title"] for name, item in self.of_kind("table").items()
+                  if item.get("show") != "cards" and "spans" not in item["reads"]}
+        programs = {f"{stage}/{study}" for stage in ("build", "evaluate") for study in work.built_studies}
+        programs |= {f"clean/{work.sources[source].get('cleaner', source)}" for source in work.used_sources}
+        return {"figures": figures, "tables": tables, "programs": sorted(programs), "configuration": self.page_configuration}

@@ -1,0 +1,121 @@
+"""The beginning of each call of Snakemake: the plan, what is checked before hours of work, and what is written when jobs start."""
+
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
+
+from scripts.plan import checks
+from scripts.plan.jobs import Job, Jobs
+from scripts.plan.published import Published
+from scripts.plan.workplan import Workplan
+from scripts.running import snakemake_internals as internals
+from scripts.running.devices import visible_gpus
+from scripts.running.identity import remember_in, write_memory
+from scripts.running.job_files import PLACE, write_waiting
+from scripts.running.program import UserError
+from scripts.running.summary import summary
+
+IDENTITIES = PLACE / "identities"
+
+
+def one_of(names: Iterable[str]) -> str:
+    """A wildcard's constraint: one of these names, or nothing where there is none."""
+    return "|".join(map(re.escape, sorted(names))) or "(?!)"
+
+
+def as_workflow_error(call: Callable) -> Callable:
+    """The same function, whose UserError is Snakemake's WorkflowError: one line on the terminal."""
+    def called(*given, **named):
+        try:
+            return call(*given, **named)
+        except UserError as error:
+            raise WorkflowError(str(error)) from None
+
+    return called
+
+
+class Start:
+    """What the Snakefile asks. workflow: Snakemake's; given: its configuration; is_module: whether another workflow imports this one."""
+
+    @as_workflow_error
+    def __init__(self, workflow, given: dict, root: Path, is_module: bool):
+        self.workflow, self.is_module, self.begun = workflow, is_module, time.time()
+        self.is_main = internals.is_main_process(workflow)
+        internals.say_unknown(workflow)
+        internals.lock_by_owner()
+        remember_in(IDENTITIES)
+        self.work = Workplan(given, root, map(Path, workflow.config_settings.configfiles or []))
+        self.published = Published(self.work)
+        self.jobs = Jobs(self.work, self.published)
+        config = self.work.config
+        may_use = config["device"] != "cpu"
+        self.gpus = internals.Gpus(workflow, len(visible_gpus()) if may_use else 0, config["devices_per_run"], config["runs_per_gpu"], may_use)
+        trained = len(self.work.runs) - len(self.work.controls) or 1
+        # Without a GPU the runs share the cores.
+        self.threads_per_run = max((workflow.cores or 1) // trained, 1 if self.gpus.per_run else config["devices_per_run"])
+        if is_module or not self.is_main:
+            self.begin()  # the workflow that starts jobs is another one
+        elif Path("results/.records").is_dir():
+            internals.keep_records_with_results()
+        if self.is_main and not is_module and internals.use_terminal(workflow):
+            os.environ.update(TIMESTRIDE_LOG_ONLY="1")  # the programs write on the terminal what Snakemake does not: warnings
+        if self.is_main:
+            self.check()
+
+    def check(self) -> None:
+        """Notes and warnings, and a WorkflowError, before anything runs. A folder that lost a file loses its manifest, so that its rule runs
+        again; a dry run only says so."""
+        for note in self.work.notes:
+            logger.info(note)
+        for manifest, lost in checks.lost_outputs(self.work).items():
+            logger.warning(f"{manifest.parent}: {', '.join(lost)} is gone, or not as long as it was: it is written again "
+                           f"as soon as a job reads it, or by `snakemake {manifest.parts[1]}`")
+            if not internals.is_dry_run(self.workflow):
+                manifest.unlink()
+        for warning in checks.check_places(self.work):
+            logger.warning(warning)
+        checks.check_programs(self.work, self.jobs)
+
+    def begin(self) -> None:
+        """Write what stands on the disk when jobs start. A dry run writes nothing."""
+        write_waiting()
+        write_memory(IDENTITIES)
+        self.work.hashes.write()
+        if not self.is_module:
+            internals.keep_records_with_results()
+
+    def parameters(self, rule: str) -> dict[str, Callable]:
+        """The parameters of a rule, by its function in Jobs. Snakemake compares `code` and `decides`, since they do not take `output`."""
+        @cache
+        def found(wildcards: tuple) -> Job:
+            return getattr(self.jobs, rule)(**dict(wildcards))
+
+        @as_workflow_error
+        def ask(wildcards, answer: Callable[[Job], str]) -> str:
+            return answer(found(tuple(wildcards.items())))
+
+        return {"code": lambda wildcards: ask(wildcards, Job.identity), "decides": lambda wildcards: ask(wildcards, Job.decides),
+                "program": lambda wildcards, output: ask(wildcards, lambda job: job.program),
+                "arguments": lambda wildcards, output: ask(wildcards, lambda job: f"@{job.arguments()}"),
+                "folder": lambda wildcards, output: Path(output[0]).parent,
+                "manifest": lambda wildcards, output: ask(wildcards, lambda job: job.manifest_arguments(Path(output[0]).parent))}
+
+    def end(self) -> None:
+        """Print what a finished study found."""
+        if not self.is_module:
+            work, of_all = self.work, [name for name, item in self.published.items.items() if item["study"] == "all"]
+            print(summary(Path(self.jobs.metrics), Path(work.pages, "index.html"), Path("results/benchmarks"), work.studies,
+                          sorted({run.model for run in work.runs.values() if run.name not in work.controls}), self.begun,
+                          [self.published.files(name)[0] for name in of_all], sum(work.altered.values(), [])))
+
+    def fail(self) -> None:
+        """Print what to do after an error."""
+        if not self.is_module:
+            print("What is finished stays; the same command goes on from there.", file=sys.stderr)
