@@ -23,7 +23,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow as pa
 
 from scripts.data.csv_files import as_written
 from scripts.data.files import sha256_of, whole_set
