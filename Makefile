@@ -20,6 +20,8 @@ check: lint
 
 lint: environment
 	.venv/bin/ruff check .
+	.venv/bin/snakefmt --check -l 120 Snakefile rules
+	.venv/bin/snakemake --lint
 
 test: environment
 	.venv/bin/python -m pytest $(WORKERS)

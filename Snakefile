@@ -4,6 +4,7 @@ from snakemake.utils import min_version
 
 min_version("9.27")
 
+
 include: "rules/common.smk"
 include: "rules/fetch.smk"
 include: "rules/clean.smk"
@@ -12,13 +13,17 @@ include: "rules/train.smk"
 include: "rules/evaluate.smk"
 include: "rules/publish.smk"
 
+
 report: "report/workflow.rst"
+
 
 onstart:
     START.begin()
 
+
 onsuccess:
     START.end()
+
 
 onerror:
     START.fail()

@@ -23,38 +23,49 @@ rule build_dataset:
         cleaned=lambda wildcards: JOBS.read_by_dataset(**wildcards),
     output:
         manifest="results/build/{study}/{source}/{dataset}/manifest.json",
+    log:
+        "results/logs/build/{study}/{source}/{dataset}.log",
+    benchmark:
+        "results/benchmarks/build/{study}/{source}/{dataset}.jsonl"
     wildcard_constraints:
         # Only what this configuration plans: what another one left there is a file like any other (for the cards).
         study=f"(?=(?:{one_of(f'{dataset.study}/{dataset.source}/{dataset.name}' for dataset in WORK.plan.datasets.values())})/)[^/]+",
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=4000,
     params:
         **START.parameters("build_dataset"),
-    log: "results/logs/build/{study}/{source}/{dataset}.log"
-    benchmark: "results/benchmarks/build/{study}/{source}/{dataset}.jsonl"
-    message: "Building {wildcards.study}: {wildcards.source}, {wildcards.dataset}"
-    resources: mem_mb=4000
-    conda: "../envs/data.yaml"
+    message:
+        "Building {wildcards.study}: {wildcards.source}, {wildcards.dataset}"
     shell:
         "rm -rf {params.folder:q}"
-        " && python -m {params.program} {params.arguments:q} --log {log:q}"
-        " && python -m scripts.data.manifest @{params.manifest:q}"
+        " && python -m {params.program} {params.arguments} --log {log:q}"
+        " && python -m {params.manifest}"
 
 
 rule build_card:
     """The card of a study's datasets: those built here and those that another configuration left there."""
     input:
-        datasets=lambda wildcards: [f"results/build/{wildcards.study}/{name}/manifest.json" for name in WORK.dataset_folders(wildcards.study)],
+        datasets=lambda wildcards: [
+            f"results/build/{wildcards.study}/{name}/manifest.json" for name in WORK.dataset_folders(wildcards.study)
+        ],
     output:
         card="results/build/{study}/README.md",
         croissant="results/build/{study}/croissant.json",
+    log:
+        "results/logs/build/{study}.log",
+    benchmark:
+        "results/benchmarks/build/{study}.jsonl"
+    localrule: True
+    conda:
+        "../envs/data.yaml"
     params:
         **START.parameters("build_card"),
-    log: "results/logs/build/{study}.log"
-    benchmark: "results/benchmarks/build/{study}.jsonl"
-    message: "Describing the datasets of {wildcards.study}"
-    localrule: True
-    conda: "../envs/data.yaml"
+    message:
+        "Describing the datasets of {wildcards.study}"
     shell:
-        "python -m {params.program} {params.arguments:q} --log {log:q}"
+        "python -m {params.program} {params.arguments} --log {log:q}"
 
 
 rule build_temporal_spans:
@@ -63,15 +74,20 @@ rule build_temporal_spans:
         cleaned=lambda wildcards: cleaned(wildcards.source),
     output:
         manifest="results/build/temporal_spans/{source}/manifest.json",
+    log:
+        "results/logs/build/temporal_spans/{source}.log",
+    benchmark:
+        "results/benchmarks/build/temporal_spans/{source}.jsonl"
+    conda:
+        "../envs/data.yaml"
+    threads: 2
+    resources:
+        mem_mb=4000,
     params:
         **START.parameters("build_temporal_spans"),
-    log: "results/logs/build/temporal_spans/{source}.log"
-    benchmark: "results/benchmarks/build/temporal_spans/{source}.jsonl"
-    message: "Finding temporal expressions in {wildcards.source}"
-    threads: 2
-    resources: mem_mb=4000
-    conda: "../envs/data.yaml"
+    message:
+        "Finding temporal expressions in {wildcards.source}"
     shell:
         "rm -rf {params.folder:q}"
-        " && python -m {params.program} {params.arguments:q} --processes {threads} --log {log:q}"
-        " && python -m scripts.data.manifest @{params.manifest:q}"
+        " && python -m {params.program} {params.arguments} --processes {threads} --log {log:q}"
+        " && python -m {params.manifest}"

@@ -21,15 +21,20 @@ rule clean_corpus:
     output:
         manifest="results/clean/{source}/manifest.json",
         cleaning="results/clean/{source}/cleaning.csv",
+    log:
+        "results/logs/clean/{source}.log",
+    benchmark:
+        "results/benchmarks/clean/{source}.jsonl"
+    conda:
+        "../envs/data.yaml"
+    threads: lambda wildcards: 2 if WORK.sources[wildcards.source].get("sharded") else 1
+    resources:
+        mem_mb=4000,
     params:
         **START.parameters("clean_corpus"),
-    log: "results/logs/clean/{source}.log"
-    benchmark: "results/benchmarks/clean/{source}.jsonl"
-    message: "Cleaning {wildcards.source}"
-    threads: lambda wildcards: 2 if WORK.sources[wildcards.source].get("sharded") else 1
-    resources: mem_mb=4000
-    conda: "../envs/data.yaml"
+    message:
+        "Cleaning {wildcards.source}"
     shell:
         "rm -rf {params.folder:q}"
-        " && python -m {params.program} {params.arguments:q} --processes {threads} --log {log:q}"
-        " && python -m scripts.data.manifest @{params.manifest:q}"
+        " && python -m {params.program} {params.arguments} --processes {threads} --log {log:q}"
+        " && python -m {params.manifest}"

@@ -8,8 +8,12 @@ from pathlib import Path
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).resolve().parent
 # An unactivated environment and Slurm jobs find the same interpreter and the same programs.
 sys.path.insert(0, str(ROOT))
-os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+os.environ.update(
+    {
+        name: os.pathsep.join(filter(None, [first, os.environ.get(name)]))
+        for name, first in {"PATH": str(Path(sys.executable).parent), "PYTHONPATH": str(ROOT)}.items()
+    }
+)
 
 from scripts.plan.models import MADE_MODEL
 from scripts.plan.workplan import built, cleaned, spans

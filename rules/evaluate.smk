@@ -21,15 +21,20 @@ rule evaluate_experiment:
         people=lambda wildcards: WORK.people[wildcards.experiment],
     output:
         metrics=f"{WORK.evaluated}/{{study}}/{{experiment}}.parquet",
+    log:
+        f"results/logs/evaluate/{WORK.name}/{{study}}/{{experiment}}.log",
+    benchmark:
+        f"results/benchmarks/evaluate/{WORK.name}/{{study}}/{{experiment}}.jsonl"
+    conda:
+        "../envs/data.yaml"
+    resources:
+        mem_mb=4000,
     params:
         **START.parameters("evaluate_experiment"),
-    log: f"results/logs/evaluate/{WORK.name}/{{study}}/{{experiment}}.log"
-    benchmark: f"results/benchmarks/evaluate/{WORK.name}/{{study}}/{{experiment}}.jsonl"
-    message: "Evaluating {wildcards.experiment}"
-    resources: mem_mb=4000
-    conda: "../envs/data.yaml"
+    message:
+        "Evaluating {wildcards.experiment}"
     shell:
-        "python -m {params.program} {params.arguments:q} --log {log:q}"
+        "python -m {params.program} {params.arguments} --log {log:q}"
 
 
 rule evaluate_metrics:
@@ -38,12 +43,16 @@ rule evaluate_metrics:
         experiments=JOBS.metrics_of_experiments(),
     output:
         metrics=JOBS.metrics,
+    log:
+        f"results/logs/evaluate/{WORK.name}/metrics.log",
+    benchmark:
+        f"results/benchmarks/evaluate/{WORK.name}/metrics.jsonl"
+    localrule: True
+    conda:
+        "../envs/data.yaml"
     params:
         **START.parameters("evaluate_metrics"),
-    log: f"results/logs/evaluate/{WORK.name}/metrics.log"
-    benchmark: f"results/benchmarks/evaluate/{WORK.name}/metrics.jsonl"
-    message: "Collecting all metrics"
-    localrule: True
-    conda: "../envs/data.yaml"
+    message:
+        "Collecting all metrics"
     shell:
-        "python -m {params.program} {params.arguments:q} --log {log:q}"
+        "python -m {params.program} {params.arguments} --log {log:q}"

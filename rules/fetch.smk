@@ -19,36 +19,42 @@ rule fetch_source:
     """The files of a corpus, from a mirror or from their URLs."""
     output:
         manifest="results/fetch/{source}/manifest.json",
+    log:
+        "results/logs/fetch/{source}.log",
+    benchmark:
+        "results/benchmarks/fetch/{source}.jsonl"
     wildcard_constraints:
         source=one_of(name for name, entry in WORK.sources.items() if "downloads" in entry),
+    localrule: True
+    conda:
+        "../envs/data.yaml"
     params:
         **START.parameters("fetch_source"),
-    log: "results/logs/fetch/{source}.log"
-    benchmark: "results/benchmarks/fetch/{source}.jsonl"
-    message: "Fetching the corpus {wildcards.source}"
-    localrule: True
-    conda: "../envs/data.yaml"
+    message:
+        "Fetching the corpus {wildcards.source}"
     shell:
-        "python -m {params.program} {params.arguments:q} --log {log:q}"
-        " && python -m scripts.data.manifest @{params.manifest:q}"
+        "python -m {params.program} {params.arguments} --log {log:q}" " && python -m {params.manifest}"
 
 
 rule fetch_sample:
     """A small corpus of our own sentences, in the layout of a real one."""
     output:
         manifest="results/fetch/{source}/manifest.json",
+    log:
+        "results/logs/fetch/{source}.log",
+    benchmark:
+        "results/benchmarks/fetch/{source}.jsonl"
     wildcard_constraints:
         source=one_of(name for name, entry in WORK.sources.items() if "sample" in entry),
+    localrule: True
+    conda:
+        "../envs/data.yaml"
     params:
         **START.parameters("fetch_sample"),
-    log: "results/logs/fetch/{source}.log"
-    benchmark: "results/benchmarks/fetch/{source}.jsonl"
-    message: "Writing the sample corpus {wildcards.source}"
-    localrule: True
-    conda: "../envs/data.yaml"
+    message:
+        "Writing the sample corpus {wildcards.source}"
     shell:
-        "python -m {params.program} {params.arguments:q} --log {log:q}"
-        " && python -m scripts.data.manifest @{params.manifest:q}"
+        "python -m {params.program} {params.arguments} --log {log:q}" " && python -m {params.manifest}"
 
 
 # An ESIM over the vectors of an encoder waits for that encoder.
@@ -58,14 +64,18 @@ rule fetch_model:
         encoder=lambda wildcards: WORK.encoder_files(wildcards.model),
     output:
         manifest="results/fetch/models/{model}/manifest.json",
+    log:
+        "results/logs/fetch/models/{model}.log",
+    benchmark:
+        "results/benchmarks/fetch/models/{model}.jsonl"
     wildcard_constraints:
         model=one_of(name for name in WORK.models if not WORK.has_no_files(name)),
+    localrule: True
+    conda:
+        "../envs/train.yaml"
     params:
         **START.parameters("fetch_model"),
-    log: "results/logs/fetch/models/{model}.log"
-    benchmark: "results/benchmarks/fetch/models/{model}.jsonl"
-    message: "Fetching the model {wildcards.model}"
-    localrule: True
-    conda: "../envs/train.yaml"
+    message:
+        "Fetching the model {wildcards.model}"
     shell:
-        "python -m {params.program} {params.arguments:q} --log {log:q}"
+        "python -m {params.program} {params.arguments} --log {log:q}"

@@ -27,30 +27,43 @@ rule publish_figure:
         metrics=JOBS.metrics,
         read=lambda wildcards: PUBLISHED.read_by(wildcards.item),
     output:
-        report(f"{WORK.pages}/figures/{{item}}.svg", caption="../report/item.rst", category=lambda wildcards: PUBLISHED.category(wildcards.item),
-               labels=lambda wildcards: {"what": wildcards.item.replace("_", " ")}),
+        report(
+            f"{WORK.pages}/figures/{{item}}.svg",
+            caption="../report/item.rst",
+            category=lambda wildcards: PUBLISHED.category(wildcards.item),
+            labels=lambda wildcards: {"what": wildcards.item.replace("_", " ")},
+        ),
         multiext(f"{WORK.pages}/figures/{{item}}", ".dark.svg", ".png", ".pdf", ".csv"),
+    log:
+        f"results/logs/publish/{WORK.name}/{{item}}.log",
+    benchmark:
+        f"results/benchmarks/publish/{WORK.name}/{{item}}.jsonl"
     wildcard_constraints:
         item=one_of(PUBLISHED.of_kind("figure")),
+    localrule: True
+    conda:
+        "../envs/data.yaml"
     params:
         **START.parameters("publish_item"),
         caption=lambda wildcards, output: PUBLISHED.text(PUBLISHED.items[wildcards.item]["caption"]),
-    log: f"results/logs/publish/{WORK.name}/{{item}}.log"
-    benchmark: f"results/benchmarks/publish/{WORK.name}/{{item}}.jsonl"
-    message: "Publishing {wildcards.item}"
-    localrule: True
-    conda: "../envs/data.yaml"
+    message:
+        "Publishing {wildcards.item}"
     shell:
-        "python -m {params.program} {params.arguments:q} --log {log:q}"
+        "python -m {params.program} {params.arguments} --log {log:q}"
 
 
-localrules: publish_table  # which `use rule` does not hand on
+localrules:
+    publish_table,  # which `use rule` does not hand on
 
 
 use rule publish_figure as publish_table with:
     output:
-        report(f"{WORK.pages}/tables/{{item}}.csv", caption="../report/item.rst", category=lambda wildcards: PUBLISHED.category(wildcards.item),
-               labels=lambda wildcards: {"what": wildcards.item.replace("_", " ")}),
+        report(
+            f"{WORK.pages}/tables/{{item}}.csv",
+            caption="../report/item.rst",
+            category=lambda wildcards: PUBLISHED.category(wildcards.item),
+            labels=lambda wildcards: {"what": wildcards.item.replace("_", " ")},
+        ),
         multiext(f"{WORK.pages}/tables/{{item}}", ".md", ".tex"),
     wildcard_constraints:
         item=one_of(PUBLISHED.of_kind("table")),
@@ -62,15 +75,19 @@ rule publish_leaderboard:
         metrics=JOBS.metrics,
     output:
         [f"{WORK.pages}/leaderboard/{model}.json" for model in WORK.ranked_models],
+    log:
+        f"results/logs/publish/{WORK.name}/leaderboard.log",
+    benchmark:
+        f"results/benchmarks/publish/{WORK.name}/leaderboard.jsonl"
+    localrule: True
+    conda:
+        "../envs/data.yaml"
     params:
         **START.parameters("publish_leaderboard"),
-    log: f"results/logs/publish/{WORK.name}/leaderboard.log"
-    benchmark: f"results/benchmarks/publish/{WORK.name}/leaderboard.jsonl"
-    message: "Writing the numbers of each model"
-    localrule: True
-    conda: "../envs/data.yaml"
+    message:
+        "Writing the numbers of each model"
     shell:
-        "python -m {params.program} {params.arguments:q} --log {log:q}"
+        "python -m {params.program} {params.arguments} --log {log:q}"
 
 
 rule publish_page:
@@ -83,15 +100,19 @@ rule publish_page:
     output:
         page=report(f"{WORK.pages}/index.html", caption="../report/workflow.rst", category="The page"),
         findings=f"{WORK.pages}/findings.json",
+    log:
+        f"results/logs/publish/{WORK.name}/page.log",
+    benchmark:
+        f"results/benchmarks/publish/{WORK.name}/page.jsonl"
+    localrule: True
+    conda:
+        "../envs/data.yaml"
     params:
         **START.parameters("publish_page"),
-    log: f"results/logs/publish/{WORK.name}/page.log"
-    benchmark: f"results/benchmarks/publish/{WORK.name}/page.jsonl"
-    message: "Publishing the page"
-    localrule: True
-    conda: "../envs/data.yaml"
+    message:
+        "Publishing the page"
     shell:
-        "python -m {params.program} {params.arguments:q} --log {log:q}"
+        "python -m {params.program} {params.arguments} --log {log:q}"
 
 
 rule publish_index:
@@ -101,15 +122,19 @@ rule publish_index:
         findings=WORK.findings_files(),
     output:
         index="results/publish/index.html",
+    log:
+        "results/logs/publish/index.log",
+    benchmark:
+        "results/benchmarks/publish/index.jsonl"
+    localrule: True
+    conda:
+        "../envs/data.yaml"
     params:
         **START.parameters("publish_index"),
-    log: "results/logs/publish/index.log"
-    benchmark: "results/benchmarks/publish/index.jsonl"
-    message: "Listing the studies"
-    localrule: True
-    conda: "../envs/data.yaml"
+    message:
+        "Listing the studies"
     shell:
-        "python -m {params.program} {params.arguments:q} --log {log:q}"
+        "python -m {params.program} {params.arguments} --log {log:q}"
 
 
 # Without output, so that a record which could not be written takes none away; it is made anew whenever it is asked for.
@@ -119,11 +144,14 @@ rule record:
         rules.publish.input,
         metrics=JOBS.metrics,
         runs=WORK.outputs_of_runs(WORK.runs),
+    log:
+        f"results/logs/publish/{WORK.name}/record.log",
+    localrule: True
+    conda:
+        "../envs/data.yaml"
     params:
         arguments=lambda wildcards, input: f"@{JOBS.record(workflow.config_settings).arguments()}",
-    log: f"results/logs/publish/{WORK.name}/record.log"
-    message: f"Recording the study docs/record/{WORK.name}"
-    localrule: True
-    conda: "../envs/data.yaml"
+    message:
+        f"Recording the study docs/record/{WORK.name}"
     shell:
-        "python -m scripts.publish.record {params.arguments:q} --log {log:q}"
+        "python -m scripts.publish.record {params.arguments} --log {log:q}"

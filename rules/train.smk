@@ -29,28 +29,33 @@ rule train_run:
         result="results/train/{study}/{run}/predictions.parquet",
         history="results/train/{study}/{run}/history.parquet",
         facts="results/train/{study}/{run}/run.json",
+    log:
+        "results/logs/train/{study}/{run}.log",
+    benchmark:
+        "results/benchmarks/train/{study}/{run}.jsonl"
     wildcard_constraints:
         run=one_of(set(WORK.runs) - WORK.makers - WORK.starts - WORK.controls),
-    params:
-        **START.parameters("train_run"),
-        state=lambda wildcards, output: JOBS.run_state(**wildcards),
-        threads=lambda wildcards, output, threads, resources: GPUS.threads(threads, resources.cpus_per_task),
-    log: "results/logs/train/{study}/{run}.log"
-    benchmark: "results/benchmarks/train/{study}/{run}.jsonl"
-    message: "{params.state} {wildcards.run}"
-    threads: START.threads_per_run
-    group: GPUS.group if GPUS.shared else None
     # With more memory and time each time; what failed for another reason says so at once, and is not tried again.
     retries: 0 if workflow.remote_exec else 2
+    group:
+        GPUS.group if GPUS.shared else None
+    conda:
+        "../envs/train.yaml"
+    threads: START.threads_per_run
     resources:
+        **GPUS.request,
         attempt=lambda wildcards, attempt: attempt,
         cpus_per_task=4,
         mem_mb=lambda wildcards, attempt: 16000 * attempt,
         runtime=lambda wildcards, attempt: 240 * attempt,
-        **GPUS.request,
-    conda: "../envs/train.yaml"
+    params:
+        **START.parameters("train_run"),
+        state=lambda wildcards, output: JOBS.run_state(**wildcards),
+        threads=lambda wildcards, output, threads, resources: GPUS.threads(threads, resources.cpus_per_task),
+    message:
+        "{params.state} {wildcards.run}"
     shell:
-        "python -m {params.program} {params.arguments:q} --threads {params.threads} --attempt {resources.attempt} --log {log:q}"
+        "python -m {params.program} {params.arguments} --threads {params.threads} --attempt {resources.attempt} --log {log:q}"
 
 
 # Rules of their own, since their outputs are others; all else is as above.
@@ -78,17 +83,22 @@ rule train_controls:
         data=lambda wildcards: built(JOBS.first_control(**wildcards).dataset),
     output:
         manifest="results/train/{study}/{controls}.manifest.json",
+    log:
+        "results/logs/train/{study}/{controls}.log",
+    benchmark:
+        "results/benchmarks/train/{study}/{controls}.jsonl"
     wildcard_constraints:
         controls=one_of(controls.split("/")[1] for controls in WORK.control_sets),
+    conda:
+        "../envs/train.yaml"
+    resources:
+        mem_mb=4000,
     params:
         **START.parameters("train_controls"),
-    log: "results/logs/train/{study}/{controls}.log"
-    benchmark: "results/benchmarks/train/{study}/{controls}.jsonl"
-    message: "Measuring {wildcards.controls}"
-    resources: mem_mb=4000
-    conda: "../envs/train.yaml"
+    message:
+        "Measuring {wildcards.controls}"
     shell:
-        "python -m {params.program} {params.arguments:q} --log {log:q}"
+        "python -m {params.program} {params.arguments} --log {log:q}"
 
 
 # Rules without a place in the chain of stages: they are asked for by name, before a study.
@@ -96,30 +106,36 @@ rule rehearse_files:
     """Whether every file of the study can be had, and the configurations of its models."""
     output:
         files=f"results/rehearse/{WORK.name}.json",
+    log:
+        f"results/logs/rehearse/{WORK.name}.files.log",
+    localrule: True
+    conda:
+        "../envs/train.yaml"
     params:
         **START.parameters("rehearse_files"),
-    log: f"results/logs/rehearse/{WORK.name}.files.log"
-    message: "Asking for every file"
-    localrule: True
-    conda: "../envs/train.yaml"
+    message:
+        "Asking for every file"
     shell:
-        "python -m {params.program} {params.arguments:q} --log {log:q}"
+        "python -m {params.program} {params.arguments} --log {log:q}"
 
 
 rule rehearse:
     """One step of learning, and a batch of scores, of each kind of run (scripts/train/rehearse.py)."""
     input:
         files=f"results/rehearse/{WORK.name}.json",
-    params:
-        arguments=lambda wildcards, input, threads: f"@{JOBS.rehearse(threads).arguments()}",
-    log: f"results/logs/rehearse/{WORK.name}.log"
-    message: f"Rehearsing {WORK.name}"
+    log:
+        f"results/logs/rehearse/{WORK.name}.log",
+    conda:
+        "../envs/train.yaml"
     threads: workflow.cores or 1
     resources:
+        **GPUS.request,
         cpus_per_task=4,
         mem_mb=32000,
         runtime=240,
-        **GPUS.request,
-    conda: "../envs/train.yaml"
+    params:
+        arguments=lambda wildcards, input, threads: f"@{JOBS.rehearse(threads).arguments()}",
+    message:
+        f"Rehearsing {WORK.name}"
     shell:
-        "python -m scripts.train.rehearse {params.arguments:q} --log {log:q}"
+        "python -m scripts.train.rehearse {params.arguments} --log {log:q}"

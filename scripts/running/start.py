@@ -105,7 +105,7 @@ class Start:
                 "program": lambda wildcards, output: ask(wildcards, lambda job: job.program),
                 "arguments": lambda wildcards, output: ask(wildcards, lambda job: f"@{job.arguments()}"),
                 "folder": lambda wildcards, output: Path(output[0]).parent,
-                "manifest": lambda wildcards, output: ask(wildcards, lambda job: job.manifest_arguments(Path(output[0]).parent))}
+                "manifest": lambda wildcards, output: ask(wildcards, lambda job: f"scripts.data.manifest @{job.manifest_arguments(Path(output[0]).parent)}")}
 
     def end(self) -> None:
         """Print what a finished study found."""
