@@ -23,7 +23,6 @@ from scripts.plan.model_facts import facts_reader
 from scripts.plan.models import MADE_MODEL, STAGES, stage_of
 from scripts.plan.plan import Run, control_sets
 from scripts.plan.schemas import check, schema, sound, sound_figures
-from scripts.plan.sources import local_hashes
 from scripts.plan.user_entries import from_command_line, own_entries, probed_models
 from scripts.running.job_files import csv_rows
 from scripts.running.program import UserError
@@ -69,8 +68,20 @@ class Workplan:
             if not NAME.fullmatch(name):
                 raise UserError(f"resources/: {name!r} is no name for a source or model; use letters, digits, _, - and .")
         self.hashes = Hashes(Path("results/fetch/.hashes.json"))
-        self.local_hashes = local_hashes(self.sources, self.used_sources, root, self.hashes, self.configured["sources"])
+        self.local_hashes = {name: self._local_hash(name) for name, entry in self.sources.items() if "local" in entry}
         self.people = {name: self._answers(name) for name in self.plan.experiments}
+
+    def _local_hash(self, source: str) -> str | None:
+        """The sha256 of a source's local file. Of an unused source it may be missing."""
+        path = self.sources[source]["local"]
+        try:
+            return self.hashes.sha256(self.root / os.path.expanduser(path))
+        except OSError as error:
+            if source not in self.used_sources:
+                return None
+            where = "configuration: sources" if source in self.configured["sources"] else "resources/sources.yaml"
+            raise UserError(f"{where}: {source}.local: {path} cannot be read ({error.strerror}); "
+                            "put the file there, or correct the entry") from None
 
     def _answers(self, experiment: str) -> list[str]:
         """The files of people's answers that an experiment names, or that its patterns stand for."""
