@@ -38,7 +38,6 @@ os.environ.update({
 from scripts.plan.comparable import altered, objectives, transfers
 from scripts.plan.configuration import resolve
 from scripts.running.devices import visible_gpus
-from scripts.data.doubled_keys import refuse_doubled_keys
 from scripts.data.files import Hashes, sha256_of
 from scripts.running.folder_lock import lock_by_owner
 from scripts.running.identity import identity, remember_in, write_memory
@@ -88,7 +87,7 @@ def place_of(kind, name):
 
 try:
     for file in [ROOT / "config.yaml", *(ROOT / "resources").glob("*.yaml"), *map(Path, workflow.config_settings.configfiles or [])]:
-        refuse_doubled_keys(file)
+        read_yaml(file)  # refuses a key that stands twice
     SOURCES, MODELS, STUDIES, FIGURES = (read_yaml(ROOT / f"resources/{name}.yaml") for name in ("sources", "models", "studies", "figures"))
     config.update(check(from_command_line(config), schema("config")))
     # Entries of the configuration are laid over those of resources/; OWN names them, and those that stand for a model that is probed.
