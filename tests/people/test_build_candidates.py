@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertForMaskedLM, BertModel, PreTrainedTokenizerFast
 
-from scripts.people.candidates import COLUMNS, arguments, expanded, folded, main, masked_model
+from scripts.people.candidates import COLUMNS, arguments, expanded, folded, main, masked_model, most_similar
 from scripts.people.candidates_infill import MaskedModel, infilled
 from scripts.people.candidates_perturbation import perturbed
-from scripts.people.candidates_retrieval import most_similar
 from scripts.people.candidates_rules import TERMS, is_event, load_terms, mentions
 from scripts.running.program import UserError
 from scripts.data.tables import read_table
@@ -141,10 +140,10 @@ PHRASES = WORDS.map(" ".join)
 @settings(deadline=None, max_examples=60)
 def test_retrieval_equals_a_dense_reference(pool, answers, wanted, cells):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("scripts.people.candidates_retrieval.CELLS", cells)  # many chunks, or one
+        patch.setattr("scripts.people.candidates.CELLS", cells)  # many chunks, or one
         found = most_similar(pd.Series(answers, dtype=object), pd.Series(pool, dtype=object), wanted)
     slow = slow_similar(answers, pool, wanted)
-    assert list(zip(found["row"], found["phrase"])) == [(row, phrase) for row, phrase, _ in slow]
+    assert list(zip(found["row"], found["answer"])) == [(row, phrase) for row, phrase, _ in slow]
     np.testing.assert_allclose(found["similarity"], [score for *_, score in slow], atol=2e-9)
 
 

@@ -1,8 +1,6 @@
 """Wrong input through the workflow: one clear sentence, a failed exit, nothing half-written, finished work kept."""
 
 import hashlib
-import os
-import subprocess
 import zipfile
 
 import pytest
@@ -68,24 +66,6 @@ def test_an_empty_split(study):
     said = fails(study, "build", "--configfile", "wrong.yaml")
     assert "no pair is left" in said and "use a smaller stride" in said and "Traceback" not in said
     assert not list(study.folder.glob("results/build/strided_sop/mini/stride-90/*"))
-
-
-def test_no_space_on_the_device(study):
-    """results/build lies on a full device: the message says so, and the same command ends well once there is room."""
-    place = study / "results/build/strided_sop/mini"
-    for file in place.rglob("*.parquet"):
-        file.unlink()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", place], capture_output=True)
-    if mounted.returncode or os.geteuid():
-        pytest.skip("a full device is played by a small tmpfs, which takes root and mount")
-    try:
-        said = fails(study, "build")
-        assert "no space left on the device" in said and "free some" in said and "Traceback" not in said
-        assert not list(place.rglob("*.parquet"))
-    finally:
-        subprocess.run(["umount", place], check=True)
-    study.run("build")
-    assert study.jobs("build") == {}
 
 
 def test_what_is_missing_is_said_before_work_begins(study, upstream):

@@ -9,7 +9,6 @@ import time
 
 import pytest
 
-from tests.conftest import ROOT
 from tests.workflow.conftest import Study, checkout
 
 # A job that lasts: the sample corpus of captions, made once a file says so.
@@ -121,20 +120,6 @@ def test_an_owner_that_is_not_known_is_left_alone(small):
         code, said = said_by(small)
         assert code == 1 and "a process that is not known" in said and "type `snakemake --unlock`" in said, owner
         assert "Traceback" not in said and locks(small) == ["0.output.lock"], owner
-
-
-def test_a_program_ends_with_its_snakemake(tmp_path):
-    """The owner is killed alone, the shell between it and the program lives on."""
-    program = ("import time; from scripts.running.program import execute, parser\n"
-               "execute(lambda given: (print('begun', flush=True), time.sleep(60)), parser('x').parse_args([]))")
-    owner = ("import subprocess, sys; from scripts.running.owner import name_owner; name_owner()\n"
-             "subprocess.run(['bash', '-c', '\"$0\" -c \"$1\"; true', sys.executable, sys.argv[1]])")
-    started = subprocess.Popen([sys.executable, "-c", owner, program], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-    assert started.stdout.readline() == "begun\n"
-    started.kill()
-    begun = time.monotonic()
-    assert started.stdout.read() == ""  # until the program, which holds the other end, is gone
-    assert time.monotonic() - begun < 30
 
 
 def test_another_working_directory(small, tmp_path):

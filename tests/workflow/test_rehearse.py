@@ -1,15 +1,10 @@
 """The rehearsal of a study: a step of each kind of run, told before anything is fetched; what is missing and what does not fit."""
 
-import json
-import resource
-import subprocess
-import sys
 
 import pytest
 import yaml
 from transformers import BertConfig
 
-from tests.conftest import ROOT
 from tests.workflow.conftest import Study, checkout
 
 pytestmark = pytest.mark.models
@@ -63,23 +58,3 @@ def test_what_fails_is_told_at_the_end_and_the_others_go_on(project):
     log = (project.folder / "results/logs/rehearse/ill.log").read_text()
     assert "lost/config.json" in log and "failed, as said above" in log
     assert not (project.folder / "results/rehearse/ill.json").exists(), "the next rehearsal asks again"
-
-
-def test_a_batch_that_does_not_fit_is_told_with_the_settings(tmp_path):
-    """On a machine of 5 GB: the address space of the job is limited to that."""
-    settings = {"study": "strided_sop", "source": "drawn", "dataset": "drawn", "data": {}, "model": "tiny_bert", "method": "train", "seed": 1,
-                "training": {"epochs": 9, "learning_rate": 1e-4, "batch_size": 60_000, "weight_decay": 0.01, "warmup_ratio": 0.1, "gradient_clip": 1.0,
-                             "held_out_fraction": 0.1, "max_length": 128, "dropout": None, "precision": "fp32", "compile": False}}
-    method = {"columns": {"example_id": "pair_id", "group_id": "video_id"}, "labels": ["swapped", "in_order"], "merged_labels": None, "held_out": None,
-              "peak": True, "paradigm": "classify", "learns": True, "inputs": ["text_a", "text_b"], "makes_model": False}
-    entries = yaml.safe_load((ROOT / "resources/models.yaml").read_text())
-    told = {"jobs": [{"run": "a", "experiments": ["too_much"], "model": "tiny_bert", "settings": settings, "method": method, "splits": ["train", "val"]}],
-            "models": {"tiny_bert": entries["tiny_bert"]}, "vocabulary": str(ROOT / "resources/sample_vocabulary.txt"), "scored": 8,
-            "options": ["--device", "cpu"]}
-    (tmp_path / "told.json").write_text(json.dumps(told))
-    (tmp_path / "files.json").write_text(json.dumps({"missing": [], "configs": {}}))
-    done = subprocess.run([sys.executable, "-m", "scripts.train.rehearse", "--study", tmp_path / "told.json", "--files", tmp_path / "files.json",
-                           "--folder", tmp_path / "work"], cwd=ROOT, capture_output=True, text=True,
-                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (5 * 2**30, 5 * 2**30)))
-    assert done.returncode == 1 and "too_much: tiny_bert, train: FAILED" in done.stdout
-    assert "lower batch_size" in done.stdout and "max_length" in done.stdout and "Traceback" not in done.stderr

@@ -195,16 +195,6 @@ def test_what_cannot_be_trained_is_refused(train, tmp_path, given, said):
     assert not (tmp_path / "predictions.parquet").exists()
 
 
-def test_missing_weights_are_refused(train, prepared, tmp_path):
-    from safetensors.torch import save_file
-    import torch
-
-    shutil.copytree(prepared / "model", tmp_path / "model")
-    save_file({"bert.embeddings.LayerNorm.weight": torch.zeros(128)}, tmp_path / "model/model.safetensors")
-    done = train(tmp_path / "out", ok=False, model=tmp_path / "model")
-    assert "weights of the model are missing" in done.stderr and "Traceback" not in done.stderr
-
-
 @pytest.fixture(scope="module")
 def labelled(prepared, tmp_path_factory):
     """A model that knows the labels in_order and swapped, in an order that is not the study's."""
