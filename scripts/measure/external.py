@@ -4,7 +4,7 @@ A file is CSV with a header, or JSON lines (its name ends in .jsonl), of one row
 
   example_id,label                     the label that was chosen
   example_id,<label>,<label>,…         a score of every label, higher is better
-  example_id,score                     a score of the candidate itself, higher is better (TimeDial)
+  example_id,score                     a score of the candidate itself, higher is better (where candidates are ranked)
 
   {"example_id": …, "label": …}   {"example_id": …, "scores": {"<label>": …}}   {"example_id": …, "score": …}
 
@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from scripts.data.csv_files import as_written
 from scripts.data.files import sha256_of, whole_set
+from scripts.data.items import HUMAN
 from scripts.running.program import UserError, cut, log, shown
 from scripts.data.runs import facts_of
 from scripts.data.tables import PREDICTIONS, content_digest, provenance_of, read_table, write_table
@@ -121,13 +122,11 @@ def scores_of(rows: pd.DataFrame, names: list[str], answered: Answered, file: Pa
         labels = fitting[0] if fitting else answered.labels[0]
         refuse(rows, ~told.isin(labels).to_numpy(), file, lambda at: f"label {shown(told.iloc[at])} is none of {', '.join(labels)}")
         return np.eye(len(labels))[pd.Index(labels).get_indexer(told)], labels
-    scores = np.empty((len(rows), len(names)))
-    for place, name in enumerate(names):
-        column = rows[name]
-        scores[:, place] = [number_of(value) for value in column]
-        with np.errstate(over="ignore"):
-            finite = np.isfinite(scores[:, place].astype(np.float32))
-        refuse(rows, ~finite, file, lambda at, column=column, name=name: f"{name} is {shown(column.iloc[at])}, not a finite number")
+    scores = np.array([[number_of(value) for value in rows[name]] for name in names]).T
+    with np.errstate(over="ignore"):
+        finite = np.isfinite(scores.astype(np.float32))
+    for name, fits in zip(names, finite.T):
+        refuse(rows, ~fits, file, lambda at, name=name: f"{name} is {shown(rows[name].iloc[at])}, not a finite number")
     return scores, names
 
 
@@ -207,8 +206,8 @@ def data_digest(file: Path, answered: Answered) -> str:
 def kept_folder(file: Path, name: str, study: str) -> Path:
     """Where predictions on a split (file) stay under a name: results/external/<study>/<source>/<dataset>/<split>/<name>."""
     place = file.parent
-    if name == "human":
-        raise UserError("--name human: is the name of people (docs/people.md); give the system another")
+    if name == HUMAN:
+        raise UserError(f"--name {HUMAN}: is the name of people (docs/people.md); give the system another")
     if not re.fullmatch(NAME, name):
         raise UserError(f"--name {cut(name)}: is no name for a system; use letters, digits, _, - and .")
     if place.parts[-4:-2] != ("build", study):

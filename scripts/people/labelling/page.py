@@ -130,8 +130,8 @@ def arguments() -> argparse.ArgumentParser:
     options = parser(__doc__)
     options.add_argument("--dataset", type=Path, nargs="+", required=True, help="folders of datasets of one study")
     options.add_argument("--split", default="test", help="the split to draw from; default: %(default)s")
-    options.add_argument("--items", type=whole_number(1, 1_000_000), help="how many pairs, questions or instances of each dataset; default: "
-                         "that of resources/labelling.yaml (pairs of sentence order 20, questions of MC-TACO 100, others 50)")
+    options.add_argument("--items", type=whole_number(1, 1_000_000), help="how many units (pairs, questions, instances) of each "
+                         "dataset; default: that of resources/labelling.yaml")
     options.add_argument("--seed", type=SEED, default=1, help="of the draw; default: %(default)s")
     options.add_argument("--output", type=Path, required=True, help="the HTML file to write")
     return options
