@@ -117,11 +117,11 @@ def placed(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str) -> n
 def scores_of(rows: pd.DataFrame, names: list[str], answered: Answered, file: Path) -> tuple[np.ndarray, list[str]]:
     """(n, labels) scores, and the labels' names; a label that was chosen has 1, others 0. Raises UserError for what is none."""
     if names == ["label"]:
-        told = rows["label"]
-        fitting = [labels for labels in answered.labels if told.isin(labels).all()]
+        chosen = rows["label"]
+        fitting = [labels for labels in answered.labels if chosen.isin(labels).all()]
         labels = fitting[0] if fitting else answered.labels[0]
-        refuse(rows, ~told.isin(labels).to_numpy(), file, lambda at: f"label {shown(told.iloc[at])} is none of {', '.join(labels)}")
-        return np.eye(len(labels))[pd.Index(labels).get_indexer(told)], labels
+        refuse(rows, ~chosen.isin(labels).to_numpy(), file, lambda at: f"label {shown(chosen.iloc[at])} is none of {', '.join(labels)}")
+        return np.eye(len(labels))[pd.Index(labels).get_indexer(chosen)], labels
     scores = np.array([[number_of(value) for value in rows[name]] for name in names]).T
     with np.errstate(over="ignore"):
         finite = np.isfinite(scores.astype(np.float32))
@@ -222,10 +222,10 @@ def print_rows(rows: list[dict], also: dict[str, tuple[str, ...]]) -> None:
     for row in rows:
         if row["slice"] != "all" and not any(row["slice"].startswith(begin) and row["metric"] in of for begin, of in also.items()):
             continue
-        told = row["metric"].replace("_", " ") + (f" ({row['scoring']})" if "scoring" in row else "")
-        told += "" if row["slice"] == "all" else f", {row['slice']}"
+        title = row["metric"].replace("_", " ") + (f" ({row['scoring']})" if "scoring" in row else "")
+        title += "" if row["slice"] == "all" else f", {row['slice']}"
         span = "none of 1" if row["ci_low"] is None else f"{row['ci_low'] * 100:.2f} to {row['ci_high'] * 100:.2f}"
-        print(f"{told:<52}{row['value'] * 100:>7.2f}{span:>18}{row['n']:>9,}")
+        print(f"{title:<52}{row['value'] * 100:>7.2f}{span:>18}{row['n']:>9,}")
 
 
 def score_predictions(given, answered: Answered, measure: Measure, also: dict[str, tuple[str, ...]]) -> None:

@@ -79,7 +79,7 @@ def summary(metrics: Path, page: Path, benchmarks: Path, studies: dict, models: 
             altered: list[str] = ()) -> str:
     """All of it; the numbers only where the page was made in this call. of_all: the files of what is about all studies;
     altered: of headlines()."""
-    told = page.exists() and page.stat().st_mtime >= since
+    made_now = page.exists() and page.stat().st_mtime >= since
     lines = [*headlines(metrics, studies, models, altered), *([f"All models and studies: {', '.join(of_all)}"] if of_all else []),
-             f"Page: {page}"] if told else []
+             f"Page: {page}"] if made_now else []
     return "\n".join([*lines, *time_taken(durations(benchmarks, since))])
