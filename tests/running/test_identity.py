@@ -73,7 +73,7 @@ def formatted(tree: Tree) -> None:
 
 def package_renamed(tree: Tree) -> None:
     (tree.folder / "scripts/publish").rename(tree.folder / "scripts/shown")
-    tree.replace(r"(?m)^( *(?:from|import) )scripts\.publish\b", r"\1scripts.shown")
+    tree.replace(r"(?m)(^ *(?:from|import) |\"(?=[\w.]*\w\"))scripts\.publish\b", r"\1scripts.shown")  # imports, and texts that name a module
     tree.names = {name: name.replace("scripts.publish", "scripts.shown") for name in tree.names}
 
 
