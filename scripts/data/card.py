@@ -19,8 +19,9 @@ import pyarrow.parquet as pq
 import yaml
 
 from scripts.data.files import whole
+from scripts.data.labels import labels_of
+from scripts.data.manifest import files_in
 from scripts.running.program import UserError, execute, json_object_with, log, parser
-from scripts.studies.strided_sop.strides import labels_of
 from scripts.data.tables import parquet_errors, provenance_of, schema_of
 from scripts.data.yaml_files import read_yaml
 
@@ -66,13 +67,9 @@ def cell(text: object) -> str:
 def dataset_of(folder: Path, path: str) -> dict:
     """What a card says of one dataset: configuration, schema, terms, options and by split its file, rows and hash."""
     manifest = folder / path / "manifest.json"
-    try:
-        files = json.loads(manifest.read_text(encoding="utf-8"))["files"]
-        splits = {Path(name).stem: facts | {"path": f"{path}/{name}"} for name, facts in files.items() if name.endswith(".parquet")}
-    except FileNotFoundError:
-        raise UserError(f"{manifest}: no such file; make it with `snakemake {manifest}`") from None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise UserError(f"{manifest}: is damaged; remove it, and the same command writes it again") from None
+    if not manifest.exists():
+        raise UserError(f"{manifest}: no such file; make it with `snakemake {manifest}`")
+    splits = {Path(name).stem: facts | {"path": f"{path}/{name}"} for name, facts in files_in(manifest).items() if name.endswith(".parquet")}
     if not splits:
         raise UserError(f"{manifest}: lists no Parquet file; remove it, and the same command writes it again")
     for facts in splits.values():
@@ -92,15 +89,15 @@ def feature(field: pa.Field, labels: list[str]) -> dict:
 def front_matter(datasets: list[dict], study: dict) -> dict:
     """The YAML that stands above a card: each dataset a configuration, each split a split."""
     licences = {one["terms"].get("licence", "") for one in datasets}
-    return {
-        "pretty_name": study["title"], "language": ["en"], "tags": ["timestride"],
-        "license": "mit" if all(licence.split(" ")[0] == "MIT" for licence in licences) else "other",
-        "configs": [{"config_name": one["name"], "data_files": [
-            {"split": split, "path": facts["path"]} for split, facts in one["splits"].items()]} for one in datasets],
-        "dataset_info": [{"config_name": one["name"], "features": [feature(field, labels_of(study["labels"], one["terms"].get("options", {}))) for field in one["schema"]],
-                          "splits": [{"name": split, "num_bytes": facts["bytes"], "num_examples": facts["rows"]}
-                                     for split, facts in one["splits"].items()]} for one in datasets],
-    }
+    configs, facts_of_datasets = [], []
+    for one in datasets:
+        labels, splits = labels_of(study["name"], study["labels"], one["terms"].get("options", {})), one["splits"].items()
+        configs.append({"config_name": one["name"], "data_files": [{"split": split, "path": facts["path"]} for split, facts in splits]})
+        facts_of_datasets.append({"config_name": one["name"], "features": [feature(field, labels) for field in one["schema"]], "splits": [
+            {"name": split, "num_bytes": facts["bytes"], "num_examples": facts["rows"]} for split, facts in splits]})
+    return {"pretty_name": study["title"], "language": ["en"], "tags": ["timestride"],
+            "license": "mit" if all(licence.split(" ")[0] == "MIT" for licence in licences) else "other",
+            "configs": configs, "dataset_info": facts_of_datasets}
 
 
 def card(datasets: list[dict], study: dict, columns: dict[str, str]) -> str:
@@ -144,22 +141,21 @@ def croissant(datasets: list[dict], study: dict, columns: dict[str, str]) -> dic
 def main(given: argparse.Namespace) -> None:
     columns = read_yaml(given.columns).get(given.study["name"], {})
     datasets = [dataset_of(given.build, path) for path in given.datasets]
-    texts = {"README.md": card(datasets, given.study, columns),
-             "croissant.json": json.dumps(croissant(datasets, given.study, columns), indent=1, ensure_ascii=False) + "\n"}
-    for name, text in texts.items():
+    for name, text in {"README.md": card(datasets, given.study, columns),
+                       "croissant.json": json.dumps(croissant(datasets, given.study, columns), indent=1, ensure_ascii=False) + "\n"}.items():
         with whole(given.output / name) as place:
             place.write_text(text, encoding="utf-8")
     log.info("%s: %d datasets", given.output / "README.md", len(datasets))
 
 
 def arguments() -> argparse.ArgumentParser:
-    asked = parser(__doc__)
-    asked.add_argument("datasets", nargs="+", metavar="SOURCE/DATASET", help="the datasets, as folders under --build")
-    asked.add_argument("--build", type=Path, required=True, help="the folder of the study's datasets")
-    asked.add_argument("--columns", type=Path, required=True, help="columns.yaml: what each column holds")
-    asked.add_argument("--study", type=json_object_with("name", "title", "paper", "labels"), required=True, help="what the study is, as JSON")
-    asked.add_argument("--output", type=Path, required=True, help="the folder to write to; paths in the card begin at --build")
-    return asked
+    options = parser(__doc__)
+    options.add_argument("datasets", nargs="+", metavar="SOURCE/DATASET", help="the datasets, as folders under --build")
+    options.add_argument("--build", type=Path, required=True, help="the folder of the study's datasets")
+    options.add_argument("--columns", type=Path, required=True, help="columns.yaml: what each column holds")
+    options.add_argument("--study", type=json_object_with("name", "title", "paper", "labels"), required=True, help="what the study is, as JSON")
+    options.add_argument("--output", type=Path, required=True, help="the folder to write to; paths in the card begin at --build")
+    return options
 
 
 if __name__ == "__main__":

@@ -29,34 +29,29 @@ def describe(folder: Path, names: list[str]) -> dict:
     return {"files": facts}
 
 
+def files_in(manifest: Path) -> dict[str, dict]:
+    """By name the bytes and the sha256 of the files that a manifest lists. Raises UserError where it is damaged."""
+    try:
+        files = json.loads(manifest.read_text(encoding="utf-8"))["files"]
+        return {name: {"bytes": facts["bytes"], "sha256": facts["sha256"]} for name, facts in files.items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise UserError(f"{manifest}: is damaged; remove it, and the same command writes it again") from None
+
+
 def lost_files(manifest: Path) -> list[str]:
     """The files of a manifest that are gone or have another length now; its own name, if it cannot be read."""
     try:
-        listed = json.loads(manifest.read_text(encoding="utf-8"))["files"]
-        lengths = {name: facts["bytes"] for name, facts in listed.items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
+        files = files_in(manifest)
+    except UserError:
         return [manifest.name]
-    places = {name: manifest.parent / name for name in lengths}
-    return [name for name, place in places.items() if not place.is_file() or place.stat().st_size != lengths[name]]
+    places = {name: manifest.parent / name for name in files}
+    return [name for name, place in places.items() if not place.is_file() or place.stat().st_size != files[name]["bytes"]]
 
 
 def changed_file(manifest: Path, hashes: dict[str, str]) -> str | None:
     """The first of the files, by their sha256 now, that is not as the manifest says; None where all are, or there is no manifest."""
-    if not manifest.exists():
-        return None
-    try:
-        listed = json.loads(manifest.read_text(encoding="utf-8"))["files"]
-        return next((name for name, sha256 in hashes.items() if name in listed and listed[name]["sha256"] != sha256), None)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise UserError(f"{manifest}: is damaged; remove it, and the same command writes it again") from None
-
-
-def listed_files(manifest: Path) -> list[str]:
-    """The names of the files that a manifest lists. Raises UserError where it cannot be read."""
-    try:
-        return sorted(json.loads(manifest.read_text(encoding="utf-8"))["files"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise UserError(f"{manifest}: is damaged; remove it, and the same command writes it again") from None
+    files = files_in(manifest) if manifest.exists() else {}
+    return next((name for name, sha256 in hashes.items() if name in files and files[name]["sha256"] != sha256), None)
 
 
 def write_manifest(folder: Path, names: list[str], output: Path) -> None:
@@ -71,11 +66,11 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    asked = parser(__doc__)
-    asked.add_argument("files", nargs="+", metavar="FILE", help="a file's path inside the folder")
-    asked.add_argument("--folder", type=Path, required=True, help="the folder that holds them")
-    asked.add_argument("--output", type=Path, required=True, help="the manifest to write")
-    return asked
+    options = parser(__doc__)
+    options.add_argument("files", nargs="+", metavar="FILE", help="a file's path inside the folder")
+    options.add_argument("--folder", type=Path, required=True, help="the folder that holds them")
+    options.add_argument("--output", type=Path, required=True, help="the manifest to write")
+    return options
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The YAML files of resources/, each fault told in one sentence."""
+"""Reading YAML plainly: each fault in one sentence. A key that stands twice is a fault; YAML itself would keep the last one."""
 
 from pathlib import Path
 
@@ -7,10 +7,35 @@ import yaml
 from scripts.running.program import UserError, cut
 
 
+def refuse_doubled_keys(root: yaml.Node | None, file: Path) -> None:
+    """Raise UserError that names file, line and key of the first key that stands twice in one mapping."""
+    waiting, seen = [root], {id(None)}  # an alias is the very node that it names
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+        elif isinstance(node, yaml.MappingNode):
+            lines: dict[str, int] = {}
+            for key, value in node.value:
+                if isinstance(key, yaml.ScalarNode):
+                    line = key.start_mark.line + 1
+                    if key.value in lines:
+                        raise UserError(f"{file}: line {line}: the key {cut(key.value)} stands in line {lines[key.value]} of the same "
+                                        "mapping, too; remove one of the two, or give it another name")
+                    lines[key.value] = line
+                waiting += [key, value]
+
+
 def read_yaml(file: Path):
-    """The value of a YAML file. Raises UserError for one that cannot be read, with the line."""
+    """The value of a YAML file. Raises UserError, with the line, for one that cannot be read or has a key twice in one mapping."""
     try:
-        return yaml.load(file.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(file.read_bytes())
+        root = loader.get_single_node()
+        refuse_doubled_keys(root, file)
+        return None if root is None else loader.construct_document(root)
     except OSError as error:
         raise UserError(f"{file}: cannot be read ({error.strerror}); put it there, or check out the project anew") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:

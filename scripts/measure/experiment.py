@@ -109,12 +109,12 @@ def above_controls(rows: list[dict]) -> list[dict]:
     no dataset here: their controls are those of all datasets.
     """
     places: dict[tuple, list[dict]] = {}
-    told = [row for row in rows if row["seed"] is None and row["slice"] == "all" and row["metric"] in HEADLINES]
-    for row in told:
+    headlines = [row for row in rows if row["seed"] is None and row["slice"] == "all" and row["metric"] in HEADLINES]
+    for row in headlines:
         places.setdefault(tuple(row.get(name) for name in ("source", "dataset", "split", "scoring", "metric")), []).append(row)
-    for row in (row for row in told if row.get("method") == "released"):
+    for row in (row for row in headlines if row.get("method") == "released"):
         places[row["source"], row["dataset"], row["split"], None, row["metric"]] += [
-            other for other in told if other.get("method") in CONTROL_METHODS
+            other for other in headlines if other.get("method") in CONTROL_METHODS
             and all(other.get(name) == row.get(name) for name in ("source", "split", "metric", "limit"))]
     found = []
     for place in places.values():
@@ -124,10 +124,10 @@ def above_controls(rows: list[dict]) -> list[dict]:
         for row in place:
             if row.get("method") in CONTROL_METHODS or (row.get("method") or "").endswith(BLIND):
                 continue
-            own = blind.get((row["model"], row.get("method")))
-            found += [above(row, own, own["method"], "blind")] if own else []
-            if own and (best is None or own["value"] > best["value"]):
-                found.append(above(row, own, own["method"], "control"))
+            unread = blind.get((row["model"], row.get("method")))
+            found += [above(row, unread, unread["method"], "blind")] if unread else []
+            if unread and (best is None or unread["value"] > best["value"]):
+                found.append(above(row, unread, unread["method"], "control"))
             elif best:
                 found.append(above(row, best, best["model"], "control"))
     return found

@@ -4,7 +4,7 @@ A file is CSV with a header, or JSON lines (its name ends in .jsonl), of one row
 
   example_id,label                     the label that was chosen
   example_id,<label>,<label>,…         a score of every label, higher is better
-  example_id,score                     a score of the candidate itself, higher is better (TimeDial)
+  example_id,score                     a score of the candidate itself, higher is better (where candidates are ranked)
 
   {"example_id": …, "label": …}   {"example_id": …, "scores": {"<label>": …}}   {"example_id": …, "score": …}
 
@@ -26,6 +26,7 @@ import pyarrow as pa
 
 from scripts.data.csv_files import as_written
 from scripts.data.files import sha256_of, whole_set
+from scripts.data.items import HUMAN
 from scripts.running.program import UserError, cut, log, shown
 from scripts.data.runs import facts_of
 from scripts.data.tables import PREDICTIONS, content_digest, provenance_of, read_table, write_table
@@ -116,18 +117,16 @@ def placed(rows: pd.DataFrame, examples: pd.Series, file: Path, where: str) -> n
 def scores_of(rows: pd.DataFrame, names: list[str], answered: Answered, file: Path) -> tuple[np.ndarray, list[str]]:
     """(n, labels) scores, and the labels' names; a label that was chosen has 1, others 0. Raises UserError for what is none."""
     if names == ["label"]:
-        told = rows["label"]
-        fitting = [labels for labels in answered.labels if told.isin(labels).all()]
+        chosen = rows["label"]
+        fitting = [labels for labels in answered.labels if chosen.isin(labels).all()]
         labels = fitting[0] if fitting else answered.labels[0]
-        refuse(rows, ~told.isin(labels).to_numpy(), file, lambda at: f"label {shown(told.iloc[at])} is none of {', '.join(labels)}")
-        return np.eye(len(labels))[pd.Index(labels).get_indexer(told)], labels
-    scores = np.empty((len(rows), len(names)))
-    for place, name in enumerate(names):
-        column = rows[name]
-        scores[:, place] = [number_of(value) for value in column]
-        with np.errstate(over="ignore"):
-            finite = np.isfinite(scores[:, place].astype(np.float32))
-        refuse(rows, ~finite, file, lambda at, column=column, name=name: f"{name} is {shown(column.iloc[at])}, not a finite number")
+        refuse(rows, ~chosen.isin(labels).to_numpy(), file, lambda at: f"label {shown(chosen.iloc[at])} is none of {', '.join(labels)}")
+        return np.eye(len(labels))[pd.Index(labels).get_indexer(chosen)], labels
+    scores = np.array([[number_of(value) for value in rows[name]] for name in names]).T
+    with np.errstate(over="ignore"):
+        finite = np.isfinite(scores.astype(np.float32))
+    for name, fits in zip(names, finite.T):
+        refuse(rows, ~fits, file, lambda at, name=name: f"{name} is {shown(rows[name].iloc[at])}, not a finite number")
     return scores, names
 
 
@@ -208,8 +207,8 @@ def data_digest(file: Path, answered: Answered) -> str:
 def kept_folder(file: Path, name: str, study: str) -> Path:
     """Where predictions on a split (file) stay under a name: results/external/<study>/<source>/<dataset>/<split>/<name>."""
     place = file.parent
-    if name == "human":
-        raise UserError("--name human: is the name of people (docs/people.md); give the system another")
+    if name == HUMAN:
+        raise UserError(f"--name {HUMAN}: is the name of people (docs/people.md); give the system another")
     if not re.fullmatch(NAME, name):
         raise UserError(f"--name {cut(name)}: is no name for a system; use letters, digits, _, - and .")
     if place.parts[-4:-2] != ("build", study):
@@ -224,10 +223,10 @@ def print_rows(rows: list[dict], also: dict[str, tuple[str, ...]]) -> None:
     for row in rows:
         if row["slice"] != "all" and not any(row["slice"].startswith(begin) and row["metric"] in of for begin, of in also.items()):
             continue
-        told = row["metric"].replace("_", " ") + (f" ({row['scoring']})" if "scoring" in row else "")
-        told += "" if row["slice"] == "all" else f", {row['slice']}"
+        title = row["metric"].replace("_", " ") + (f" ({row['scoring']})" if "scoring" in row else "")
+        title += "" if row["slice"] == "all" else f", {row['slice']}"
         span = "none of 1" if row["ci_low"] is None else f"{row['ci_low'] * 100:.2f} to {row['ci_high'] * 100:.2f}"
-        print(f"{told:<52}{row['value'] * 100:>7.2f}{span:>18}{row['n']:>9,}")
+        print(f"{title:<52}{row['value'] * 100:>7.2f}{span:>18}{row['n']:>9,}")
 
 
 def score_predictions(given, answered: Answered, measure: Measure, also: dict[str, tuple[str, ...]]) -> None:

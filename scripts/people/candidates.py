@@ -32,10 +32,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+from sklearn.feature_extraction.text import TfidfVectorizer
 from tqdm import tqdm
 
 from scripts.people.candidates_perturbation import perturbed
-from scripts.people.candidates_retrieval import most_similar
 from scripts.people.candidates_rules import Terms, drawing, is_event, load_terms, mentions
 from scripts.data.files import sha256_of
 from scripts.running.program import UserError, execute, log, shown, whole_number
@@ -51,54 +51,33 @@ Infill = Callable[[pd.DataFrame], pd.DataFrame]
 TOP = 3         # infills of a word
 ATTEMPTS = 4    # perturbations of a seed for each candidate wanted: enough to meet nearly every one of few
 QUESTIONS = 500  # at a time
+TERM = r"[\w'’]+"  # of a phrase
+CELLS = 4_000_000  # answers times phrases held at a time
+DECIMALS = 9  # of a similarity: what differs by less is a tie, which the order of the pool breaks
 
 
 def read_lines(file: Path) -> dict[int, str]:
     """The lines of a text file by their numbers from 1."""
-    return dict(
-        enumerate(
-            lines_in(
-                text_of(file, "save it again", "name one that is there"), str(file), "save it again"
-            ),
-            1,
-        )
-    )
+    return dict(enumerate(lines_in(text_of(file, "save it again", "name one that is there"), str(file), "save it again"), 1))
 
 
 def read_rows(file: Path, columns: list[str]) -> dict[str, object]:
     """The rows of a file (.tsv with a header line, .jsonl or .parquet) by place (`line 3`)."""
     if file.suffix == ".parquet":
-        return {
-            f"row {number}": row
-            for number, row in enumerate(read_table(file, columns).to_pylist(), 1)
-        }
+        return {f"row {number}": row for number, row in enumerate(read_table(file, columns).to_pylist(), 1)}
     if file.suffix not in (".tsv", ".jsonl"):
-        raise UserError(
-            f"{file}: its name does not end in .tsv, .jsonl or .parquet; rename or convert it"
-        )
+        raise UserError(f"{file}: its name does not end in .tsv, .jsonl or .parquet; rename or convert it")
     lines = {f"line {number}": line for number, line in read_lines(file).items()}
     if file.suffix == ".jsonl":
-        return {
-            place: json_of(line, f"{file}: {place}", "mend it")
-            for place, line in lines.items()
-            if line.strip()
-        }
+        return {place: json_of(line, f"{file}: {place}", "mend it") for place, line in lines.items() if line.strip()}
     header = lines.pop("line 1", "").split("\t")
     if wrong := [name for name in columns if header.count(name) != 1]:
-        raise UserError(
-            f"{file}: no column {wrong[0]}, or several; its header line must name "
-            f"{', '.join(columns)}, with tabs between them"
-        )
-    rows = {}
-    for place, line in lines.items():
-        cells = line.split("\t")
+        raise UserError(f"{file}: no column {wrong[0]}, or several; its header line must name {', '.join(columns)}, with tabs between them")
+    rows = {place: line.split("\t") for place, line in lines.items()}
+    for place, cells in rows.items():
         if len(cells) != len(header):
-            raise UserError(
-                f"{file}: {place} has {len(cells)} columns, not {len(header)} as the header; "
-                "mend it"
-            )
-        rows[place] = dict(zip(header, cells))
-    return rows
+            raise UserError(f"{file}: {place} has {len(cells)} columns, not {len(header)} as the header; mend it")
+    return {place: dict(zip(header, cells)) for place, cells in rows.items()}
 
 
 def read_questions(file: Path, columns: list[str] = COLUMNS) -> pd.DataFrame:
@@ -108,16 +87,11 @@ def read_questions(file: Path, columns: list[str] = COLUMNS) -> pd.DataFrame:
         raise UserError(f"{file}: has no rows; give at least one question with an answer")
     for place, row in rows.items():
         if not isinstance(row, dict):
-            raise UserError(
-                f"{file}: {place} is not a JSON object; write one with {', '.join(columns)}"
-            )
+            raise UserError(f"{file}: {place} is not a JSON object; write one with {', '.join(columns)}")
         for name in columns:
             value = row.get(name)
             if not isinstance(value, str) or not value.strip():
-                raise UserError(
-                    f"{file}: {place}: {name} is {'missing' if value is None else shown(value)}; "
-                    "give a text, or take the row out"
-                )
+                raise UserError(f"{file}: {place}: {name} is {'missing' if value is None else shown(value)}; give a text, or take the row out")
     return pd.DataFrame(rows.values(), columns=columns, dtype=object)
 
 
@@ -142,11 +116,7 @@ def pool_of(phrases: pd.Series) -> pd.Series:
 
 def distinct(rows: pd.DataFrame, limit: int) -> pd.DataFrame:
     """The first `limit` answers of each question that are not the same, in their order."""
-    return (
-        rows[~rows.assign(answer=folded(rows["answer"])).duplicated(["number", "answer"])]
-        .groupby("number")
-        .head(limit)
-    )
+    return rows[~rows.assign(answer=folded(rows["answer"])).duplicated(["number", "answer"])].groupby("number").head(limit)
 
 
 def unfilled(seeds: pd.DataFrame, held: pd.DataFrame, limit: int) -> pd.DataFrame:
@@ -157,14 +127,8 @@ def unfilled(seeds: pd.DataFrame, held: pd.DataFrame, limit: int) -> pd.DataFram
 
 def offer(seeds: pd.DataFrame, produced: pd.DataFrame, origin: str, order: list[str]) -> pd.DataFrame:
     """What was made of seeds (`row` points into them) as rows like theirs, sorted by `order` within each question."""
-    of_seed = (
-        seeds.drop(columns=["answer", "origin"])
-        .iloc[produced["row"].to_numpy(int)]
-        .reset_index(drop=True)
-    )
-    return (
-        of_seed.join(produced).assign(origin=origin).sort_values(["number", *order], kind="stable")
-    )
+    of_seed = seeds.drop(columns=["answer", "origin"]).iloc[produced["row"].to_numpy(int)].reset_index(drop=True)
+    return of_seed.join(produced).assign(origin=origin).sort_values(["number", *order], kind="stable")
 
 
 def by_rules(seeds: pd.DataFrame, terms: Terms, limit: int, seed: int) -> pd.DataFrame:
@@ -190,33 +154,44 @@ def by_infill(seeds: pd.DataFrame, infill: Infill) -> pd.DataFrame:
     return offer(seeds, produced.assign(unsure=-produced["confidence"]), "infill", ["unsure", "turn", "word", "place"])
 
 
+def most_similar(answers: pd.Series, pool: pd.Series, wanted: int) -> pd.DataFrame:
+    """The `wanted` phrases of the pool most similar to each answer, by the cosine of TF-IDF vectors: columns row, place (from 0), answer,
+    similarity.
+
+    A term is a run of letters, digits and apostrophes, case folded. Its weight is its count times ln((1 + phrases) / (1 + phrases with
+    it)) + 1, over the pool. Phrases that share no term are left out. The pool must hold a term.
+    """
+    vectorizer = TfidfVectorizer(preprocessor=str.casefold, token_pattern=TERM)
+    phrases = vectorizer.fit_transform(pool).T.tocsr()
+    vectors = vectorizer.transform(answers)
+    step, parts = max(1, CELLS // len(pool)), []
+    for first in tqdm(range(0, len(answers), step), desc="retrieval", unit="chunk", disable=None):
+        scores = (vectors[first : first + step] @ phrases).toarray().round(DECIMALS)
+        best = np.argsort(-scores, axis=1, kind="stable")[:, :wanted]
+        row, place = np.indices(best.shape).reshape(2, -1)
+        found = pd.DataFrame({"row": row + first, "place": place, "answer": pool.to_numpy(object)[best.ravel()],
+                              "similarity": scores[row, best.ravel()]})
+        parts.append(found[found["similarity"] > 0])
+    return pd.concat(parts, ignore_index=True)
+
+
 def by_retrieval(seeds: pd.DataFrame, pool: pd.Series, limit: int) -> pd.DataFrame:
     """The phrases most like each seed, the first of each seed before the second ones."""
-    asked = pd.Series(seeds["answer"].unique(), dtype=object)
-    # As many more as the question may hold already.
-    found = most_similar(asked, pool, 2 * limit).rename(columns={"phrase": "answer", "row": "asked"})
-    rows = pd.DataFrame({"row": np.arange(len(seeds)), "asked": pd.Index(asked).get_indexer(seeds["answer"])})
-    return offer(seeds, rows.merge(found, on="asked"), "retrieval", ["place", "turn"])
+    answers = pd.Index(seeds["answer"].unique())
+    found = most_similar(answers.to_series(), pool, 2 * limit).rename(columns={"row": "of"})  # as many more as the question may hold already
+    rows = pd.DataFrame({"row": np.arange(len(seeds)), "of": answers.get_indexer(seeds["answer"])})
+    return offer(seeds, rows.merge(found, on="of"), "retrieval", ["place", "turn"])
 
 
 def expanded(questions: pd.DataFrame, terms: Terms, limit: int, seed: int, infill: Infill | None = None,
              events: pd.Series | None = None) -> pd.DataFrame:
     """The candidates of all questions (columns of CANDIDATES), questions and seeds in the order of the table."""
-    asked = questions["sentence"] + "\0" + questions["question"]
+    key = questions["sentence"] + "\0" + questions["question"]
     found = {text: mentions(terms, text) for text in questions["answer"].unique()}
-    seeds = (
-        questions[COLUMNS]
-        .assign(
-            number=pd.factorize(asked)[0],
-            origin="seed",
-            seed_answer=questions["answer"],
-            key=asked + "\0" + questions["answer"],
-            context=questions["sentence"] + " " + questions["question"],
-            mentions=questions["answer"].map(found.get),
-            event=[is_event(terms, text, found[text]) for text in questions["answer"]],
-        )
-        .sort_values("number", kind="stable")
-    )
+    seeds = questions[COLUMNS].assign(
+        number=pd.factorize(key)[0], origin="seed", seed_answer=questions["answer"], key=key + "\0" + questions["answer"],
+        context=questions["sentence"] + " " + questions["question"], mentions=questions["answer"].map(found.get),
+        event=[is_event(terms, text, found[text]) for text in questions["answer"]]).sort_values("number", kind="stable")
     all_seeds = distinct(seeds, len(seeds))
     seeds = held = distinct(seeds, limit)
     if left_out := len(all_seeds) - len(seeds):
@@ -224,12 +199,8 @@ def expanded(questions: pd.DataFrame, terms: Terms, limit: int, seed: int, infil
     pool = pool_of(seeds.loc[seeds["event"], "answer"] if events is None else events)
 
     others = unfilled(seeds[~seeds["event"]], held, limit)
-    chunks = tqdm(
-        others.groupby(others["number"] // QUESTIONS), desc="rules", unit="chunk", disable=None
-    )
-    held = distinct(
-        pd.concat([held, *(by_rules(part, terms, limit, seed) for _, part in chunks)]), limit
-    )
+    chunks = tqdm(others.groupby(others["number"] // QUESTIONS), desc="rules", unit="chunk", disable=None)
+    held = distinct(pd.concat([held, *(by_rules(part, terms, limit, seed) for _, part in chunks)]), limit)
     others = unfilled(seeds[~seeds["event"]], held, limit)
     if infill is None:
         log.info("no infill: --model is not given")
@@ -255,13 +226,8 @@ def grown(given: argparse.Namespace, questions: pd.DataFrame) -> tuple[pd.DataFr
     log.info("%s: %d candidates of %d questions, %d questions have %d; %s", given.output, len(table), len(sizes),
              (sizes == given.candidates).sum(), given.candidates,
              ", ".join(f"{origin} {count}" for origin, count in table["origin"].value_counts().items()))
-    return table, {
-        "sha256": {
-            name: [sha256_of(file) for file in files if file] for name, files in read.items()
-        },
-        "candidates": given.candidates,
-        "seed": given.seed,
-    }
+    return table, {"sha256": {name: [sha256_of(file) for file in files if file] for name, files in read.items()},
+                   "candidates": given.candidates, "seed": given.seed}
 
 
 def main(given: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from scripts.data.files import sha256_of
+from scripts.data.labels import labels_of
 from scripts.data.plain_json import as_json
 from scripts.data.yaml_files import read_yaml
 from scripts.plan.grid import Dataset
@@ -22,7 +23,6 @@ from scripts.plan.published import Published
 from scripts.plan.workplan import Workplan, cleaned, learnt_elsewhere, spans
 from scripts.running.identity import identity
 from scripts.running.job_files import argument_file, fields_of, hand_over, presence_of
-from scripts.studies.strided_sop.strides import labels_of
 
 # The settings that change what a step of training computes: runs that differ in them are rehearsed each.
 STEP_SETTINGS = ("batch_size", "max_length", "precision", "adapter", "rank", "target", "gradient_checkpointing", "compile", "dropout",
@@ -186,7 +186,7 @@ class Jobs:
     def method_of(self, run: Run) -> dict:
         """What the training loop must know of a run's study and method."""
         study, options = self.work.studies[run.study], json.loads(run.dataset.options)
-        labels = labels_of(study["labels"], options)
+        labels = labels_of(run.study, study["labels"], options)
         if run.method == "control":
             return {"columns": study["columns"], "labels": labels, "inputs": study["methods"]["control"]["inputs"],
                     "exchangeable": study.get("exchangeable", False) and not options.get("predict")}

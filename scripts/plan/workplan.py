@@ -12,7 +12,6 @@ from functools import cached_property
 from glob import glob, has_magic
 from pathlib import Path
 
-from scripts.data.doubled_keys import refuse_doubled_keys
 from scripts.data.files import Hashes
 from scripts.data.manifest import lost_files
 from scripts.data.yaml_files import read_yaml
@@ -44,8 +43,8 @@ class Workplan:
     """
 
     def __init__(self, given: dict, root: Path, configfiles: Iterable[Path] = ()):
-        for file in [root / "config.yaml", *(root / "resources").glob("*.yaml"), *configfiles]:
-            refuse_doubled_keys(file)
+        for file in configfiles:  # Snakemake has read them, and of a key that stands twice the last value
+            read_yaml(file)
         self.root = root
         self.config = check(from_command_line(laid_over(copy.deepcopy(read_yaml(root / "config.yaml")), given)), schema("config"))
         self.name = self.config["name"]

@@ -45,12 +45,10 @@ def _listed() -> list[dict]:
 
 def _named(name: str, gpus: list[dict]) -> list[str]:
     """The UUIDs that a name in CUDA_VISIBLE_DEVICES may mean: an index, the beginning of a UUID, a MIG device."""
-    if name.isdecimal():
-        # Of a GPU that is split into MIG devices CUDA shows the first.
-        return [(gpu["mig"] or [gpu["uuid"]])[0] for gpu in gpus if int(gpu["index"]) == int(name)]
     if name.startswith("MIG-"):
         return [uuid for gpu in gpus for uuid in gpu["mig"] if uuid == name]
-    return [(gpu["mig"] or [gpu["uuid"]])[0] for gpu in gpus if name.startswith("GPU-") and gpu["uuid"].startswith(name)]
+    meant = [gpu for gpu in gpus if (int(gpu["index"]) == int(name) if name.isdecimal() else name.startswith("GPU-") and gpu["uuid"].startswith(name))]
+    return [(gpu["mig"] or [gpu["uuid"]])[0] for gpu in meant]  # of a GPU that is split into MIG devices CUDA shows the first
 
 
 def visible_gpus() -> list[str]:
@@ -131,7 +129,7 @@ def _turn(folder: Path) -> Iterator[None]:
 def _free_slots(gpu: str, runs_per_gpu: int, folder: Path, refused: set[Path]) -> list[list[int]]:
     """The free places on a GPU, each as the descriptors of the locks that hold it; all of them are ours now.
 
-    A run that shares locks the GPU for sharing and a slot of its own; one that does not locks the GPU alone.
+    A run that shares locks the GPU for sharing and a slot that no other has; one that does not locks the GPU alone.
     """
     name = f"timestride-gpu-{gpu.replace('/', '_')}"
     if runs_per_gpu == 1:
@@ -139,12 +137,12 @@ def _free_slots(gpu: str, runs_per_gpu: int, folder: Path, refused: set[Path]) -
         return [] if alone is None else [[alone]]
     places = []
     for slot in range(runs_per_gpu):
-        own = _try_lock(folder / f"{name}-{slot}.lock", fcntl.LOCK_EX, refused)
-        shared = None if own is None else _try_lock(folder / f"{name}.lock", fcntl.LOCK_SH, refused)
+        alone = _try_lock(folder / f"{name}-{slot}.lock", fcntl.LOCK_EX, refused)
+        shared = None if alone is None else _try_lock(folder / f"{name}.lock", fcntl.LOCK_SH, refused)
         if shared is not None:
-            places.append([own, shared])
-        elif own is not None:
-            os.close(own)
+            places.append([alone, shared])
+        elif alone is not None:
+            os.close(alone)
     return places
 
 
@@ -168,8 +166,7 @@ def claim_gpus(visible: list[str], wanted: int, runs_per_gpu: int = 1) -> list[s
         emptiest = sorted((gpu for gpu in visible if free[gpu]), key=lambda gpu: -len(free[gpu]))[:wanted]
         enough = len(emptiest) == wanted
         for gpu, places in free.items():
-            kept = places.pop(0) if enough and gpu in emptiest else []
-            CLAIMS.extend(kept)
+            CLAIMS.extend(places.pop(0) if enough and gpu in emptiest else [])
             for descriptor in (each for place in places for each in place):
                 os.close(descriptor)
     if not enough:

@@ -33,7 +33,9 @@ DOCUMENTED = {"add_argument", "add_argument_group", "add_parser", "add_subparser
 DOCUMENTATION = {"help", "description", "epilog", "metavar"}
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-HAS_DOCSTRING = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+HAS_DOCSTRING = (ast.Module, *NAMED)
+IMPORTS = (ast.Import, ast.ImportFrom)
 DOES_SOMETHING = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 ITSELF, BESIDE = "<itself>", "<beside>"  # the name that an assignment defines, and the others of the same assignment
 
@@ -166,10 +168,10 @@ def _stored(node: ast.AST) -> Iterator[str]:
     """The names that a piece of code binds in its own scope."""
     if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
         yield node.id
-    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    elif isinstance(node, NAMED):
         yield node.name
         return
-    elif isinstance(node, (ast.Import, ast.ImportFrom)):
+    elif isinstance(node, IMPORTS):
         yield from ((alias.asname or alias.name).split(".")[0] for alias in node.names)
     elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)) and node.name:
         yield node.name
@@ -286,9 +288,9 @@ class _Writer:
 
 def _defined(statement: ast.stmt) -> list[str]:
     """The names that a statement at the top of a module defines; none of one that only does something."""
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    if isinstance(statement, NAMED):
         return [statement.name]
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+    if isinstance(statement, IMPORTS):
         return [(alias.asname or alias.name).split(".")[0] for alias in statement.names]
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
     if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)) and not any(
@@ -299,10 +301,10 @@ def _defined(statement: ast.stmt) -> list[str]:
 
 def _as_definition(statement: ast.stmt, name: str) -> ast.stmt | str:
     """A statement (changed in place) as the definition of one of its names, which it then does not hold."""
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
+    if isinstance(statement, IMPORTS):
         [alias] = [alias for alias in statement.names if (alias.asname or alias.name).split(".")[0] == name]
         return f"import {getattr(statement, 'module', None) or ''} {alias.name if alias.asname or isinstance(statement, ast.ImportFrom) else name}"
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+    if isinstance(statement, NAMED):
         statement.name = ITSELF
         return statement
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]

@@ -91,33 +91,31 @@ def parser(doc: str) -> argparse.ArgumentParser:
     return shared
 
 
-def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
-    """The type of an argument that is a whole number within bounds, which --help tells."""
-
-    def read(text: str) -> int:
-        value = int(text) if re.fullmatch(r"[+-]?[0-9]{1,30}", text.strip()) else None
-        if value is None or not minimum <= value <= maximum:
-            raise argparse.ArgumentTypeError(f"{shown(text)} is not {read.bounds}")
-        return value
-
-    read.bounds = f"a whole number from {minimum} to {maximum}"
-    return read
-
-
-def number(minimum: float, maximum: float) -> Callable[[str], float]:
+def _within(read_number: Callable[[str], float], minimum: float, maximum: float, bounds: str) -> Callable[[str], float]:
     """The type of an argument that is a number within bounds, which --help tells."""
 
     def read(text: str) -> float:
         try:
-            value = float(text)
+            value = read_number(text)
         except ValueError:
             value = float("nan")
         if not minimum <= value <= maximum:
-            raise argparse.ArgumentTypeError(f"{shown(text)} is not {read.bounds}")
+            raise argparse.ArgumentTypeError(f"{shown(text)} is not {bounds}")
         return value
 
-    read.bounds = f"a number from {minimum:g} to {maximum:g}"
+    read.bounds = bounds
     return read
+
+
+def whole_number(minimum: int, maximum: int) -> Callable[[str], int]:
+    """The type of an argument that is a whole number within bounds."""
+    return _within(lambda text: int(text if re.fullmatch("[+-]?[0-9]{1,30}", text.strip()) else ""), minimum, maximum,
+                   f"a whole number from {minimum} to {maximum}")
+
+
+def number(minimum: float, maximum: float) -> Callable[[str], float]:
+    """The type of an argument that is a number within bounds."""
+    return _within(float, minimum, maximum, f"a number from {minimum:g} to {maximum:g}")
 
 
 SEED = whole_number(0, 2**63 - 1)

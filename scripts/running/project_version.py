@@ -39,7 +39,7 @@ def project_version() -> dict:
 
 def commit_date() -> int | None:
     """When this timestride is of, in seconds since 1970: SOURCE_DATE_EPOCH where it is set, else the date of the commit; None without."""
-    if told := os.environ.get("SOURCE_DATE_EPOCH", "").strip():
-        return int(told) if told.isdecimal() else None
+    if epoch := os.environ.get("SOURCE_DATE_EPOCH", "").strip():
+        return int(epoch) if epoch.isdecimal() else None
     date = _git("log", "-1", "--format=%ct") if project_version()["modified"] is not None else None  # not that of a folder around it
     return int(date) if date else None

@@ -11,17 +11,15 @@ from scripts.data.tables import read_metrics
 POINT = ["study", "experiment", "model", "method", "scoring", "source", "dataset", "split"]  # what a number is of; a study has some of these columns
 
 
-def per_cent(share: float) -> str:
-    """A share as `55.1 %`."""
-    return f"{share * 100:.1f} %"
+def interval(row: pd.Series, form: str, scale: str = "") -> str:
+    """The interval of a row of metrics, in per cent; form: of an end."""
+    return f"{row['ci_low'] * 100:{form}}{scale} to {row['ci_high'] * 100:{form}}{scale}" if pd.notna(row["ci_low"]) else "one group: no interval"
 
 
 def above_control(row: pd.Series) -> str:
     """How far a model lies above the best control, in words."""
-    known = pd.notna(row["ci_low"])
-    interval = f"{row['ci_low'] * 100:+.1f} to {row['ci_high'] * 100:+.1f}" if known else "one group: no interval"
     control = "the same model, blind" if row["control"].endswith(BLIND) else f"the control {row['control']}"
-    return f"{row['value'] * 100:+.1f} points to {control} ({interval});"
+    return f"{row['value'] * 100:+.1f} points to {control} ({interval(row, '+.1f')});"
 
 
 def headlines(metrics: Path, studies: dict, models: list[str], altered: list[str] = ()) -> list[str]:
@@ -43,10 +41,8 @@ def headlines(metrics: Path, studies: dict, models: list[str], altered: list[str
         same = [name for name in POINT if name in table and pd.notna(best[name])]
         distance = table[(table[same] == best[same]).all(axis=1) & (table["metric"] == f"{study['headline']}_above_control")]
         above = "without a control;" if distance.empty else above_control(distance.iloc[0])
-        known = pd.notna(best["ci_low"])
-        interval = f"{per_cent(best['ci_low'])} to {per_cent(best['ci_high'])}" if known else "one group: no interval"
         method = "" if best["method"] in ("train", None) else f", {best['method'].replace('_', ' ')},"
-        lines.append(f"{study['title']}: {study['headline'].replace('_', ' ')} at best {per_cent(best['value'])} ({interval}), {above} "
+        lines.append(f"{study['title']}: {study['headline'].replace('_', ' ')} at best {best['value'] * 100:.1f} % ({interval(best, '.1f', ' %')}), {above} "
                      f"{best['model']}{method} on {best['source']} {best['dataset']} {best['split']}{note}")
     return lines
 
@@ -83,7 +79,7 @@ def summary(metrics: Path, page: Path, benchmarks: Path, studies: dict, models: 
             altered: list[str] = ()) -> str:
     """All of it; the numbers only where the page was made in this call. of_all: the files of what is about all studies;
     altered: of headlines()."""
-    told = page.exists() and page.stat().st_mtime >= since
+    made_now = page.exists() and page.stat().st_mtime >= since
     lines = [*headlines(metrics, studies, models, altered), *([f"All models and studies: {', '.join(of_all)}"] if of_all else []),
-             f"Page: {page}"] if told else []
+             f"Page: {page}"] if made_now else []
     return "\n".join([*lines, *time_taken(durations(benchmarks, since))])

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from scripts.running.devices import processor
 from scripts.running.locks import flock
-from scripts.data.manifest import changed_file, listed_files
+from scripts.data.manifest import changed_file, files_in
 from scripts.plan.models import DEFAULT_FILES
 from scripts.running.program import UserError, execute, json_object, json_object_with, log, log_to, number, parser, whole_number
 from scripts.train.kept import are_asked_for, can_score, kept_facts, place_of
@@ -64,7 +64,7 @@ def wait_for_orphans(work: Path) -> None:
 def files_of(model: Path) -> list[str]:
     """The files of a model's folder: those that its manifest lists or, where it has none, those that a model usually has."""
     manifest = model / "manifest.json"
-    return listed_files(manifest) if manifest.exists() else [file for file in DEFAULT_FILES if (model / file).exists()]
+    return sorted(files_in(manifest)) if manifest.exists() else [file for file in DEFAULT_FILES if (model / file).exists()]
 
 
 def main(given: argparse.Namespace) -> None:

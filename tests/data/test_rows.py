@@ -20,14 +20,3 @@ def test_every_row_is_tried_and_the_failing_ones_are_told():
     assert seen == [1, 2, 3, 4]
     assert str(told.value).startswith("2 of 4 rows:\nnumber=2, wanted=5\n    AssertionError: ")
     assert "number=4, wanted=None\n    TypeError: " in str(told.value)
-
-
-def test_pytest_sees_the_fixtures_alone():
-    import inspect
-
-    assert list(inspect.signature(doubles).parameters) == ["seen"]
-
-
-def test_rows_are_wanted():
-    with pytest.raises(AssertionError):
-        each_row("number", [])

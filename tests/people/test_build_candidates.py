@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 from transformers import BertConfig, BertForMaskedLM, BertModel, PreTrainedTokenizerFast
 
-from scripts.people.candidates import COLUMNS, arguments, expanded, folded, main, masked_model
+from scripts.people.candidates import COLUMNS, arguments, expanded, folded, main, masked_model, most_similar
 from scripts.people.candidates_infill import MaskedModel, infilled
 from scripts.people.candidates_perturbation import perturbed
-from scripts.people.candidates_retrieval import most_similar
 from scripts.people.candidates_rules import TERMS, is_event, load_terms, mentions
 from scripts.running.program import UserError
 from scripts.data.tables import read_table
@@ -112,40 +111,16 @@ def test_draws_keep_to_the_chances():
     assert max(units.values()) / min(units.values()) < 1.3, "every variation is as likely"
 
 
-def slow_similar(answers: list[str], pool: list[str], wanted: int) -> list[tuple[int, str, float]]:
-    """Dense TF-IDF vectors, one answer after the other."""
-    terms = sorted({term for phrase in pool for term in phrase.lower().split()})
-    found_in = [sum(term in phrase.lower().split() for phrase in pool) for term in terms]
-    idf = np.array([np.log((1 + len(pool)) / (1 + times)) + 1 for times in found_in])
-
-    def vector(text):
-        weights = np.array([text.lower().split().count(term) for term in terms], float) * idf
-        length = np.linalg.norm(weights)
-        return weights / length if length else weights
-
-    dense, found = np.array([vector(phrase) for phrase in pool]), []
-    for row, answer in enumerate(answers):
-        scores = (dense @ vector(answer)).round(9)
-        best = sorted((-score, place) for place, score in enumerate(scores) if score > 0)[:wanted]
-        found += [(row, pool[place], -score) for score, place in best]
-    return found
-
-
-WORDS = st.lists(st.sampled_from("he she left home The house a walked met dog".split()), min_size=1, max_size=6)
-PHRASES = WORDS.map(" ".join)
-
-
-@given(st.lists(PHRASES, min_size=1, max_size=12, unique=True),
-       st.lists(PHRASES | st.just("nothing shared"), min_size=1, max_size=6),
-       st.integers(1, 5), st.sampled_from([1, 30, 10_000]))
-@settings(deadline=None, max_examples=60)
-def test_retrieval_equals_a_dense_reference(pool, answers, wanted, cells):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("scripts.people.candidates_retrieval.CELLS", cells)  # many chunks, or one
-        found = most_similar(pd.Series(answers, dtype=object), pd.Series(pool, dtype=object), wanted)
-    slow = slow_similar(answers, pool, wanted)
-    assert list(zip(found["row"], found["phrase"])) == [(row, phrase) for row, phrase, _ in slow]
-    np.testing.assert_allclose(found["similarity"], [score for *_, score in slow], atol=2e-9)
+def test_retrieval_is_by_shared_words_and_the_rarer_ones_count_more(monkeypatch):
+    """In chunks or at once; ties in the order of the pool; a phrase that shares no word is left out."""
+    pool = pd.Series(["a dog", "a house", "he left the house", "they met", "a red house"], dtype=object)
+    answers = pd.Series(["The house", "a met", "nothing shared", "house"], dtype=object)
+    found = most_similar(answers, pool, 3)
+    assert list(zip(found["row"], found["answer"])) == [
+        (0, "he left the house"), (0, "a house"), (0, "a red house"), (1, "they met"), (1, "a house"), (1, "a dog"),
+        (3, "a house"), (3, "a red house"), (3, "he left the house")]
+    monkeypatch.setattr("scripts.people.candidates.CELLS", 1)
+    pd.testing.assert_frame_equal(most_similar(answers, pool, 3), found)
 
 
 VOCABULARY = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"he she they left met the house dog river how long when "

@@ -308,12 +308,9 @@ def test_wrong_answers_of_a_page_are_refused(answered, program, tmp_path):
 
     assert "--answers needs --made" in told(answers)
     assert "neither --sheets nor --answers" in labelled(program, "mctaco", tmp_path / "of_page", ok=False)
-    for change, said in (({"item": "0" * 16}, "row 2: item 0000000000000000 is not among what"), ({"study": "timedial"}, "row 2: answers of the study timedial"),
-                         ({"dataset": "old"}, "row 2: answers for mine old, not for mine new"), ({"person": " "}, "row 2: nobody is named"),
-                         ({"answer": "maybe"}, "row 2: answers 'maybe'; write likely or unlikely"),
-                         ({"person": "anna"}, f"row {len(answers) // 2 + 2}: anna has answered item")):
-        table = answers if change == {"person": "anna"} else answers[:1]
-        assert f"answers.csv: {said}" in told(table.assign(**change), "--made", folder)
+    for change, said in (({"item": "0" * 16}, "item 0000000000000000 is not among what"), ({"study": "timedial"}, "answers of the study timedial"),
+                         ({"dataset": "old"}, "answers for mine old, not for mine new")):
+        assert f"answers.csv: row 2: {said}" in told(answers[:1].assign(**change), "--made", folder)
     assert "has no rows" in told(answers[:0], "--made", folder)
     assert "column study is missing" in told(read_sheet(files[0]), "--made", folder)
     read_sheet(folder / "labels.csv")[1:].to_csv(folder / "labels.csv", index=False)

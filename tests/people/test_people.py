@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from scripts.data.items import ANSWER_COLUMNS, items_of
-from scripts.people.label_sheets import answers_in, read_answers
+from scripts.people.label_sheets import read_answers
 from scripts.running.program import UserError
 from scripts.plan.schemas import check, schema
 from scripts.data.yaml_files import read_yaml
@@ -164,7 +164,7 @@ def test_a_file_that_is_no_csv_of_answers_is_refused(tmp_path, content):
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(UserError, match=f"{file.name}: .*; "):
-        answers_in(file)
+        read_answers([file], "s", {}, WORDS)
 
 
 def test_who_was_asked_for_the_order_has_told_no_stride(tmp_path):

@@ -65,11 +65,15 @@ def start():
         running.append(process)
         return process.stdout.readline().strip()
 
-    claim.running = running
+    def end(*numbers: int) -> None:
+        """Kill the processes of these numbers, or all."""
+        for process in [running[number] for number in numbers] or running:
+            process.kill()
+            process.wait()
+
+    claim.end = end
     yield claim
-    for process in running:
-        process.kill()
-        process.communicate()
+    end()
 
 
 def visible(environment: dict[str, str]) -> subprocess.CompletedProcess:
@@ -103,8 +107,7 @@ def test_runs_take_different_gpus_and_give_them_back(machine, start):
     taken = [start(machine(), 2), start(machine(), 1)]
     assert len(set(",".join(taken).split(","))) == 3
     assert "2 free GPUs were needed, but of 4 only 1 are unclaimed" in start(machine(), 2)
-    start.running[0].kill()
-    start.running[0].wait()
+    start.end(0)
     assert len(start(machine(), 3).split(",")) == 3
 
 
@@ -128,8 +131,7 @@ def test_runs_share_a_gpu_the_emptiest_first(machine, start):
     taken = [start(two, 1, 2) for _ in range(3)]
     assert set(taken[:2]) == {"GPU-00aa", "GPU-11aa"}
     assert "only 0 are unclaimed" in start(two, 1), "a run that does not share has its GPU to itself"
-    start.running[1].kill()
-    start.running[1].wait()
+    start.end(1)
     assert start(two, 1, 2) == taken[1], "the emptiest, not the first"
     assert start(two, 1, 2) in taken
     assert "only 0 are unclaimed" in start(two, 1, 2)
@@ -164,14 +166,10 @@ def test_another_users_locks(machine, start):
     if nobody["python"] is None:
         pytest.skip("nobody may not read this checkout or its Python")
     start(two, 2)  # makes both files, as root
-    for process in start.running:
-        process.kill()
-        process.wait()
+    start.end()
     assert start(two, 1) == "GPU-00aa"
     assert start(two, 1, **nobody) == "GPU-11aa"
-    for process in start.running:
-        process.kill()
-        process.wait()
+    start.end()
     (Path(two["TMPDIR"]) / "timestride-gpu-GPU-11aa.lock").chmod(0o600)
     assert start(two, 1, **nobody) == "GPU-00aa"
     said = start(two, 1, **nobody)

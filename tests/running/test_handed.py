@@ -6,7 +6,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from scripts.data.doubled_keys import refuse_doubled_keys
+from scripts.data.yaml_files import read_yaml
 from scripts.running.job_files import argument_file, csv_rows, fields_of, hand_over, has_options, presence_of, rows_of, write_waiting
 from scripts.data.manifest import lost_files
 from scripts.running.program import UserError, parser
@@ -69,12 +69,13 @@ def test_a_table_with_other_cells_is_refused(text, said):
 
 @each_row("text, said", [
     ("a: 1\nb: 2\na: 3\n", "line 3: the key a stands in line 1"), ("x:\n  - {a: 1, b: {c: 1, c: 2}}\n", "line 2: the key c stands in line 2"),
-    ("x: &one {a: 1}\ny: *one\nz: {<<: *one, a: 2}\n", None), ("x: [", None), ("", None),
+    ("x: &one {a: 1}\ny: *one\nz: {<<: *one, a: 2}\n", None), ("x: {a: 1, a: 2}", "line 1: the key a stands in line 1"),
+    ("x: [", "is no YAML in line 2"), ("", None),
 ])
 def test_a_key_that_stands_twice_is_refused(text, said, tmp_path):
     (tmp_path / "my.yaml").write_text(text)
     with pytest.raises(UserError, match=re.escape(said)) if said else nullcontext():
-        refuse_doubled_keys(tmp_path / "my.yaml")
+        read_yaml(tmp_path / "my.yaml")
 
 
 def test_a_manifest_knows_what_is_lost(tmp_path, program):

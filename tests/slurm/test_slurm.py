@@ -8,7 +8,6 @@ checkpoint.
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -17,7 +16,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-ROOT = Path(__file__).parents[2]
+from tests.workflow.conftest import checkout
+
 BIN = Path(sys.executable).parent
 TYPED = ["--cores", "all", "--profile", "slurm"]
 
@@ -59,14 +59,7 @@ def call(copy: Path, *arguments: str) -> subprocess.CompletedProcess:
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory) -> Path:
     """The project as it would be checked out, without its results."""
-    place = tmp_path_factory.mktemp("slurm") / "timestride"
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, text=True, capture_output=True)
-    if listed.returncode:
-        pytest.skip(f"the project is no git checkout, so there is no list of its files: {listed.stderr.strip()}")
-    for name in listed.stdout.splitlines():
-        if (ROOT / name).is_file():
-            (place / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, place / name)
+    place = checkout(tmp_path_factory.mktemp("slurm") / "timestride").folder
     (place / "smaller.yaml").write_text(yaml.safe_dump(SMALLER))
     (place / "shared.yaml").write_text(yaml.safe_dump(SHARED))
     return place

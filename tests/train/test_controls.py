@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from scripts.text.bag_of_words import REGULARIZATION
 from scripts.measure.intervals import difference
-from scripts.data.manifest import listed_files, lost_files
+from scripts.data.manifest import files_in, lost_files
 from scripts.running.program import UserError
 from scripts.running.project_version import project_version
 from scripts.data.runs import facts_of
@@ -102,7 +102,7 @@ def test_a_further_control_is_measured_alone(program, tmp_path):
     assert done.returncode == 0 and done.stderr.count("already measured") == 3, done.stderr
     assert all((tmp_path / name / "predictions.parquet").read_bytes() == before for name, before in found.items())
     assert lost_files(tmp_path / "controls.manifest.json") == []
-    assert set(listed_files(tmp_path / "controls.manifest.json")) == {
+    assert set(files_in(tmp_path / "controls.manifest.json")) == {
         f"{name}/{file}" for name in (*first, "cues") for file in ("predictions.parquet", "history.parquet", "run.json")}
     done = run_controls(program, tmp_path, train, test.assign(text_b=test["text_a"]), first)
     assert done.returncode == 0 and "already" not in done.stderr, "other data, other numbers"

@@ -253,9 +253,9 @@ def test_an_experiment_is_measured(program, build, mirror, tmp_path):
 
 
 def test_wrong_options_are_refused_with_what_they_may_be(program, tmp_path):
-    for options, said in (({"train_questions": 1}, "the option train_questions is 1, not integer or null from 2"),
-                          ({"draw": True}, "the option draw is True, not integer from 0"),
-                          ({"drew": 1}, "mctaco has no option drew")):
+    for options, said in (({"train_questions": 1}, "train_questions: 1 is less than the minimum of 2"),
+                          ({"draw": True}, "draw: True is not of type 'integer'"),
+                          ({"drew": 1}, "mctaco: unknown key drew")):
         done = program("scripts.studies.mctaco.build", "--cleaned", tmp_path, "--splits", "train", "--options", json.dumps(options),
                        "--output", tmp_path / "out")
         assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1, done.stderr

@@ -57,7 +57,7 @@ def test_nobody_is_asked_for_whole_orders(program, cleaned, tmp_path):  # noqa: 
     place = tmp_path / "strided_sop/captions/orders"
     build(program, cleaned / "whole", place, span=3, **TOLD)
     done = program("scripts.people.labelling.page", "--dataset", place, "--split", "val", "--output", tmp_path / "page.html")
-    assert done.returncode != 0 and "is no dataset of pairs to be put in order" in done.stderr and not (tmp_path / "page.html").exists()
+    assert done.returncode != 0 and "people are asked about no dataset with order_by: permutations" in done.stderr and not (tmp_path / "page.html").exists()
 
 
 @pytest.mark.parametrize(("changed", "says"), [({"span": 5}, "5 units have 120 orders"), ({}, "set span, and leave train_stride out"),

@@ -82,7 +82,7 @@ def test_the_label_is_what_is_told(program, cleaned):  # noqa: F811
 
 
 @pytest.mark.parametrize(("changed", "says"), [
-    ({"stride": "up_to_0"}, "the option stride is 'up_to_0'"), ({"stride": "up_to_31"}, "the option stride is"), ({"train_stride": "all"}, "the option train_stride is"),
+    ({"stride": "up_to_0"}, "stride: 'up_to_0' does not match"), ({"stride": "up_to_31"}, "strided_sop: stride: "), ({"train_stride": "all"}, "strided_sop: train_stride: "),
     ({"same_videos": 2, "train_stride": 4}, "may have no pair of stride 4"), ({"stride": "up_to_25"}, "stride up_to_25 mixes stride 25, which has no pairs")])
 def test_a_stride_that_is_none_is_refused(program, cleaned, changed, says):  # noqa: F811
     done = build(program, cleaned / "whole", cleaned / "out", ok=False, **changed)
