@@ -160,12 +160,11 @@ def test_a_broken_file_is_named(program, tmp_path, name, content, said):
 def test_nothing_is_lost_silently(corpus):
     videos = {name: Captions(50.0, [(start, end) for start, end, _ in rows], [text for *_, text in rows])
               for name, rows in corpus.items()}
-    table, found = clean_split(videos, "s", "train")
+    frame, found = clean_split(videos, "s", "train")
     for unit in ("videos", "sentences"):
         sums = {action: sum(count[-1] for count in found if count[1:3] == (unit, action))
                 for action in ("read", "kept", "dropped")}
         assert sums["read"] == sums["kept"] + sums["dropped"]
-    frame = table.to_pandas()
     assert list(frame["video_id"]) == sorted(frame["video_id"])
     for name, rows in frame.groupby("video_id"):
         kept = [(start, end, " ".join(text.split())) for start, end, text in corpus[name]
