@@ -10,7 +10,7 @@ import spacy
 
 from scripts.text.restored_dialogs import restored_turns
 from scripts.text.span_values import has_numeral, values_of
-from scripts.text.temporal_spans import KINDS, expressions, rule_pipeline, span_table
+from scripts.text.temporal_spans import expressions, rule_pipeline, span_table
 from scripts.text.temporal_words import rules_of
 from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, write_table
 from scripts.studies.timedial.figures.spans import dialog_rows, masked_spans
@@ -54,12 +54,6 @@ def instance(dialog: str, original: str, *others: str, instance_id: str = "1") -
 @each_row("sentence", [*SENTENCES, "", "   "])
 def test_a_sentence(find, sentence):
     assert find(MARKED.sub(r"\1", sentence)) == MARKED.findall(sentence)
-
-
-def test_there_are_enough_sentences():
-    assert len(SENTENCES) >= 150 and len(set(SENTENCES)) == len(SENTENCES)
-    kinds = [kind for sentence in SENTENCES for _, kind in MARKED.findall(sentence)]
-    assert set(kinds) == set(KINDS) and sum(not MARKED.search(sentence) for sentence in SENTENCES) >= 35
 
 
 @each_row("texts, wanted", [
@@ -137,9 +131,6 @@ def test_different_values(rules, kind, texts):
     assert values_of(pd.Series(texts), pd.Series([kind] * len(texts)), rules).nunique() == len(texts)
 
 
-# ---- The rules.
-
-
 # ---- Tables and the program.
 
 @pytest.fixture(scope="module")
@@ -203,9 +194,6 @@ def test_a_statistical_pipeline_joins_in(program, tmp_path):
         spans = pd.read_parquet(tmp_path / "out/train.parquet")
         assert spans[["turn", "text", "kind"]].to_numpy().tolist() == [
             [0, "teatime", "time"], [1, "the Tang dynasty", "date"], [1, "two weeks", "duration"]]
-
-
-# ---- The published table.
 
 
 def test_candidate_dialogs_are_counted():
