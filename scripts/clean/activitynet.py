@@ -16,10 +16,8 @@ val_2 captions the videos of val_1 again: the two are not independent.
 import argparse
 from pathlib import Path
 
-import pandas as pd
-
-from scripts.clean.captions import Captions, clean_split, read_json
-from scripts.clean.corpus import Count, cleaner_arguments, counted, shaped, write_corpus
+from scripts.clean.captions import Captions, clean_splits, read_json
+from scripts.clean.corpus import cleaner_arguments, counted, shaped, write_corpus
 from scripts.data.tables import CAPTIONS
 from scripts.running.program import UserError, cut, execute
 
@@ -39,31 +37,20 @@ def read_split(file: Path) -> dict[str, Captions]:
     return videos
 
 
-def clean(videos: dict[str, dict[str, Captions]], listed: dict[str, list[str]],
-          source: str) -> tuple[dict[str, pd.DataFrame], list[Count]]:
-    """The table of each split, and the counts."""
-    evaluated = {name for split in videos if split != "train" for name in videos[split]}
-    tables, counts = {}, []
-    for split, all_videos in videos.items():
-        shared, ids = evaluated & set(all_videos) if split == "train" else set(), set(listed[LISTS[split]])
-        tables[split], found = clean_split(
-            {name: video for name, video in all_videos.items() if name not in shared}, source, split)
-        if split == "train":
-            counts += counted(split, "videos", dropped={"also a video of val_1 or val_2": len(shared)})
-        counts += found + counted(split, "videos", noted={
-            f"listed in {LISTS[split]} but has no captions": len(ids - set(all_videos)),
-            f"has captions but is not listed in {LISTS[split]}": len(set(all_videos) - ids)})
-        if split != "train":
-            texts, known = (tables[name]["text"].str.lower() for name in (split, "train"))
-            counts += counted(split, "sentences", noted={"occurs in train too (in upper or lower case)": texts.isin(known)})
-    return tables, counts
-
-
 def main(given: argparse.Namespace) -> None:
     videos = {split: read_split(given.fetched / f"{split}.json") for split in LISTS}
     listed = {name: shaped(read_json(given.fetched / name), list[str], str(given.fetched / name))
               for name in dict.fromkeys(LISTS.values())}
-    tables, counts = clean(videos, listed, given.source)
+    tables, counts = {}, []
+    for split, table, found in clean_splits(videos, given.source):
+        tables[split] = table
+        with_captions, ids = set(videos[split]), set(listed[LISTS[split]])
+        counts += found + counted(split, "videos", noted={
+            f"listed in {LISTS[split]} but has no captions": len(ids - with_captions),
+            f"has captions but is not listed in {LISTS[split]}": len(with_captions - ids)})
+        if split != "train":
+            texts, known = (tables[name]["text"].str.lower() for name in (split, "train"))
+            counts += counted(split, "sentences", noted={"occurs in train too (in upper or lower case)": texts.isin(known)})
     write_corpus(given, tables, CAPTIONS, counts)
 
 

@@ -1,6 +1,7 @@
 """Captions: reading the JSON of videos, and one split as a table. Not a program."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -72,3 +73,14 @@ def clean_split(videos: dict[str, Captions], source: str, split: str) -> tuple[p
                  changed=changed_spaces(rows["raw"]), noted=noted | {TOGETHER: by_video["start_s"].diff() == 0}),
     ]
     return kept.assign(source=source, split=split, position=by_video.cumcount()), counts
+
+
+def clean_splits(videos: dict[str, dict[str, Captions]], source: str) -> Iterator[tuple[str, pd.DataFrame, list[Count]]]:
+    """Every split with its table and counts. A video of another split leaves `train`."""
+    others = [split for split in videos if split != "train"]
+    for split, read in videos.items():
+        shared = set(read) & set().union(*(videos[other] for other in others)) if split == "train" else set()
+        table, counts = clean_split({name: video for name, video in read.items() if name not in shared}, source, split)
+        if split == "train":
+            counts = counted(split, "videos", dropped={f"also a video of {' or '.join(others)}": len(shared)}) + counts
+        yield split, table, counts

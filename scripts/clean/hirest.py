@@ -17,7 +17,7 @@ from pathlib import Path
 
 import msgspec
 
-from scripts.clean.captions import Captions, clean_split, read_json
+from scripts.clean.captions import Captions, clean_splits, read_json
 from scripts.clean.corpus import Count, cleaner_arguments, counted, shaped, write_corpus
 from scripts.data.tables import CAPTIONS
 from scripts.running.program import UserError, cut, execute, shown
@@ -66,15 +66,10 @@ def read_split(file: Path, split: str) -> tuple[dict[str, Captions], list[Count]
 
 def main(given: argparse.Namespace) -> None:
     read = {split: read_split(given.fetched / name, split) for split, name in FILES.items()}
-    shared = set(read["train"][0]) & set(read["val"][0])
     tables, counts = {}, []
-    for split, (videos, found) in read.items():
-        leaving = shared if split == "train" else set()
-        tables[split], cleaned = clean_split(
-            {name: video for name, video in videos.items() if name not in leaving}, given.source, split)
-        if split == "train":
-            found += counted(split, "videos", dropped={"also a video of val": len(shared)})
-        counts += found + cleaned
+    for split, table, found in clean_splits({split: videos for split, (videos, _) in read.items()}, given.source):
+        tables[split] = table
+        counts += read[split][1] + found
     write_corpus(given, tables, CAPTIONS, counts)
 
 
