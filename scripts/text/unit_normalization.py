@@ -128,9 +128,5 @@ def main(given: argparse.Namespace) -> None:
         print(line)
 
 
-def arguments() -> argparse.ArgumentParser:
-    return parser(__doc__)
-
-
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(main, parser(__doc__).parse_args())

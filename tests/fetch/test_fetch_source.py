@@ -121,7 +121,6 @@ def test_a_mirror_that_is_not_there(refused_corpus, server, place):
 
 @pytest.mark.parametrize(("change", "said"), [
     ({"urls": None}, "corpus: 0.urls: None is not of type 'array'"),
-    ({"urls": "https://example.invalid/captions.json"}, "is not of type 'array'"),
     ({"members": {}},
      "an archive lists its members; a single file has file, sha256 and bytes itself"),
     ({"urls": ["ftp://example.invalid/captions.json"]},
@@ -129,7 +128,6 @@ def test_a_mirror_that_is_not_there(refused_corpus, server, place):
     ({"urls": ["https://[example.invalid/captions.json"]},
      "(an address: https://…, http://… or file:///…)"),
     ({"file": ".."}, "is called '..', which is no name"),
-    ({"bytes": 1.0}, "0.bytes is 1.0, not an integer"),
     ({"bytes": -1}, "0.bytes: -1 is less than the minimum"),
     ({"sha256": "0"}, "sixty-four hexadecimal digits"),
 ])

@@ -254,9 +254,5 @@ def main(given: argparse.Namespace) -> None:
              given.format, given.seed)
 
 
-def arguments() -> argparse.ArgumentParser:
-    return sample_arguments(__doc__, "dialogs", whole_number(48, 20_000), FORMATS)
-
-
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(main, sample_arguments(__doc__, "dialogs", whole_number(48, 20_000), FORMATS).parse_args())

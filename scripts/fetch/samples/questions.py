@@ -100,9 +100,5 @@ def main(given: argparse.Namespace) -> None:
                  len(lines), given.seed)
 
 
-def arguments() -> argparse.ArgumentParser:
-    return sample_arguments(__doc__, "questions", whole_number(10, 1_000))
-
-
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(main, sample_arguments(__doc__, "questions", whole_number(10, 1_000)).parse_args())
