@@ -157,6 +157,10 @@ def answers(mirror):
     return pd.concat(parts, names=["file", "row"]).reset_index("file").reset_index(drop=True)
 
 
+def test_the_table_is_of_real_answers(answers):
+    assert set(TABLE["answer"]) <= set(answers["answer"])
+
+
 def test_changes_of_the_real_answers(answers):
     """Durations change most; a narrow band about what was read through by hand, so that no rule slips unseen."""
     started = time.perf_counter()
