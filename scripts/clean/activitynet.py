@@ -16,13 +16,10 @@ val_2 captions the videos of val_1 again: the two are not independent.
 import argparse
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.compute as pc
-
-from scripts.clean.captions import (Captions, Count, clean_split, cleaner_arguments, read_json, shaped, total,
-                                    write_corpus)
-from scripts.running.program import UserError, cut, execute, log
+from scripts.clean.captions import Captions, clean_splits, read_json
+from scripts.clean.corpus import cleaner_arguments, counted, shaped, write_corpus
 from scripts.data.tables import CAPTIONS
+from scripts.running.program import UserError, cut, execute
 
 LISTS = {"train": "train_ids.json", "val_1": "val_ids.json", "val_2": "val_ids.json"}
 
@@ -40,48 +37,22 @@ def read_split(file: Path) -> dict[str, Captions]:
     return videos
 
 
-def also_in_train(table: pa.Table, train: pa.Table) -> int:
-    """How many sentences of a split occur, but for upper and lower case, in the training split too."""
-    known = pc.utf8_lower(train["text"]).combine_chunks()
-    return pc.sum(pc.is_in(pc.utf8_lower(table["text"]), value_set=known)).as_py() or 0
-
-
-def clean(videos: dict[str, dict[str, Captions]], listed: dict[str, list[str]],
-          source: str) -> tuple[dict[str, pa.Table], list[Count]]:
-    """The table of each split, and the counts."""
-    evaluated = {name for split in videos if split != "train" for name in videos[split]}
-    tables: dict[str, pa.Table] = {}
-    counts: list[Count] = []
-    for split, all_videos in videos.items():
-        shared = evaluated & set(all_videos) if split == "train" else set()
-        tables[split], found = clean_split(
-            {name: video for name, video in all_videos.items() if name not in shared}, source, split)
-        counts += [(split, "videos", "dropped", "also a video of val_1 or val_2", len(shared))] * (split == "train")
-        counts += found
-        ids = set(listed[LISTS[split]])
-        counts += [
-            (split, "videos", "noted", f"listed in {LISTS[split]} but has no captions", len(ids - set(all_videos))),
-            (split, "videos", "noted", f"has captions but is not listed in {LISTS[split]}", len(set(all_videos) - ids)),
-        ]
-        if split != "train":
-            counts += [(split, "sentences", "noted", "occurs in train too (in upper or lower case)",
-                        also_in_train(tables[split], tables["train"]))]
-    return tables, counts
-
-
 def main(given: argparse.Namespace) -> None:
     videos = {split: read_split(given.fetched / f"{split}.json") for split in LISTS}
     listed = {name: shaped(read_json(given.fetched / name), list[str], str(given.fetched / name))
               for name in dict.fromkeys(LISTS.values())}
-    tables, counts = clean(videos, listed, given.source)
+    tables, counts = {}, []
+    for split, table, found in clean_splits(videos, given.source):
+        tables[split] = table
+        with_captions, ids = set(videos[split]), set(listed[LISTS[split]])
+        counts += found + counted(split, "videos", noted={
+            f"listed in {LISTS[split]} but has no captions": len(ids - with_captions),
+            f"has captions but is not listed in {LISTS[split]}": len(with_captions - ids)})
+        if split != "train":
+            texts, known = (tables[name]["text"].str.lower() for name in (split, "train"))
+            counts += counted(split, "sentences", noted={"occurs in train too (in upper or lower case)": texts.isin(known)})
     write_corpus(given, tables, CAPTIONS, counts)
-    log.info("%s: kept %d of %d sentences of %d videos; cleaning.csv says what was changed", given.source,
-             total(counts, "sentences", "kept"), total(counts, "sentences", "read"), total(counts, "videos", "kept"))
-
-
-def arguments() -> argparse.ArgumentParser:
-    return cleaner_arguments(__doc__)
 
 
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(main, cleaner_arguments(__doc__).parse_args())

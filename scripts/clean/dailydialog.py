@@ -22,18 +22,16 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
-from scripts.clean.captions import Count, cleaner_arguments, write_corpus
+from scripts.clean.corpus import EMPTY, Count, cleaner_arguments, counted, write_corpus
 from scripts.data.files import zip_errors
-from scripts.running.program import UserError, cut, execute, log
+from scripts.running.program import UserError, cut, execute
 from scripts.data.tables import DIALOGS
 from scripts.data.texts import decoded, lines_in
 
 SPLITS = ("train", "validation", "test")
 LARGEST = 200_000_000  # bytes of one split's text; the real ones have 6 million at most
 END = "__eou__"
-EMPTY = "text is empty"
 
 WIDE = re.compile("[\u3000-\u303f\uff01-\uffee]")
 STOPS = str.maketrans({"\u3002": ".", "\u3001": ","})  # which NFKC leaves as they are
@@ -138,19 +136,12 @@ def clean_split(text: str, source: str, split: str, where: str) -> tuple[pd.Data
     table = pd.DataFrame({
         "source": source, "split": split, "dialog_id": [f"{split}:{line}" for line in kept["line"]], "turn": kept["turn"],
         "speaker": np.where(kept["turn"] % 2 == 0, "A", "B"), "text": kept["text"],
-    }).reset_index(drop=True)
+    })
     left = kept["line"].nunique()
-    counts = [
-        (split, "dialogs", "read", "", len(lines)),
-        (split, "dialogs", "dropped", "no turn is left", len(lines) - left),
-        (split, "dialogs", "kept", "", left),
-        (split, "dialogs", "noted", f"the line does not end with {END}: its last text is a turn", int(unended.sum())),
-        (split, "turns", "read", "", len(turns)),
-        (split, "turns", "dropped", EMPTY, len(turns) - len(kept)),
-        (split, "turns", "kept", "", len(kept)),
-        *((split, "turns", "changed", reason, int(which.sum())) for reason, which in changed.items()),
-    ]
-    return table, counts
+    return table, [
+        *counted(split, "dialogs", read=len(lines), dropped={"no turn is left": len(lines) - left}, kept=left,
+                 noted={f"the line does not end with {END}: its last text is a turn": unended}),
+        *counted(split, "turns", read=len(turns), dropped={EMPTY: len(turns) - len(kept)}, kept=len(kept), changed=changed)]
 
 
 def marked(turns: pd.DataFrame) -> pd.DataFrame:
@@ -171,20 +162,13 @@ def main(given: argparse.Namespace) -> None:
         parts.append(table)
         counts += found
     turns = marked(pd.concat(parts, ignore_index=True))
-    first_turns = turns[turns["turn"] == 0]
-    within = first_turns["duplicate_of"].str.split(":").str[0]
-    tables = {}
-    for split in SPLITS:
-        tables[split] = pa.Table.from_pandas(turns[turns["split"] == split], preserve_index=False)
-        of = within[first_turns["split"] == split]
-        counts += [(split, "dialogs", "noted", "the same words as one before in its split", int((of == split).sum())),
-                   (split, "dialogs", "noted", "the same words as one of an earlier split",
-                    int(((of != split) & (of != "")).sum()))]
+    tables = {split: turns[turns["split"] == split] for split in SPLITS}
+    for split, table in tables.items():
+        within = table.loc[table["turn"] == 0, "duplicate_of"].str.split(":").str[0]
+        counts += counted(split, "dialogs", noted={"the same words as one before in its split": within == split,
+                                                   "the same words as one of an earlier split": ~within.isin(["", split])})
     counts.sort(key=lambda count: SPLITS.index(count[0]))
     write_corpus(given, tables, DIALOGS, counts)
-    log.info("%s: %s; %s distinct dialogs; cleaning.csv says what was repaired", given.source,
-             ", ".join(f"{split} {number:,} dialogs" for split, unit, action, _, number in counts
-                       if (unit, action) == ("dialogs", "kept")), f"{(within == '').sum():,}")
 
 
 if __name__ == "__main__":

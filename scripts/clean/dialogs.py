@@ -21,6 +21,7 @@ Writes train.parquet, validation.parquet (schema dialogs), in the order of the f
 """
 
 import argparse
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,11 +31,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scripts.clean.captions import cleaner_arguments, joined, write_cleaning
-from scripts.clean.dailydialog import EMPTY, same_words
+from scripts.clean.corpus import EMPTY, cleaner_arguments, counted, joined, write_cleaning
+from scripts.clean.dailydialog import same_words
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash, keyed_uniform
-from scripts.running.program import UserError, cut, execute, log
+from scripts.running.program import UserError, cut, execute
 from scripts.data.tables import DIALOGS, parquet_errors, table_writer
 from scripts.data.texts import decoded, json_of
 
@@ -239,11 +240,7 @@ def main(given: argparse.Namespace) -> None:
                         "of the id); give some fifty dialogs or more")
     split_of = dialogs.set_index("dialog_id")["split"]
     first_of = duplicates(dialogs)
-    tally: dict[tuple[str, str, str, str], int] = {}
-
-    def count(split: str, unit: str, action: str, reason: str, number: int) -> None:
-        tally[split, unit, action, reason] = tally.get((split, unit, action, reason), 0) + int(number)
-
+    tally = Counter()
     with (whole_set(given.output) as folder,
           table_writer(folder / "train.parquet", DIALOGS, given.provenance) as train,
           table_writer(folder / "validation.parquet", DIALOGS, given.provenance) as validation):
@@ -254,28 +251,19 @@ def main(given: argparse.Namespace) -> None:
             for split, writer in zip(SPLITS, (train, validation)):
                 before, turns = read[read["split"] == split], kept[kept["split"] == split].copy()
                 turns["speaker"], crowded = speakers(turns)
+                rows = turns.assign(source=given.source, text=turns["said"], duplicate_of=turns["dialog_id"].map(first_of).fillna(""))
                 dialogs_read, dialogs_left = before["dialog_id"].nunique(), turns["dialog_id"].nunique()
-                count(split, "dialogs", "read", "", dialogs_read)
-                count(split, "dialogs", "dropped", "no turn is left", dialogs_read - dialogs_left)
-                count(split, "dialogs", "kept", "", dialogs_left)
-                count(split, "dialogs", "noted", "more than two speakers: every other one is A", crowded)
-                count(split, "turns", "read", "", len(before))
-                count(split, "turns", "dropped", EMPTY, len(before) - len(turns))
-                count(split, "turns", "kept", "", len(turns))
-                count(split, "turns", "changed", "white space at an end or in a row: one space or none",
-                      (turns["text"] != turns["said"]).sum())
-                rows = pd.DataFrame({
-                    "source": given.source, "split": split, "dialog_id": turns["dialog_id"], "turn": turns["turn"],
-                    "speaker": turns["speaker"], "text": turns["said"],
-                    "duplicate_of": turns["dialog_id"].map(first_of).fillna(""),
-                })
-                count(split, "dialogs", "noted", "the same words as one before",
-                      rows.loc[rows["duplicate_of"] != "", "dialog_id"].nunique())
+                for *what, number in (
+                        *counted(split, "dialogs", read=dialogs_read, dropped={"no turn is left": dialogs_read - dialogs_left},
+                                 kept=dialogs_left, noted={"more than two speakers: every other one is A": crowded}),
+                        *counted(split, "turns", read=len(before), dropped={EMPTY: len(before) - len(turns)}, kept=len(turns),
+                                 changed={"white space at an end or in a row: one space or none": turns["text"] != turns["said"]}),
+                        *counted(split, "dialogs", noted={
+                            "the same words as one before": rows.loc[rows["duplicate_of"] != "", "dialog_id"].nunique()})):
+                    tally[*what] += number
                 writer.write_table(pa.Table.from_pandas(rows, schema=DIALOGS, preserve_index=False))
-    counts = sorted(((*what, number) for what, number in tally.items()), key=lambda row: SPLITS.index(row[0]))
-    write_cleaning(given.source, counts, given.output / "cleaning.csv")
-    log.info("%s: %s of %s", given.source, ", ".join(f"{split} {tally[split, 'dialogs', 'kept', '']:,} dialogs"
-                                                    for split in SPLITS), file.name)
+        write_cleaning(given.source, sorted(((*what, number) for what, number in tally.items()), key=lambda row: SPLITS.index(row[0])),
+                       folder / "cleaning.csv")
 
 
 if __name__ == "__main__":

@@ -20,10 +20,9 @@ import argparse
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
 
-from scripts.clean.captions import cleaner_arguments, write_corpus
-from scripts.running.program import UserError, cut, execute, json_object, log, shown
+from scripts.clean.corpus import cleaner_arguments, counted, write_corpus
+from scripts.running.program import UserError, cut, execute, json_object, shown
 from scripts.data.tables import TEMPLATES
 from scripts.data.texts import csv_of
 
@@ -120,16 +119,14 @@ def main(given: argparse.Namespace) -> None:
     for split, rows in table.groupby("split"):
         found = marginals(rows)
         wrong += differences(found, (given.expect or {}).get(split, {}), split)
-        counts += [(split, "templates", "read", "", len(rows)), (split, "templates", "kept", "", len(rows))]
-        counts += [(split, f"{name} pairs", "noted", "with five iterations", size) for name, size in found["pairs"].items()]
+        counts += counted(split, "templates", read=len(rows), kept=len(rows))
+        for name, size in found["pairs"].items():
+            counts += counted(split, f"{name} pairs", noted={"with five iterations": size})
     if wrong:
         raise UserError(f"{file}: the marginals are not those expected of source {given.source}: {'; '.join(wrong)}; "
                         "change the units of some templates, or `expect` in resources/sources.yaml")
     table = table.sort_values("template").assign(source=given.source)
-    arrow = {split: pa.Table.from_pandas(table[table["split"] == split], preserve_index=False) for split in SPLITS}
-    write_corpus(given, arrow, TEMPLATES, counts)
-    log.info("%s: %d templates, %s", given.source, len(table),
-             ", ".join(f"{split} {unit} {count:,}" for split, unit, action, _, count in counts if action == "noted"))
+    write_corpus(given, {split: table[table["split"] == split] for split in SPLITS}, TEMPLATES, counts)
 
 
 def arguments() -> argparse.ArgumentParser:

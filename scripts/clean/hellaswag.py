@@ -18,10 +18,9 @@ from pathlib import Path
 import msgspec
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
-from scripts.clean.captions import cleaner_arguments, shaped, write_corpus
-from scripts.running.program import UserError, execute, log
+from scripts.clean.corpus import cleaner_arguments, counted, shaped, write_corpus
+from scripts.running.program import UserError, execute
 from scripts.data.tables import ENDINGS
 from scripts.data.texts import json_of, lines_in, text_of
 
@@ -75,18 +74,16 @@ def read_text(file: Path) -> pd.DataFrame:
                          "video_id": None})
 
 
-def to_endings(items: pd.DataFrame, source: str, split: str, file: Path) -> pa.Table:
+def to_endings(items: pd.DataFrame, source: str, split: str, file: Path) -> pd.DataFrame:
     """Items as rows of the schema endings. Raises UserError for one without four endings, or whose right one is none of them."""
     odd = (items["endings"].str.len() != PLACES) | ~items["right"].between(0, PLACES - 1)
     if odd.any():
         raise UserError(f"{file}: item {int(odd.idxmax()) + 1} has not {PLACES} endings of which one is right; mend it, or fetch the file again")
     rows = items.assign(item_id=[f"{split}:{number}" for number in range(len(items))]).explode("endings", ignore_index=True)
     place = np.tile(np.arange(PLACES), len(items))
-    return pa.table({
-        "source": [source] * len(rows), "split": [split] * len(rows), "item_id": rows["item_id"], "activity": rows["activity"],
-        "domain": np.where(rows["activity"].isin(WIKIHOW), "wikihow", "activitynet"),
-        "video_id": pa.array(rows["video_id"], pa.string(), from_pandas=True), "context": rows["context"], "ending": rows["endings"],
-        "place": place, "label": (rows["right"] == place).astype(int)}).cast(ENDINGS)
+    return rows.rename(columns={"endings": "ending"}).assign(
+        source=source, split=split, domain=np.where(rows["activity"].isin(WIKIHOW), "wikihow", "activitynet"), place=place,
+        label=(rows["right"] == place).astype(int))
 
 
 def main(given: argparse.Namespace) -> None:
@@ -99,11 +96,9 @@ def main(given: argparse.Namespace) -> None:
         items = read_release(file) if file.suffix == ".jsonl" else read_text(file)
         tables[split] = to_endings(items, given.source, split, file)
         domain = items["activity"].isin(WIKIHOW)
-        counts += [(split, "items", "read", "", len(items)), (split, "items", "kept", "", len(items)),
-                   (split, "items", "noted", "of wikihow", int(domain.sum())), (split, "items", "noted", "of ActivityNet", int((~domain).sum())),
-                   (split, "items", "noted", "without the name of its video", int((~domain & items["video_id"].isna()).sum()))]
+        counts += counted(split, "items", read=len(items), kept=len(items), noted={
+            "of wikihow": domain, "of ActivityNet": ~domain, "without the name of its video": ~domain & items["video_id"].isna()})
     write_corpus(given, tables, ENDINGS, counts)
-    log.info("%s: %s", given.source, ", ".join(f"{split} {len(table) // PLACES:,} items" for split, table in tables.items()))
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ from pathlib import Path
 
 import msgspec
 
-from scripts.clean.captions import (Captions, Count, clean_split, cleaner_arguments, read_json, shaped, total,
-                                    write_corpus)
-from scripts.running.program import UserError, cut, execute, log, shown
+from scripts.clean.captions import Captions, clean_splits, read_json
+from scripts.clean.corpus import Count, cleaner_arguments, counted, shaped, write_corpus
 from scripts.data.tables import CAPTIONS
+from scripts.running.program import UserError, cut, execute, shown
 
 FILES = {"train": "all_data_train.json", "val": "all_data_val.json"}
 
@@ -59,35 +59,19 @@ def read_split(file: Path, split: str) -> tuple[dict[str, Captions], list[Count]
                                     [step.heading for step in entry.steps])
     if not videos:
         raise UserError(f"{file}: no video with steps in it; fetch it again")
-    return videos, [
-        (split, "prompts", "read", "", len(prompts)),
-        (split, "entries", "read", "", entries),
-        (split, "entries", "dropped", "the video has no steps", without),
-        (split, "entries", "dropped", "an earlier prompt has the video", again),
-        (split, "entries", "kept", "", len(videos)),
-        (split, "entries", "noted", "steps are not numbered in the order of the file", renumbered),
-    ]
+    return videos, counted(split, "prompts", read=len(prompts)) + counted(
+        split, "entries", read=entries, dropped={"the video has no steps": without, "an earlier prompt has the video": again},
+        kept=len(videos), noted={"steps are not numbered in the order of the file": renumbered})
 
 
 def main(given: argparse.Namespace) -> None:
     read = {split: read_split(given.fetched / name, split) for split, name in FILES.items()}
-    shared = set(read["train"][0]) & set(read["val"][0])
     tables, counts = {}, []
-    for split, (videos, found) in read.items():
-        leaving = shared if split == "train" else set()
-        tables[split], cleaned = clean_split(
-            {name: video for name, video in videos.items() if name not in leaving}, given.source, split)
-        counts += found
-        counts += [(split, "videos", "dropped", "also a video of val", len(shared))] * (split == "train")
-        counts += cleaned
+    for split, table, found in clean_splits({split: videos for split, (videos, _) in read.items()}, given.source):
+        tables[split] = table
+        counts += read[split][1] + found
     write_corpus(given, tables, CAPTIONS, counts)
-    log.info("%s: kept %d of %d steps of %d videos; cleaning.csv says what was changed", given.source,
-             total(counts, "sentences", "kept"), total(counts, "sentences", "read"), total(counts, "videos", "kept"))
-
-
-def arguments() -> argparse.ArgumentParser:
-    return cleaner_arguments(__doc__)
 
 
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(main, cleaner_arguments(__doc__).parse_args())

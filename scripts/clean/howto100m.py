@@ -33,13 +33,12 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 from tqdm import tqdm
 
-from scripts.clean.captions import (
-    EMPTY, NO_SENTENCE, NO_TIME, TOGETHER, UNSORTED, Count, cleaner_arguments, total,
-    write_cleaning)
+from scripts.clean.captions import NO_SENTENCE, NO_TIME, TOGETHER, UNSORTED
+from scripts.clean.corpus import EMPTY, Count, cleaner_arguments, counted, write_cleaning
 from scripts.clean.howto100m_videos import MENDED, MISSING, NOT_TEXT, caption_file, opened, reading
 from scripts.data.files import sha256_of, whole_set
 from scripts.data.keyed import keyed_uniform
-from scripts.running.program import UserError, cut, execute, log, whole_number
+from scripts.running.program import UserError, cut, execute, whole_number
 from scripts.data.sorted_ids import Seen, hashes_of
 from scripts.data.tables import CAPTIONS, table_writer
 
@@ -284,13 +283,13 @@ class VideoTable:
         """Write what is left; returns what the listing lacks, and what is only there."""
         self.write()
         others = pc.count_distinct(self.listing["video_id"]).as_py() - self.listed
-        return [*((split, "videos", "noted", f"not in {LISTING}", self.without[split])
-                  for split in SPLITS),
-                ("all", "videos", "noted", f"in {LISTING} but without captions", others)]
+        return [count for split in SPLITS for count in counted(
+            split, "videos", noted={f"not in {LISTING}": self.without[split]})] + counted(
+                "all", "videos", noted={f"in {LISTING} but without captions": others})
 
 
-def clean_file(file: Path, given: argparse.Namespace, folder: Path) -> list[Count]:
-    """Read a caption file as a stream and write everything into `folder`; returns the counts."""
+def clean_file(file: Path, given: argparse.Namespace, folder: Path) -> None:
+    """Read a caption file as a stream and write everything into `folder`."""
     most = given.videos_per_shard or VIDEOS_PER_SHARD
     shards = {split: Shards(folder / split, most, given.provenance | {"split": split})
               for split in SPLITS}
@@ -313,28 +312,24 @@ def clean_file(file: Path, given: argparse.Namespace, folder: Path) -> list[Coun
                 shards[split].write(table)
             del batch, new, captions, listed, table  # not to hold this one while the next is read
         noted = videos.finish()
-    rows = [("all", "videos", "dropped", "the video id occurs a second time", repeated),
-            *((SPLITS[split], *what, number) for (split, *what), number in
-              sorted(counts.items(), key=lambda row: row[0][0])),
-            *(noted if listing.exists() else [])]
-    if not total(rows, "videos", "read"):
+    if not any(counts[split, "videos", "read", ""] for split in range(len(SPLITS))):
         raise UserError(f"{file}: no video in it; fetch it again")
     for split, each in shards.items():
         each.finish()
         if not each.shards:
             raise UserError(f"{file}: none of its videos with captions falls to {split} (by hash of "
                             "the id a tenth is val); give a file with more videos")
-    write_cleaning(given.source, rows, folder / "cleaning.csv")
-    return rows
+    write_cleaning(given.source, [
+        *counted("all", "videos", dropped={"the video id occurs a second time": repeated}),
+        *((SPLITS[split], *what, number) for (split, *what), number in
+          sorted(counts.items(), key=lambda row: row[0][0])),
+        *(noted if listing.exists() else [])], folder / "cleaning.csv")
 
 
 def main(given: argparse.Namespace) -> None:
     file = caption_file(given.fetched)
     with whole_set(given.output) as folder:
-        counts = clean_file(file, given, folder)
-    log.info("%s: kept %d of %d captions of %d videos; cleaning.csv says what was changed",
-             given.source, total(counts, "captions", "kept"), total(counts, "captions", "read"),
-             total(counts, "videos", "kept"))
+        clean_file(file, given, folder)
 
 
 def arguments() -> argparse.ArgumentParser:

@@ -29,7 +29,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from scripts.clean.captions import shaped
+from scripts.clean.corpus import shaped
 from scripts.data.files import zip_errors
 from scripts.running.owner import end_forks_with_this
 from scripts.running.program import UserError, cut, log

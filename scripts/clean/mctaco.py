@@ -15,11 +15,9 @@ import argparse
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
 
-from scripts.clean.captions import cleaner_arguments, write_corpus
-from scripts.clean.columns import mapped
-from scripts.running.program import UserError, execute, log
+from scripts.clean.corpus import cleaner_arguments, counted, mapped, write_corpus
+from scripts.running.program import UserError, execute
 from scripts.data.tables import QUESTIONS
 from scripts.data.texts import lines_in, text_of
 
@@ -50,20 +48,17 @@ def main(given: argparse.Namespace) -> None:
         # A question is one with its sentence: the authors group by both.
         asked = table["sentence"] + " " + table["question"]
         number = pd.factorize(asked)[0]
-        counts += [(split, "answers", "read", "", len(table)), (split, "answers", "kept", "", len(table)),
-                   (split, "questions", "kept", "", int(number.max()) + 1)]
-        counts += [(split, "answers", "noted", reason, int(texts.apply(lambda column, sign=sign: column.str.contains(sign, regex=False))
-                                                          .any(axis=1).sum())) for reason, sign in ODD.items()]
+        counts += counted(split, "answers", read=len(table), kept=len(table))
+        counts += counted(split, "questions", kept=number.max() + 1)
+        counts += counted(split, "answers", noted={reason: texts.map(lambda text, sign=sign: sign in text).any(axis=1)
+                                                   for reason, sign in ODD.items()})
         tables[split] = table.assign(
             source=given.source, split=split, question_id=[f"{split}:{question}" for question in number],
             label=mapped(table, "label", LABELS, file, first_line=1),
             category=mapped(table, "category", CATEGORIES, file, first_line=1), asked=asked)
     shared = set(tables["train"]["asked"]) & set(tables["test"]["asked"])
-    counts.append(("test", "questions", "noted", "train has the question too", len(shared)))
-    arrow = {split: pa.Table.from_pandas(table, preserve_index=False) for split, table in tables.items()}
-    write_corpus(given, arrow, QUESTIONS, counts)
-    log.info("%s: %s", given.source, ", ".join(f"{split} {count:,} {unit}" for split, unit, action, _, count in counts
-                                              if action == "kept"))
+    counts += counted("test", "questions", noted={"train has the question too": len(shared)})
+    write_corpus(given, tables, QUESTIONS, counts)
 
 
 if __name__ == "__main__":

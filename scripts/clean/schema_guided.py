@@ -20,13 +20,11 @@ from typing import Literal
 
 import msgspec
 import pandas as pd
-import pyarrow as pa
 
-from scripts.clean.captions import Count, changed_spaces, cleaner_arguments, joined, write_corpus
-from scripts.clean.dailydialog import EMPTY, marked
+from scripts.clean.corpus import EMPTY, Count, changed_spaces, cleaner_arguments, counted, entries_of, joined, write_corpus
+from scripts.clean.dailydialog import marked
 from scripts.clean.dialogs import speakers
-from scripts.clean.json_lists import entries_of
-from scripts.running.program import UserError, cut, execute, log
+from scripts.running.program import UserError, cut, execute
 from scripts.data.tables import DIALOGS
 
 FILES = {"train": "train_*.json", "validation": "dev_*.json"}
@@ -72,18 +70,11 @@ def clean_split(files: list[Path], source: str, split: str) -> tuple[pd.DataFram
     kept["turn"] = kept.groupby("dialog_id").cumcount()
     again = (kept["speaker"] == kept["speaker"].shift()) & (kept["turn"] > 0)
     kept["speaker"] = speakers(kept)[0]
-    counts = [
-        (split, "files", "read", "", len(files)),
-        (split, "dialogs", "read", "", dialogs),
-        (split, "dialogs", "dropped", "no turn is left", dialogs - left),
-        (split, "dialogs", "kept", "", left),
-        (split, "turns", "read", "", len(turns)),
-        (split, "turns", "dropped", EMPTY, len(turns) - len(kept)),
-        (split, "turns", "kept", "", len(kept)),
-        *((split, "turns", "changed", reason, int(which.sum())) for reason, which in changed_spaces(turns["raw"]).items()),
-        (split, "turns", "noted", "the same speaker as the turn before", int(again.sum())),
-    ]
-    return kept.assign(source=source, split=split)[[name for name in DIALOGS.names if name != "duplicate_of"]], counts
+    return kept.assign(source=source, split=split), [
+        *counted(split, "files", read=len(files)),
+        *counted(split, "dialogs", read=dialogs, dropped={"no turn is left": dialogs - left}, kept=left),
+        *counted(split, "turns", read=len(turns), dropped={EMPTY: len(turns) - len(kept)}, kept=len(kept),
+                 changed=changed_spaces(turns["raw"]), noted={"the same speaker as the turn before": again})]
 
 
 def main(given: argparse.Namespace) -> None:
@@ -98,13 +89,11 @@ def main(given: argparse.Namespace) -> None:
         parts.append(table)
         counts += found
     turns = marked(pd.concat(parts, ignore_index=True))
-    repeated = turns[(turns["turn"] == 0) & (turns["duplicate_of"] != "")]
-    for split in FILES:
-        counts.append((split, "dialogs", "noted", "the same words as one before", int((repeated["split"] == split).sum())))
-    write_corpus(given, {split: pa.Table.from_pandas(turns[turns["split"] == split], preserve_index=False) for split in FILES},
-                 DIALOGS, counts)
-    log.info("%s: %s; cleaning.csv says what was changed", given.source, ", ".join(
-        f"{split} {number:,} {unit}" for split, unit, action, _, number in counts if action == "kept"))
+    tables = {split: turns[turns["split"] == split] for split in FILES}
+    for split, table in tables.items():
+        repeated = (table["turn"] == 0) & (table["duplicate_of"] != "")
+        counts += counted(split, "dialogs", noted={"the same words as one before": repeated})
+    write_corpus(given, tables, DIALOGS, counts)
 
 
 if __name__ == "__main__":

@@ -15,11 +15,9 @@ import argparse
 from pathlib import Path
 
 import pandas as pd
-import pyarrow as pa
 
-from scripts.clean.captions import Count, cleaner_arguments, write_corpus
-from scripts.clean.columns import mapped
-from scripts.running.program import UserError, execute, log, shown
+from scripts.clean.corpus import cleaner_arguments, counted, mapped, write_corpus
+from scripts.running.program import UserError, execute, shown
 from scripts.data.tables import NLI
 from scripts.data.texts import csv_of, numbers_of
 
@@ -130,23 +128,18 @@ def clean(file: Path, split: str, challenge_set: str, templates: pd.DataFrame) -
 
 
 def main(given: argparse.Namespace) -> None:
-    tables: dict[str, pa.Table] = {}
-    counts: list[Count] = []
+    tables, counts = {}, []
     columns = list(dict.fromkeys(name for names in EVENT_COLUMNS.values() for name in names))
     templates = read(given.fetched / "templates.csv", columns)
     for split, files in FILES.items():
         parts = []
         for challenge_set, name in files.items():
             part = clean(given.fetched / name, split, challenge_set, templates)
-            twice = int(part.duplicated(["text_a", "text_b"]).sum())
-            counts += [(split, f"{challenge_set} pairs", "read", "", len(part)),
-                       (split, f"{challenge_set} pairs", "kept", "", len(part)),
-                       (split, f"{challenge_set} pairs", "noted", "an earlier pair has the same texts", twice)]
+            counts += counted(split, f"{challenge_set} pairs", read=len(part), kept=len(part),
+                              noted={"an earlier pair has the same texts": part.duplicated(["text_a", "text_b"])})
             parts.append(part)
-        tables[split] = pa.Table.from_pandas(pd.concat(parts), schema=NLI, preserve_index=False)
+        tables[split] = pd.concat(parts)
     write_corpus(given, tables, NLI, counts)
-    log.info("%s: %s", given.source, ", ".join(f"{split} {unit} {count:,}" for split, unit, action, _, count in counts
-                                              if action == "kept"))
 
 
 if __name__ == "__main__":

@@ -21,12 +21,10 @@ from pathlib import Path
 
 import msgspec
 import pandas as pd
-import pyarrow as pa
 
-from scripts.clean.captions import Count, cleaner_arguments, write_corpus
+from scripts.clean.corpus import cleaner_arguments, counted, entries_of, write_corpus
 from scripts.clean.dailydialog import repaired
-from scripts.clean.json_lists import entries_of
-from scripts.running.program import UserError, cut, execute, log, shown
+from scripts.running.program import UserError, cut, execute, shown
 from scripts.data.tables import CHALLENGE
 
 FILE = "test.json"
@@ -60,11 +58,8 @@ def refuse(wrong: pd.DataFrame, file: Path, why: str) -> None:
         raise UserError(f"{file}: instance {cut(wrong['id'].iloc[0])}: {why.format(**told)}; {REMEDY}")
 
 
-def dialogs(instances: pd.DataFrame, file: Path) -> tuple[pd.Series, list[tuple[str, str, pd.Series]]]:
-    """The dialog of each instance (turns as `A: text`, one a line), and the turns changed, dropped and noted.
-
-    Each of those is (action, reason, how many turns of each instance).
-    """
+def dialogs(instances: pd.DataFrame, file: Path) -> tuple[pd.Series, dict[str, dict[str, pd.Series]]]:
+    """The dialog of each instance (turns as `A: text`, one a line), and by action and reason which turns, by their instance."""
     turns = instances["conversation"].explode().fillna("").rename("text").to_frame()
     turns["id"] = instances["id"]
     found = turns["text"].str.extract(r"^\s*([AB]):(\s*)(.*)$", flags=re.DOTALL)
@@ -76,20 +71,14 @@ def dialogs(instances: pd.DataFrame, file: Path) -> tuple[pd.Series, list[tuple[
     kept = (found[0] + ": " + said)[~empty]
     speaker = found[0][~empty]
     follows = (speaker == speaker.shift()) & (speaker.index == speaker.index.to_series().shift().to_numpy())
-
-    def each(which: pd.Series) -> pd.Series:
-        return which.groupby(level=0).sum().reindex(instances.index, fill_value=0)
-
-    counts = [
-        ("read", "", each(pd.Series(1, index=turns.index))),
-        ("kept", "", each((~empty).astype(int))),
-        ("dropped", "text is empty, at the end of the dialog", each(empty & last)),
-        ("dropped", "text is empty, before the end of the dialog", each(empty & ~last)),
-        ("changed", "no space after the speaker's prefix: put in", each((found[1] == "") & ~empty)),
-        *(("changed", reason, each(which)) for reason, which in changed.items()),
-        ("noted", "the same speaker as the turn before", each(follows)),
-    ]
-    return kept.groupby(level=0).agg("\n".join).reindex(instances.index, fill_value=""), counts
+    return kept.groupby(level=0).agg("\n".join).reindex(instances.index, fill_value=""), {
+        "read": {"": pd.Series(True, turns.index)},
+        "kept": {"": ~empty},
+        "dropped": {"text is empty, at the end of the dialog": empty & last,
+                    "text is empty, before the end of the dialog": empty & ~last},
+        "changed": {"no space after the speaker's prefix: put in": (found[1] == "") & ~empty, **changed},
+        "noted": {"the same speaker as the turn before": follows},
+    }
 
 
 def main(given: argparse.Namespace) -> None:
@@ -98,7 +87,7 @@ def main(given: argparse.Namespace) -> None:
     refuse(instances[instances["id"].duplicated()], file, "its id occurs a second time")
     for column in ("incorrect1_rule", "incorrect2_rule"):
         refuse(instances[~instances[column].isin(RULES)], file, f"{column} is {{{column}}}, not one of {', '.join(RULES)}")
-    instances["dialog"], turn_counts = dialogs(instances, file)
+    instances["dialog"], of_turns = dialogs(instances, file)
     masks = instances["dialog"].str.count(MASK)
     refuse(instances[masks == 0], file, f"its dialog has no {MASK}")
     refuse(instances[masks > 1], file, f"its dialog has more than one {MASK}")
@@ -118,25 +107,16 @@ def main(given: argparse.Namespace) -> None:
     table = options.assign(source=given.source, instance_id=options["id"], label=options["key"].map(OPTIONS),
                            is_original=options["key"] == ORIGINAL)
 
-    tables: dict[str, pa.Table] = {}
-    counts: list[Count] = []
-    for split in SPLITS:
-        ours, theirs = table[table["split"] == split], instances["split"] == split
-        changed = ours["raw"] != ours["option"]
-        counts += [
-            (split, "instances", "read", "", int(theirs.sum())),
-            (split, "instances", "kept", "", int(theirs.sum())),
-            *((split, "turns", action, reason, int(each[theirs].sum())) for action, reason, each in turn_counts),
-            (split, "options", "kept", "", len(ours)),
-            (split, "options", "changed", "white space at an end: removed", int(changed.sum())),
-            (split, "options", "noted", "several spaces in a row", int(ours["option"].str.contains(r"\s\s").sum())),
-            *((split, "options", "noted", f"wrong by rule: {rule}", int((ours["rule"] == rule).sum()))
-              for rule in RULES.values()),
-        ]
-        tables[split] = pa.Table.from_pandas(ours, preserve_index=False)
+    tables, counts = {split: table[table["split"] == split] for split in SPLITS}, []
+    for split, options in tables.items():
+        chosen = instances.index[instances["split"] == split]
+        counts += counted(split, "instances", read=len(chosen), kept=len(chosen))
+        counts += counted(split, "turns", **{action: {reason: which[which.index.isin(chosen)] for reason, which in reasons.items()}
+                                             for action, reasons in of_turns.items()})
+        counts += counted(split, "options", kept=len(options), changed={"white space at an end: removed": options["raw"] != options["option"]},
+                          noted={"several spaces in a row": options["option"].str.contains(r"\s\s"),
+                                 **{f"wrong by rule: {rule}": options["rule"] == rule for rule in RULES.values()}})
     write_corpus(given, tables, CHALLENGE, counts)
-    log.info("%s: %s", given.source, ", ".join(f"{split} {number:,} instances" for split, unit, action, _, number in counts
-                                              if (unit, action) == ("instances", "kept")))
 
 
 if __name__ == "__main__":

@@ -18,17 +18,7 @@ import requests
 from scripts.data.files import sha256_of, whole_set
 from scripts.running.program import UserError, closest, log, parser
 from scripts.data.yaml_files import entries_of
-from scripts.fetch.web import (
-    TIMEOUT,
-    NoAnswer,
-    NotThere,
-    TooLarge,
-    copy,
-    declared_size,
-    note_of,
-    session,
-    transfer,
-)
+from scripts.fetch.web import TIMEOUT, NoAnswer, NotThere, TooLarge, copy, declared_size, note_of, session, transfer
 
 SETTING = "TIMESTRIDE_MIRROR, or `mirror:` in the configuration,"
 
@@ -43,9 +33,9 @@ class Absent(NoFile):
 
 # ---- What the programs share
 
-def fetch_parser(doc: str, kind: str, output: str) -> argparse.ArgumentParser:
+def fetch_parser(doc: str, kind: str, output: str, partial: bool = True) -> argparse.ArgumentParser:
     """The arguments of a program that reads one entry (kind: source or model) and writes OUTPUT
-    (its help)."""
+    (its help). partial: whether a later start goes on with its unfinished downloads."""
     program = parser(doc)
     program.add_argument(f"--{kind}", required=True, metavar="NAME",
                          help=f"an entry of {kind.upper()}S")
@@ -55,6 +45,9 @@ def fetch_parser(doc: str, kind: str, output: str) -> argparse.ArgumentParser:
                          "messages; default: FILE (NAME)")
     program.add_argument("--output", type=Path, required=True, help=output)
     add_mirror(program)
+    if partial:
+        program.add_argument("--partial", type=Path, default=Path("results/fetch/.partial"), metavar="DIR",
+                             help="where unfinished downloads are kept; default: %(default)s")
     return program
 
 
@@ -62,12 +55,6 @@ def add_mirror(program: argparse.ArgumentParser) -> None:
     program.add_argument("--mirror", default="", metavar="PLACE",
                          help="a folder or URL laid out as <host>/<path>, tried before the file's "
                          "own URLs")
-
-
-def add_partial(program: argparse.ArgumentParser) -> None:
-    program.add_argument("--partial", type=Path, default=Path("results/fetch/.partial"),
-                         metavar="DIR",
-                         help="where unfinished downloads are kept; default: %(default)s")
 
 
 def read_entry(name: str, listing: Path) -> dict:

@@ -128,7 +128,7 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    program = fetch_parser(__doc__, "model", "results/fetch/facts/NAME.json")
+    program = fetch_parser(__doc__, "model", "results/fetch/facts/NAME.json", partial=False)
     program.add_argument("--root", type=Path, default=Path(), metavar="DIR", help="where paths of the entry begin; default: %(default)s")
     program.add_argument("--fetched", type=Path, default=Path("results/fetch/models"), metavar="DIR",
                          help="where models are that were fetched; default: %(default)s")

@@ -21,23 +21,9 @@ from scripts.data.manifest import write_manifest
 from scripts.plan.models import DEFAULT_FILES, STAGES, kind_of
 from scripts.running.program import UserError, execute
 from scripts.plan.schemas import check_entry
-from scripts.fetch.download import (
-    add_partial,
-    check_mirror,
-    download,
-    fetch_parser,
-    finish,
-    read_entry,
-)
+from scripts.fetch.download import check_mirror, download, fetch_parser, finish, read_entry
 from scripts.fetch.hub import one_file
-from scripts.fetch.model_files import (
-    WrongFiles,
-    check_architecture,
-    check_tokenizer,
-    copy_files,
-    own_config,
-    read_object,
-)
+from scripts.fetch.model_files import WrongFiles, check_architecture, check_tokenizer, copy_files, own_config, read_object
 from scripts.fetch.pretrained import bring_pretrained, origin_of
 from scripts.fetch.web import short
 
@@ -190,7 +176,6 @@ def arguments() -> argparse.ArgumentParser:
     program = fetch_parser(__doc__, "model", "the folder, results/fetch/models/NAME")
     program.add_argument("--manifest", type=Path, metavar="FILE",
                          help="also write there which files came, as scripts.data.manifest does")
-    add_partial(program)
     return program
 
 

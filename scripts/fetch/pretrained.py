@@ -17,16 +17,8 @@ from scripts.plan.models import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, WEIG
 from scripts.running.program import UserError, cut, log
 from scripts.fetch.download import Absent, download, find
 from scripts.fetch.hub import Hub, Origin
-from scripts.fetch.model_files import (
-    INSTEAD,
-    WrongFiles,
-    check_tensors,
-    check_tokenizer,
-    copy_files,
-    network_of,
-    own_config,
-    read_object,
-)
+from scripts.fetch.model_files import (INSTEAD, WrongFiles, check_tensors, check_tokenizer, copy_files, network_of, own_config,
+                                       read_object)
 from scripts.fetch.web import check_room, short
 
 # What a tokenizer may come as in place of tokenizer.json, in the order in which it is looked for.

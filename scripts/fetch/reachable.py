@@ -33,15 +33,6 @@ def missing(name: str, file: str, urls: list[str], mirror: str | None) -> list[s
             "the mirror"]
 
 
-def missing_of_source(name: str, entry: dict, mirror: str | None) -> list[str]:
-    """What of a corpus no place has; its samples and local files are looked for by the Snakefile."""
-    found = []
-    for item in entry.get("downloads", []):
-        file = item.get("file") or ", ".join(item["members"])
-        found += missing(name, file, item["urls"], mirror)
-    return found
-
-
 def of_pretrained(name: str, entry: dict, mirror: str | None,
                   partial: Path) -> tuple[dict[str, dict], list[str]]:
     """The configuration files of a model of the hub or of a folder, and what of it is missing."""
@@ -77,7 +68,8 @@ def main(given: argparse.Namespace) -> None:
     mirror, study = check_mirror(given.mirror), json.loads(given.study.read_text(encoding="utf-8"))
     lacking, configs = [], {}
     for name, entry in study["sources"].items():
-        lacking += [] if name in study["fetched"] else missing_of_source(name, entry, mirror)
+        for item in [] if name in study["fetched"] else entry.get("downloads", []):  # the Snakefile looks for samples and local files
+            lacking += missing(name, item.get("file") or ", ".join(item["members"]), item["urls"], mirror)
     with tempfile.TemporaryDirectory() as partial:
         for name, entry in study["models"].items():
             configs[name], found = of_model(name, entry, mirror, Path(partial) / name)

@@ -20,15 +20,7 @@ from urllib.parse import urlsplit
 from scripts.data.files import zip_errors
 from scripts.running.program import UserError, cut, execute
 from scripts.plan.schemas import check, schema
-from scripts.fetch.download import (
-    add_partial,
-    check_mirror,
-    download,
-    fetch_parser,
-    finish,
-    read_entry,
-    verify,
-)
+from scripts.fetch.download import check_mirror, download, fetch_parser, finish, read_entry, verify
 from scripts.fetch.web import CHUNK, MOST, TooLarge, write
 
 REPACKED = 10  # times what its members open to: what an archive may weigh, which may hold more than what is used
@@ -153,9 +145,7 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    program = fetch_parser(__doc__, "source", "the folder to write to, results/fetch/NAME")
-    add_partial(program)
-    return program
+    return fetch_parser(__doc__, "source", "the folder to write to, results/fetch/NAME")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ Not a program. a, an 1; a couple (of) 2; a few, some 3; several 4; many, tens of
 """
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
@@ -17,9 +18,16 @@ CARDINALS = ONES | TEENS | TENS
 VAGUE = {"couple": 2, "other": 2, "few": 3, "some": 3, "several": 4, "many": 10, "tens": 10, "zero": 0}
 GLYPHS = {"½": 0.5, "¼": 0.25, "¾": 0.75}
 
+
+
+def any_of(words: Iterable[str]) -> str:
+    """A pattern for one of these words, the longest that fits."""
+    return f"(?:{'|'.join(sorted(words, key=len, reverse=True))})"
+
+
 HYPHEN = "[-‐‑‒–—]"
 A, OF = r"(?:an?\s+)?", r"(?:\s+of)?"
-ONE_TO_NINE, TEEN, TEN, SCALE = ("(?:" + "|".join(words) + r")\b" for words in (ONES, TEENS, TENS, SCALES))
+ONE_TO_NINE, TEEN, TEN, SCALE = (any_of(words) + r"\b" for words in (ONES, TEENS, TENS, SCALES))
 DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d{1,2} \. \d{1,2}(?!\d)|\d+(?:\.\d+)?|\.\d+)"
 WORD = rf"(?:{TEN}(?:(?:\s*{HYPHEN}\s*|\s+){ONE_TO_NINE})?|{TEEN}|{ONE_TO_NINE}|{SCALE}|zero\b)"
 # "one hundred and five" is a number, "two and five" are two.

@@ -27,17 +27,15 @@ import re
 import pandas as pd
 
 from scripts.text.number_words import number
-from scripts.text.temporal_words import Piece, Rules, ordinal_value, pieces, plain_text
+from scripts.text.temporal_words import DECADES, Piece, Rules, ordinal_value, pieces, plain_text
 from scripts.text.unit_normalization import quantities
 
 NUMBERS = {"hour", "number_24", "number_31", "number_59", "number", "year"}
 NUMERALS = NUMBERS | {"day_ordinal", "ordinal", "decade", "clock", "numeric_date", "half", "quarter", "masses"}
 BOUNDS = {"more than": "> ", "a little more than": "> ", "a bit more than": "> ", "less than": "< ", "fewer than": "< ",
           "at least": ">= ", "no less than": ">= ", "at most": "<= ", "up to": "<= ", "no more than": "<= "}
-MONTHS = {name[:3]: name for name in ("january", "february", "march", "april", "may", "june", "july", "august", "september",
-                                      "october", "november", "december")}
+MONTHS = {name[:3]: name for name in "january february march april may june july august september october november december".split()}
 MONTH = f"(?P<month>{'|'.join(MONTHS.values())})"
-DECADES = {"twe": 20, "thi": 30, "for": 40, "fif": 50, "six": 60, "sev": 70, "eig": 80, "nin": 90}
 SAME = {"coming": "next", "following": "next", "previous": "last", "afterwards": "later", "entire": "whole",
         "all": "whole", "each": "every", "mins": "minutes", "hrs": "hours", "secs": "seconds"}
 PER = {"daily": "day", "everyday": "day", "weekly": "week", "biweekly": "2 weeks", "monthly": "month", "yearly": "year",
@@ -57,7 +55,7 @@ def has_numeral(text: str, kind: str, rules: Rules) -> bool:
 def decade(words: str) -> str:
     """80s for "1980s" and "the eighties", 1880s for "1880s"."""
     digits = re.search(r"\d+", words)
-    value = digits[0] if digits else f"{'18' if 'eighteen' in words else ''}{DECADES[re.split('[ -]', words)[-1][:3]]}"
+    value = digits[0] if digits else f"{'18' if 'eighteen' in words else ''}{DECADES[re.split('[ -]', words)[-1]]}"
     return f"{value.removeprefix('19') if len(value) == 4 else value}s"
 
 

@@ -87,44 +87,31 @@ def ruler_patterns(rules: Rules) -> list[dict]:
             for pattern in token_patterns(written, rules.groups)]
 
 
-class Reader:
-    """The tokenizer: a text as a Doc of pieces, tagged with their classes; their bounds are in user_data["bounds"]."""
+def doc_of(read: list[Piece], vocab: Vocab) -> Doc:
+    """Pieces as a Doc, tagged with their classes; their bounds are in user_data["bounds"]."""
+    doc = Doc(vocab, words=[piece.text for piece in read], tags=[piece.word_class for piece in read],
+              sent_starts=[place == 0 for place in range(len(read))])
+    doc.user_data["bounds"] = [(piece.start, piece.end) for piece in read]
+    return doc
 
-    def __init__(self, vocab: Vocab, rules: Rules) -> None:
-        self.vocab, self.rules = vocab, rules
 
-    def __call__(self, text: str) -> Doc:
-        return self.doc_of(self.read(text))
+def telling_sentences(text: str, vocab: Vocab, rules: Rules) -> Iterator[Doc]:
+    """The sentences of a text that may hold an expression, each behind the mark that ends the one before.
 
-    def read(self, text: str) -> list[Piece]:
-        """The pieces of a text, and one of the class `end` behind them."""
-        return [*pieces(text, self.rules), Piece(len(text), len(text), "end", "\n")]
-
-    def doc_of(self, read: list[Piece]) -> Doc:
-        """Pieces as a Doc."""
-        doc = Doc(self.vocab, words=[piece.text for piece in read], tags=[piece.word_class for piece in read],
-                  sent_starts=[place == 0 for place in range(len(read))])
-        doc.user_data["bounds"] = [(piece.start, piece.end) for piece in read]
-        return doc
-
-    def telling_sentences(self, text: str) -> Iterator[Doc]:
-        """The sentences of a text that may hold an expression, each behind the mark that ends the one before.
-
-        Most have only words that are too common to try any pattern. No pattern goes on behind a mark that ends a sentence.
-        """
-        read, start = self.read(text), 0
-        for place, piece in enumerate(read):
-            if piece.text in SENTENCE_ENDS:
-                classes = {one.word_class for one in read[start : place + 1] if one.word_class[0].isalpha()}
-                if not self.rules.common.issuperset(classes):
-                    yield self.doc_of(read[max(start - 1, 0) : place + 1])
-                start = place + 1
+    Most have only words that are too common to try any pattern. No pattern goes on behind a mark that ends a sentence.
+    """
+    read, start = [*pieces(text, rules), Piece(len(text), len(text), "end", "\n")], 0
+    for place, piece in enumerate(read):
+        if piece.text in SENTENCE_ENDS:
+            classes = {one.word_class for one in read[start : place + 1] if one.word_class[0].isalpha()}
+            if not rules.common.issuperset(classes):
+                yield doc_of(read[max(start - 1, 0) : place + 1], vocab)
+            start = place + 1
 
 
 def rule_pipeline(rules: Rules) -> Language:
-    """A blank English pipeline whose tokenizer reads pieces and whose span ruler holds the rules' patterns."""
+    """A blank English pipeline for Docs of pieces, whose span ruler holds the rules' patterns."""
     nlp = spacy.blank("en")
-    nlp.tokenizer = Reader(nlp.vocab, rules)
     nlp.add_pipe("span_ruler", config={"spans_filter": None}).add_patterns(ruler_patterns(rules))
     return nlp
 
@@ -179,7 +166,7 @@ def expressions(texts: list[str], nlp: Language, rules: Rules, statistical: Lang
     of_texts = []
     for text in texts:
         found = []
-        for doc in nlp.tokenizer.telling_sentences(text):
+        for doc in telling_sentences(text, nlp.vocab, rules):
             bounds = doc.user_data["bounds"]
             found += [Found(bounds[one.start][0], bounds[one.end - 1][1], one.kind, one.sort)
                       for one in joined(settled(nlp(doc), rules), doc, rules)]

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import yaml
 
-from scripts.text.number_words import ONES, SCALES, TEENS, TENS, number
+from scripts.text.number_words import ONES, SCALES, TEENS, TENS, any_of, number
 from scripts.running.program import UserError
 
 RULES = Path(__file__).parents[2] / "resources" / "temporal_patterns.yaml"
@@ -21,17 +21,14 @@ PLAIN = str.maketrans({0xFF01 + sign: 0x21 + sign for sign in range(94)} | {
 
 # ---- Numbers. unit_normalization reads their values; here only what is one number: "five fifteen" are two.
 
+ORDINALS = dict(zip("first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
+                    "sixteenth seventeenth eighteenth nineteenth twentieth".split(), range(1, 21))) | {"thirtieth": 30}
+DECADES = {ten.removesuffix("y") + "ies": value for ten, value in TENS.items()}
 GAP = r"(?:\s*-\s*|\s+)"
-ONE, TEEN, TEN, SCALE = ("(?:" + "|".join(sorted(words, key=len, reverse=True)) + ")"
-                         for words in (ONES, TEENS, TENS, SCALES))
+ONE, TEEN, TEN, SCALE, ORDINAL, DECADE = map(any_of, (ONES, TEENS, TENS, SCALES, ORDINALS, DECADES))
 BELOW_100 = rf"(?:{TEN}{GAP}{ONE}|{TEN}|{TEEN}|{ONE})"
 NUMBER_WORDS = (rf"(?:(?:{BELOW_100}|an?)\s+{SCALE}|{BELOW_100}|(?:hundred|thousand|dozen))"
                 rf"(?:\s+{SCALE}|(?<=d)\s+(?:and\s+)?{BELOW_100})*")  # d: the end of hundred and thousand
-ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9,
-            "tenth": 10, "eleventh": 11, "twelfth": 12, "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16,
-            "seventeenth": 17, "eighteenth": 18, "nineteenth": 19, "twentieth": 20, "thirtieth": 30}
-ORDINAL = "(?:" + "|".join(sorted(ORDINALS, key=len, reverse=True)) + ")"
-DECADES = dict(zip("twenties thirties forties fifties sixties seventies eighties nineties".split(), range(20, 100, 10)))
 # What begins with a digit or an apostrophe, and what with a number word: (class, pattern), the first that fits counts.
 DIGITS = [(name, re.compile(pattern)) for name, pattern in [
     ("numeric_date", r"\d{4}\s?[-/]\s?\d{1,2}\s?[-/]\s?\d{1,2}(?!\d)|\d{1,2}/\d{1,2}/\d{2,4}(?!\d)"),
@@ -43,7 +40,7 @@ DIGITS = [(name, re.compile(pattern)) for name, pattern in [
     ("number", rf"\d+(?:,\d{{3}})*(?:\.\d+)?(?:\s+{SCALE}(?![a-z]))?"),
 ]]
 WORDS = [(name, re.compile(pattern)) for name, pattern in [
-    ("decade", rf"(?:(?:eighteen|nineteen){GAP})?(?:{'|'.join(DECADES)})(?![a-z])"),
+    ("decade", rf"(?:(?:eighteen|nineteen){GAP})?{DECADE}(?![a-z])"),
     ("ordinal", rf"(?:{TEN}{GAP})?{ORDINAL}(?![a-z])"),
     ("number", rf"{NUMBER_WORDS}(?![a-z])"),
 ]]

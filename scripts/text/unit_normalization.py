@@ -69,21 +69,20 @@ def rewritten(table: pd.DataFrame) -> pd.Series:
     return text.where(~(lossy | table["fixed"])).astype(object)
 
 
-def prepared(answers: pd.Series) -> tuple[np.ndarray, pd.Series, pd.Series]:
-    """The place of each answer among the different texts (-1 where missing); those texts; they without soft hyphens."""
+def found_in(answers: pd.Series) -> tuple[np.ndarray, pd.Series, pd.DataFrame]:
+    """The place of each answer among the different texts (-1 where missing); those texts; their expressions (expressions()).
+
+    Expressions are looked for without soft hyphens; their start and end are those in the texts as they stand.
+    """
     codes, texts = pd.factorize(answers.to_numpy(object))
     texts = pd.Series(texts, dtype=object)
-    return codes, texts, texts.str.replace("\u00ad", "", regex=False)
-
-
-def restore_bounds(table: pd.DataFrame, texts: pd.Series) -> pd.DataFrame:
-    """start and end in the texts with their soft hyphens."""
+    table = expressions(texts.str.replace("\u00ad", "", regex=False))
     hyphened = texts.str.contains("\u00ad", regex=False).to_numpy(bool)
     for row, part in table[hyphened[table["row"]]].groupby("row"):
         kept = np.array([place for place, letter in enumerate(texts[row]) if letter != "\u00ad"])
         table.loc[part.index, "start"] = kept[part["start"].to_numpy(int)]
         table.loc[part.index, "end"] = kept[part["end"].to_numpy(int) - 1] + 1
-    return table
+    return codes, texts, table
 
 
 def quantities(answers: pd.Series) -> pd.DataFrame:
@@ -94,8 +93,7 @@ def quantities(answers: pd.Series) -> pd.DataFrame:
     and a year are the same. Periods are quantities (every 2 hours; every day; once a week is one week), rates are not
     (twice a week).
     """
-    codes, texts, plain = prepared(answers)
-    table = restore_bounds(expressions(plain), texts)
+    codes, _, table = found_in(answers)
     ends = np.sort(table[["low", "high"]].to_numpy(float))
     seconds = np.sort(table[["new_low", "new_high"]].to_numpy(float)) * SIZE[table["into"].to_numpy(int)][:, None]
     # Ten digits, so that 5 days are 120 hours exactly.
@@ -113,8 +111,7 @@ def normalize_units(answers: pd.Series) -> pd.Series:
 
     Decade and century are units like any other: the rule, and the authors' code, name them.
     """
-    codes, texts, plain = prepared(answers)
-    table = restore_bounds(expressions(plain), texts)
+    codes, texts, table = found_in(answers)
     table = table.assign(new=rewritten(table)).dropna(subset="new")
     normalized = texts.to_numpy(object).copy()
     for row, part in table.groupby("row", sort=False):
@@ -131,9 +128,5 @@ def main(given: argparse.Namespace) -> None:
         print(line)
 
 
-def arguments() -> argparse.ArgumentParser:
-    return parser(__doc__)
-
-
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(main, parser(__doc__).parse_args())

@@ -1,4 +1,4 @@
-"""How the cleaners of dialogs are called, and what they counted."""
+"""How the cleaners are called, and what they counted."""
 
 import pandas as pd
 
@@ -14,4 +14,5 @@ def call(program, name, fetched, output, provenance="{}", ok=True):
 
 def counted(folder):
     table = pd.read_csv(folder / "cleaning.csv", keep_default_na=False)
+    assert list(table.columns) == ["source", "split", "unit", "action", "reason", "count"]
     return table.set_index(["split", "unit", "action", "reason"])["count"]

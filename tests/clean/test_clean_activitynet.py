@@ -3,14 +3,13 @@
 import json
 import zipfile
 
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts.clean.captions import Captions, clean_split
 from scripts.data.tables import CAPTIONS, provenance_of, read_table
-from tests.clean.cleaned_dialogs import call
+from tests.clean.cleaned_dialogs import call, counted
 
 CORPUS = {
     "train": {
@@ -42,17 +41,7 @@ def cleaned(program, fetched, output):
     return {split: read_table(output / f"{split}.parquet") for split in ("train", "val_1", "val_2")}
 
 
-def counts(output):
-    """{(split, unit, action, reason): count} of cleaning.csv."""
-    table = pd.read_csv(output / "cleaning.csv", keep_default_na=False)
-    assert list(table.columns) == ["source", "split", "unit", "action", "reason", "count"]
-    keys = table[["split", "unit", "action", "reason"]].itertuples(index=False, name=None)
-    found = dict(zip(keys, table["count"]))
-    assert len(found) == len(table)
-    return found
-
-
-def test_what_comes_out(program, tmp_path):
+def test_what_comes_out_and_is_counted(program, tmp_path):
     tables = cleaned(program, place(tmp_path / "in"), tmp_path / "out")
     rows = [tuple(row.values()) for row in tables["train"].to_pylist()]
     assert rows == [
@@ -66,11 +55,7 @@ def test_what_comes_out(program, tmp_path):
     ]
     assert all(table.schema.equals(CAPTIONS) for table in tables.values())
     assert provenance_of(tmp_path / "out/val_2.parquet")["sha256"] == {"train.json": "00"}
-
-
-def test_what_is_counted(program, tmp_path):
-    cleaned(program, place(tmp_path / "in"), tmp_path / "out")
-    found = counts(tmp_path / "out")
+    found = counted(tmp_path / "out")
     assert {key[1:]: count for key, count in found.items() if key[0] == "train" and count} == {
         ("videos", "read", ""): 4, ("videos", "kept", ""): 3, ("videos", "dropped", "no sentence is left"): 1,
         ("videos", "changed", "not in the order of start times: sorted"): 1,
@@ -94,14 +79,14 @@ def test_a_video_is_in_one_split_only(program, tmp_path):
     leaking = {**CORPUS["train"], "v_c": CORPUS["val_1"]["v_c"]}
     tables = cleaned(program, place(tmp_path / "in", train=leaking), tmp_path / "out")
     assert "v_c" not in tables["train"]["video_id"].to_pylist() and len(tables["val_1"]) == 2
-    assert counts(tmp_path / "out")["train", "videos", "dropped", "also a video of val_1 or val_2"] == 1
+    assert counted(tmp_path / "out")["train", "videos", "dropped", "also a video of val_1 or val_2"] == 1
 
 
 def test_the_released_files(program, mirror, tmp_path):
     with zipfile.ZipFile(mirror / "cs.stanford.edu/people/ranjaykrishna/densevid/captions.zip") as archive:
         archive.extractall(tmp_path / "in")
     tables = cleaned(program, tmp_path / "in", tmp_path / "out")
-    found = counts(tmp_path / "out")
+    found = counted(tmp_path / "out")
     # Counted on the files with plain loops; spans and spaces as the corpus' own description in the project has them.
     expected = {
         "train": (10009, 37421, 245, 25731, 5, 321, 2, 2, 261, 15, None),
@@ -133,15 +118,11 @@ def test_the_released_files(program, mirror, tmp_path):
      "video v_a: Object missing required field `duration`"),
     ("val_1", b'{"v_a": {"duration": 5, "timestamps": [[0, 1]], "sentences": ["One.", "Two."]}}',
      "video v_a: 1 timestamps but 2 sentences"),
-    ("val_1", b'{"v_a": {"duration": 5, "timestamps": [[0, 1]], "sentences": [7]}}',
-     "Expected `str`, got `int` - at `$.sentences[0]`"),
     ("val_1", b'{"v_a": {"duration": 5, "timestamps": [[0, true]], "sentences": ["One."]}}',
      "Expected `float`, got `bool`"),
-    ("train", b'[1]', "train.json: Expected `object`, got `array`"),
     ("train", b'{}', "train.json: no video in it"),
     ("train_ids", b'{"v_a": 1}', "train_ids.json: Expected `array`, got `object`"),
     ("train", b'{"v_a": {"duration"', "broken JSON at line 1, column 20, in or just behind video v_a"),
-    ("val_2", b'{"v_a": {"duration": 1},\n "v_b": {"sentences": [}', "line 2, column 24, in or just behind video v_b"),
     ("train", b'{"v_a": \xff}', "not UTF-8 text at byte 8"),
     ("train", b'{"v_a": {}, "v_b": {}, "v_a": {}}', "the key v_a occurs twice"),
     ("val_2", None, "no such file"),
@@ -160,12 +141,11 @@ def test_a_broken_file_is_named(program, tmp_path, name, content, said):
 def test_nothing_is_lost_silently(corpus):
     videos = {name: Captions(50.0, [(start, end) for start, end, _ in rows], [text for *_, text in rows])
               for name, rows in corpus.items()}
-    table, found = clean_split(videos, "s", "train")
+    frame, found = clean_split(videos, "s", "train")
     for unit in ("videos", "sentences"):
         sums = {action: sum(count[-1] for count in found if count[1:3] == (unit, action))
                 for action in ("read", "kept", "dropped")}
         assert sums["read"] == sums["kept"] + sums["dropped"]
-    frame = table.to_pandas()
     assert list(frame["video_id"]) == sorted(frame["video_id"])
     for name, rows in frame.groupby("video_id"):
         kept = [(start, end, " ".join(text.split())) for start, end, text in corpus[name]

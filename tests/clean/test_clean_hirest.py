@@ -6,8 +6,7 @@ import json
 import pytest
 
 from scripts.data.tables import CAPTIONS, read_table
-from tests.clean.cleaned_dialogs import call
-from tests.clean.test_clean_activitynet import counts
+from tests.clean.cleaned_dialogs import call, counted
 
 
 def entry(*steps, duration=60.0):
@@ -40,7 +39,7 @@ def test_what_comes_out_and_what_is_counted(program, tmp_path):
     assert [tuple(row.values())[2:] for row in train.to_pylist()] == [
         ("aaa", 0, "peel", 1, 1), ("aaa", 1, "eat", 7, 70),
         ("bbb", 0, "add the egg", 2, 5), ("bbb", 1, "boil water", 5, 9)]
-    found = counts(tmp_path / "out")
+    found = counted(tmp_path / "out")
     assert found["train", "entries", "read", ""] == 5 and found["train", "entries", "kept", ""] == 2
     assert found["train", "entries", "dropped", "the video has no steps"] == 2
     assert found["train", "entries", "dropped", "an earlier prompt has the video"] == 1
@@ -55,13 +54,13 @@ def test_a_video_is_in_one_split_only(program, tmp_path):
     call(program, "hirest", place(tmp_path / "in", corpus), tmp_path / "out")
     assert set(read_table(tmp_path / "out/train.parquet")["video_id"].to_pylist()) == {"aaa"}
     assert set(read_table(tmp_path / "out/val.parquet")["video_id"].to_pylist()) == {"bbb", "ccc"}
-    assert counts(tmp_path / "out")["train", "videos", "dropped", "also a video of val"] == 1
+    assert counted(tmp_path / "out")["train", "videos", "dropped", "also a video of val"] == 1
 
 
 def test_the_released_files(program, mirror, tmp_path):
     call(program, "hirest", mirror / "raw.githubusercontent.com/j-min/HiREST/main/data/splits",
          tmp_path)
-    found = counts(tmp_path)
+    found = counted(tmp_path)
     for split, numbers in {"train": (546, 1507, 550, 4145), "val": (292, 477, 78, 606)}.items():
         assert numbers == (found[split, "prompts", "read", ""], found[split, "entries", "read", ""],
                            found[split, "videos", "kept", ""], found[split, "sentences", "kept", ""])
@@ -71,10 +70,7 @@ def test_the_released_files(program, mirror, tmp_path):
 @pytest.mark.parametrize(("broken", "said"), [
     ('{"P": {"x.mp4": {"v_duration": 1.0', "in or just behind video x.mp4"),
     ('{"P": {"x.mp4": {"v_duration": 1.0}}}', "video x.mp4 of prompt 'P': Object missing required field `steps`"),
-    ('{"P": {"x.mp4": {"v_duration": 1.0, "steps": [{"index": 0, "heading": null, "absolute_bounds": [0, 1]}]}}}',
-     "Expected `str`, got `null` - at `$.steps[0].heading`"),
     ('{"P": {"x.mp4": {"v_duration": 1.0, "steps": []}}}', "no video with steps"),
-    ('{"P": []}', "Expected `object`, got `array`"),
 ])
 def test_a_broken_file_is_named(program, tmp_path, broken, said):
     error = call(program, "hirest", place(tmp_path / "in", CORPUS | {"train": broken}),

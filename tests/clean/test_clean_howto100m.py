@@ -28,7 +28,7 @@ from scripts.data.sorted_ids import Seen
 from scripts.data.tables import CAPTIONS, provenance_of, read_table
 from tests.conftest import ROOT
 from tests.rows import each_row
-from tests.clean.test_clean_activitynet import counts
+from tests.clean.cleaned_dialogs import counted
 
 NAN = float("nan")
 IDS = pd.Series([f"vid{number:08}" for number in range(40)])
@@ -155,10 +155,10 @@ def test_an_id_again_no_listing_and_rolling_captions_kept(program, tmp_path):
     again = json.dumps(CORPUS)[:-1] + f', "{TRAIN[0]}": {json.dumps(lines("other"))}}}'
     tables = cleaned(program, place(tmp_path / "in", again.encode(), listing=None), tmp_path / "out", "--keep-rolling-repeats")
     assert texts_in(tables["train"])[TRAIN[0]] == ["so first", "so first you cut", "so first you cut it", "and then", "and then", "andthen"]
-    found = counts(tmp_path / "out")
+    found = counted(tmp_path / "out")
     assert found["train", "captions", "noted", "the next caption repeats it or goes on from it"] == 5
     assert found["all", "videos", "dropped", "the video id occurs a second time"] == 1
-    assert not [key for key in found if "HowTo100M_v1" in key[3]]
+    assert not [key for key in found.index if "HowTo100M_v1" in key[3]]
     assert read_table(tmp_path / "out/videos.parquet")["category_1"].null_count == len(CORPUS)
 
 

@@ -40,17 +40,21 @@ def fetch_fixture(tmp_path, caplog):
     return call
 
 
-@pytest.fixture(name="refused")
-def refused_fixture(fetch, tmp_path):
+def refusing(fetch, tmp_path):
     """Fetch, which must fail with one sentence and leave no output; returns what it said."""
 
-    def call(entry: dict, mirror: Path | str = "") -> str:
+    def call(*given, **named) -> str:
         with pytest.raises(UserError) as caught:
-            fetch(entry, mirror)
-        assert not list(tmp_path.glob("out/mine/*")) and "\n" not in str(caught.value)
+            fetch(*given, **named)
+        assert not list(tmp_path.glob("out/*/*")) and "\n" not in str(caught.value)
         return str(caught.value)
 
     return call
+
+
+@pytest.fixture(name="refused")
+def refused_fixture(fetch, tmp_path):
+    return refusing(fetch, tmp_path)
 
 
 @pytest.fixture(name="folder")

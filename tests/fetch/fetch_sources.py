@@ -11,8 +11,8 @@ import zipfile
 import pytest
 import yaml
 
-from scripts.running.program import UserError
-from scripts.fetch import source, web
+from scripts.fetch import source
+from tests.fetch.fetch_models import refusing
 
 BODY = random.Random(1).randbytes(600_000)
 OTHER = random.Random(2).randbytes(600_000)
@@ -133,13 +133,8 @@ def server_fixture():
     running.server_close()
 
 
-@pytest.fixture(autouse=True)
-def no_pauses(monkeypatch):
-    monkeypatch.setattr(web, "BACKOFF", 0)
-
-
-@pytest.fixture(name="fetch")
-def fetch_fixture(tmp_path, caplog):
+@pytest.fixture
+def fetch_corpus(tmp_path, caplog):
     """Fetch one source, made of the given downloads, as the program does; returns its {file: bytes}."""
     caplog.set_level("INFO")
 
@@ -156,17 +151,9 @@ def fetch_fixture(tmp_path, caplog):
     return call
 
 
-@pytest.fixture(name="refused")
-def refused_fixture(fetch, tmp_path):
-    """Fetch, which must fail with one sentence and leave no output; returns what it said."""
-
-    def call(*downloads: dict, mirror: str = "") -> str:
-        with pytest.raises(UserError) as caught:
-            fetch(*downloads, mirror=mirror)
-        assert not list(tmp_path.glob("out/corpus/*")) and "\n" not in str(caught.value)
-        return str(caught.value)
-
-    return call
+@pytest.fixture
+def refused_corpus(fetch_corpus, tmp_path):
+    return refusing(fetch_corpus, tmp_path)
 
 
 def single(*urls: str, content: bytes | None = BODY) -> dict:

@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 from scripts.fetch import web
 from tests.conftest import ROOT
-from tests.fetch.fetch_models import fetch_fixture, folder_fixture, mend, no_pauses, refused_fixture, weights
+from tests.fetch.fetch_models import mend, weights
 from tests.fetch.test_fetch_hub import ENTRY, server_fixture
 from tests.fetch.test_fetch_model import here
 
@@ -174,7 +174,6 @@ def test_an_optional_file_is_not_taken_for_absent_where_nobody_can_be_asked(refu
      "has text_config, so it is a model of images or sounds beside text (gemma3)"),
     ({"model_type": "whisper"}, "is a whisper, which reads input_features, not text"),  # it stands among the causal models
     ({"model_type": "wav2vec2"}, "a wav2vec2 model is neither an encoder that fills masks, an encoder-decoder nor a decoder"),
-    ({"model_type": "no_such_kind"}, "which is no configuration that transformers knows"),
     ({"auto_map": {"AutoModelForCausalLM": "modeling_mine.Mine"}}, "has auto_map, so the model needs code from its own repository"),
 ])
 def test_what_is_refused_by_its_configuration_before_anything_else_comes(refused, server, folder, config, said):

@@ -1,5 +1,4 @@
 """scripts.fetch.source on devices that are full or belong to someone else."""
-# ruff: noqa: F401 - fixtures are imported
 
 import os
 import subprocess
@@ -9,15 +8,7 @@ import pytest
 import yaml
 
 from tests.conftest import ROOT
-from tests.fetch.fetch_sources import (
-    BODY,
-    OTHER,
-    archive_fixture,
-    no_pauses,
-    server_fixture,
-    sized,
-    zipped,
-)
+from tests.fetch.fetch_sources import BODY, OTHER, sized, zipped
 
 
 def corpus(item: dict, tmp_path) -> tuple:

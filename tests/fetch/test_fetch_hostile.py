@@ -1,5 +1,4 @@
 """scripts.fetch.source before servers that cut, stall and lie, and wrong archives."""
-# ruff: noqa: F401 - fixtures are imported
 
 import random
 import stat
@@ -13,20 +12,7 @@ import requests
 
 from scripts.running.program import UserError
 from scripts.fetch import web
-from tests.fetch.fetch_sources import (
-    BODY,
-    OTHER,
-    archive_fixture,
-    fetch_fixture,
-    kept,
-    no_pauses,
-    refused_fixture,
-    server_fixture,
-    sha256,
-    single,
-    sized,
-    zipped,
-)
+from tests.fetch.fetch_sources import BODY, OTHER, kept, sha256, single, sized, zipped
 
 # ---- hostile and failing servers
 
@@ -55,7 +41,7 @@ from tests.fetch.fetch_sources import (
     ("drip", None, "fewer than 1,000 bytes a second came"),
     ("cut", None, "the connection ended early 4 times"),
 ])
-def test_what_a_server_must_not_do(refused, server, tmp_path, monkeypatch, step, size, said):
+def test_what_a_server_must_not_do(refused_corpus, server, tmp_path, monkeypatch, step, size, said):
     """It costs bounded bytes and time, and ends in one sentence."""
     monkeypatch.setattr(web, "UNDECLARED", 1_000_000)
     if step in ("silent", "stall", "drip"):
@@ -63,7 +49,7 @@ def test_what_a_server_must_not_do(refused, server, tmp_path, monkeypatch, step,
         monkeypatch.setattr(web, "WINDOW", 0.3)
     server.files["/captions.json"], server.script = BODY, [step] * 50
     started = time.monotonic()
-    told = refused(single(f"{server.url}/captions.json", content=None) | {"bytes": size})
+    told = refused_corpus(single(f"{server.url}/captions.json", content=None) | {"bytes": size})
     assert said in told
     assert any(remedy in told for remedy in ("sources.yaml (corpus)", "TIMESTRIDE_MIRROR",
                                              "free some"))
@@ -72,11 +58,11 @@ def test_what_a_server_must_not_do(refused, server, tmp_path, monkeypatch, step,
     assert (".part" not in kept(tmp_path) or "early" in said or "came" in said)
 
 
-def test_a_wait_is_logged_and_kept(fetch, server, caplog, monkeypatch):
+def test_a_wait_is_logged_and_kept(fetch_corpus, server, caplog, monkeypatch):
     waited = []
     monkeypatch.setattr(web.time, "sleep", waited.append)
     server.files["/captions.json"], server.script = BODY, ["wait 7", "wait soon", "wait Mon, 01 Jan 2001 00:00:00 GMT"]
-    assert fetch(single(f"{server.url}/captions.json")) == {"captions.json": BODY}
+    assert fetch_corpus(single(f"{server.url}/captions.json")) == {"captions.json": BODY}
     assert waited == [7, 0, 0] and "busy (HTTP 503), at 0 bytes; trying again in 7.0 s" in caplog.text
 
 
@@ -87,20 +73,20 @@ def test_https_does_not_lead_to_http():
         web.session().get_redirect_target(answer)
 
 
-def test_a_file_url_of_another_size(refused, tmp_path):
+def test_a_file_url_of_another_size(refused_corpus, tmp_path):
     (tmp_path / "captions.json").write_bytes(BODY)
     url = (tmp_path / "captions.json").as_uri()
-    assert "is more than the 5 bytes" in refused(sized(url, bytes=5))
-    assert "600,001 bytes" in refused(sized(url, bytes=600_001))
-    assert "no such file" in refused(sized("file:///dev/zero")) and kept(tmp_path) == []
+    assert "is more than the 5 bytes" in refused_corpus(sized(url, bytes=5))
+    assert "600,001 bytes" in refused_corpus(sized(url, bytes=600_001))
+    assert "no such file" in refused_corpus(sized("file:///dev/zero")) and kept(tmp_path) == []
 
 
 # ---- archives
 
 
-def test_members_are_opened(fetch, archive, tmp_path):
+def test_members_are_opened(fetch_corpus, archive, tmp_path):
     content = zipped(deep__train=BODY, val=OTHER, unused=b"").getvalue()
-    assert fetch(archive(content, deep__train=BODY, val=OTHER)) == {"train": BODY, "val": OTHER}
+    assert fetch_corpus(archive(content, deep__train=BODY, val=OTHER)) == {"train": BODY, "val": OTHER}
     assert kept(tmp_path) == []
 
 
@@ -149,14 +135,14 @@ def with_entry(name: str, mode: int = 0) -> bytes:
                     unused=random.Random(4).randbytes(3_000_000)).getvalue(), {"val": bytes(5)},
      "is more than the 1,000,050 bytes"),
 ])
-def test_an_archive_that_is_refused(refused, fetch, archive, tmp_path, content, members, said):
+def test_an_archive_that_is_refused(refused_corpus, fetch_corpus, archive, tmp_path, content, members, said):
     """Nothing of it stays, so that the next fetch brings the right one."""
-    told = refused(archive(content(), **members))
+    told = refused_corpus(archive(content(), **members))
     assert said in told and "captions.zip" in told and kept(tmp_path) == []
-    assert fetch(archive(WHOLE, train=BODY)) == {"train": BODY}
+    assert fetch_corpus(archive(WHOLE, train=BODY)) == {"train": BODY}
 
 
-def test_any_damage_is_one_sentence(refused, fetch, archive, tmp_path):
+def test_any_damage_is_one_sentence(refused_corpus, fetch_corpus, archive, tmp_path):
     content, draw = zipped(train=BODY[:2000], val=bytes(3000)).getvalue(), random.Random(3)
     spoilt = 0
     for _ in range(300):
@@ -164,7 +150,7 @@ def test_any_damage_is_one_sentence(refused, fetch, archive, tmp_path):
         for _ in range(draw.randint(1, 4)):
             damaged[draw.randrange(len(damaged))] = draw.randrange(256)
         try:
-            found = fetch(archive(bytes(damaged), train=BODY[:2000], val=bytes(3000)))
+            found = fetch_corpus(archive(bytes(damaged), train=BODY[:2000], val=bytes(3000)))
         except UserError as error:
             assert "\n" not in str(error) and "captions.zip" in str(error)
             spoilt += 1

@@ -1,5 +1,4 @@
 """scripts.fetch.hub: a local server that plays the hub, gated, silent, lying and cut off; the mirror and the user's cache."""
-# ruff: noqa: F401 - fixtures are imported
 
 import hashlib
 import json
@@ -15,12 +14,6 @@ from huggingface_hub import constants
 from huggingface_hub.utils.sha import git_hash
 
 from scripts.plan.models import DEFAULT_FILES
-from tests.fetch.fetch_models import (
-    fetch_fixture,
-    folder_fixture,
-    no_pauses,
-    refused_fixture,
-)
 
 COMMIT = "1110a243fdf4706b3f48f1d95db1a4f5529b4d41"
 ENTRY = {"hub": "me/mine", "revision": COMMIT, "licence": "MIT"}

@@ -98,13 +98,6 @@ def test_the_words_are_in_the_vocabulary(program, samples, tmp_path):
 # ---- Captions
 
 
-def test_one_validation_split_in_other_words(samples):
-    train, val_1, val_2 = (json.loads((samples("sample_activitynet") / f"fetch/{name}.json").read_text()) for name in ("train", "val_1", "val_2"))
-    assert (len(train), len(val_1)) == (500, 100) and 90 < len(val_2) < 100
-    assert set(val_2) < set(val_1) and not set(train) & set(val_1)
-    assert all(val_1[name]["sentences"] != val_2[name]["sentences"] for name in val_2)
-
-
 @pytest.fixture(scope="module")
 def pairs(program, samples):
     """(source, stride): the pairs to learn from, and those to measure on."""
@@ -206,38 +199,6 @@ def test_every_instance_is_sound(samples, dialogs):
             assert rule != "Rule 1" or option in text
             assert rule != "Rule 2" or set(re.split("[ :]", option)) & set(re.split("[ :]", f"{text} {options[0]}"))
     assert found["train"] > 0.6 * len(instances)
-
-
-def test_times_follow_from_what_is_talked_about(dialogs):
-    """Counts of (verb or noun before the mask, unit) in train tell right from wrong far above chance (a sixth)."""
-    seen = {}
-    for one in dialogs[0]["train"]:
-        for before, turn in zip([[], *one], one):
-            about = grams("".join(part for part in [*before, *turn] if isinstance(part, str)))
-            for time in turn:
-                if isinstance(time, Time):
-                    seen.setdefault(unit(time.text), Counter()).update(about)
-    totals, right = sum(seen.values(), Counter()), []
-    for one in dialogs[1]:
-        if one["correct2"] == "none":
-            continue
-        place = next(number for number, turn in enumerate(one["conversation"]) if MASK in turn)
-        about = grams("".join(turn[2:] for turn in one["conversation"][max(0, place - 1) : place + 1]).replace(MASK, ""))
-        score = {key: sum(seen.get(unit(one[key]), Counter())[gram] / (1 + totals[gram]) for gram in about) for key in (*RIGHT, *WRONG)}
-        right.append(min(score[key] for key in RIGHT) > max(score[key] for key in WRONG))
-    assert sum(right) / len(right) > 1 / 3
-
-
-def unit(text):
-    """`hours` of `two hours`, `am` of `7:30 am`, the month of a date, the decade of a year."""
-    words = [word for word in re.findall("[A-Za-z]+", text) if word not in ("old", "next", "this", "every")]
-    return words[-1] if words else text[:3]
-
-
-def grams(text):
-    """Runs of eight letters and digits."""
-    text = plain(text)
-    return {text[place : place + 8] for place in range(len(text) - 7)}
 
 
 def test_answers_follow_from_the_activity(samples):

@@ -27,9 +27,9 @@ from tqdm import tqdm
 
 from scripts.data.files import whole
 from scripts.running.program import UserError, execute, log, whole_number
-from scripts.fetch.samples.files import identifiers, opened_zip, sample_arguments, texts_of
+from scripts.fetch.samples.files import identifiers, opened_zip, sample_arguments, texts_of, wavered, write
 
-WAVER = 0.09       # how far a step strays from its usual place in time, of a whole video's length
+WAVER = 0.18       # how far a step strays from its usual place in time, of a whole video's length
 LIFT_WAVER = 0.04  # how far a line about a lift strays
 FILLED = 0.05      # share of lines beside the matter
 LONGEST_RIDE = 24  # lines
@@ -53,10 +53,7 @@ def outline(chance: Random, texts: dict) -> Steps:
         drawn += [(chance.random() if shared["time"] is None else shared["time"], step)
                   for step in chance.sample(shared["steps"], chance.randint(0, 2))]
     drawn = chance.sample(drawn, min(len(drawn), chance.randint(fewest, most)))
-    # The sum of two even draws: a step mostly stays near its place. (No logarithm or cosine: their
-    # last bits vary.)
-    return sorted((time + WAVER * (chance.random() + chance.random() - 1) * 2,
-                   [wording.format(place=procedure["place"]) for wording in step])
+    return sorted((time + wavered(chance, WAVER), [wording.format(place=procedure["place"]) for wording in step])
                   for time, step in drawn)
 
 
@@ -144,8 +141,7 @@ def activitynet(videos: int, chance: Random) -> dict[str, dict | list]:
 def write_activitynet(given: argparse.Namespace) -> None:
     """Write the files of ActivityNet Captions."""
     for name, content in activitynet(given.videos, Random(given.seed)).items():
-        with whole(given.output / name) as place:
-            place.write_bytes(json.dumps(content).encode())
+        write(given.output / name, json.dumps(content))
 
 
 # ---- In the format of HowTo100M
@@ -156,8 +152,7 @@ def ride(chance: Random, lifts: dict, count: int) -> list[str]:
     chance.shuffle(ways)
     lines = []
     for number, way in enumerate(ways):
-        # The sum of two even draws: mostly near its time.
-        time = (number + 0.5) / count + LIFT_WAVER * (chance.random() + chance.random() - 1)
+        time = (number + 0.5) / count + wavered(chance, LIFT_WAVER)
         if chance.random() < FILLED:
             lines.append(chance.choice(lifts["fillers"]))
             continue
@@ -235,8 +230,7 @@ def write_howto100m(given: argparse.Namespace) -> None:
     """Write the files of HowTo100M."""
     chance = Random(given.seed)
     names = identifiers(chance, given.videos)
-    with whole(given.output / "HowTo100M_v1.csv") as place:
-        place.write_text(listing(names, chance), encoding="utf-8", newline="")
+    write(given.output / "HowTo100M_v1.csv", listing(names, chance))
     member = "raw_caption.json"
     with whole(given.output / (member if given.unzipped else "raw_caption.zip")) as place:
         with open(place, "wb") if given.unzipped else opened_zip(place, member) as opened:
@@ -256,8 +250,7 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    options = sample_arguments(__doc__, "videos", whole_number(10, 10_000_000))
-    options.add_argument("--format", choices=FORMATS, required=True, help="of which corpus")
+    options = sample_arguments(__doc__, "videos", whole_number(10, 10_000_000), FORMATS)
     options.add_argument("--captions-per-video", type=whole_number(1, 10_000), metavar="N",
                          help="of howto100m, on average; default: 25, the real file has 112")
     options.add_argument("--unzipped", action="store_true",

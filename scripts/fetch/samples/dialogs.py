@@ -20,7 +20,7 @@ from random import Random
 from scripts.data.files import whole
 from scripts.running.program import execute, log, whole_number
 from scripts.fetch.samples.dialog_times import TIMES_OF, Time, drawn, spellings
-from scripts.fetch.samples.files import opened_zip, sample_arguments, texts_of
+from scripts.fetch.samples.files import opened_zip, sample_arguments, texts_of, write
 
 SPLITS = ("train", "validation", "test")
 # Words and signs of a dialog, two for each turn among them: 128 pieces hold a candidate, too.
@@ -242,8 +242,7 @@ def challenge(by_split: dict[str, list[list[Turn]]], wanted: int, seed: int) -> 
 def write_timedial(given: argparse.Namespace) -> None:
     """Write the challenge."""
     instances = challenge(corpus(given.dialogs, given.seed), given.dialogs, given.seed)
-    with whole(given.output / "test.json") as place:
-        place.write_text(json.dumps(instances, indent=1) + "\n", encoding="utf-8", newline="")
+    write(given.output / "test.json", json.dumps(instances, indent=1) + "\n")
 
 
 FORMATS = {"dailydialog": write_dailydialog, "timedial": write_timedial}
@@ -255,11 +254,5 @@ def main(given: argparse.Namespace) -> None:
              given.format, given.seed)
 
 
-def arguments() -> argparse.ArgumentParser:
-    options = sample_arguments(__doc__, "dialogs", whole_number(48, 20_000))
-    options.add_argument("--format", choices=FORMATS, required=True, help="of which corpus")
-    return options
-
-
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(main, sample_arguments(__doc__, "dialogs", whole_number(48, 20_000), FORMATS).parse_args())

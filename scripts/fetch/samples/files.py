@@ -2,13 +2,14 @@
 
 import argparse
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from random import Random
 from typing import BinaryIO
 
+from scripts.data.files import whole
 from scripts.running.program import SEED, parser
 from scripts.data.yaml_files import read_yaml
 
@@ -22,13 +23,29 @@ def texts_of(kind: str) -> dict:
     return read_yaml(ROOT / f"resources/samples/{kind}.yaml")
 
 
-def sample_arguments(doc: str, things: str, number: Callable) -> argparse.ArgumentParser:
-    """The arguments of every sample: how many things (a type of number), the seed, the folder."""
+def sample_arguments(doc: str, things: str, number: Callable, formats: Iterable[str] = ()) -> argparse.ArgumentParser:
+    """The arguments of every sample: how many things (a type of number), the seed, the folder; the format where there are several."""
     options = parser(doc)
     options.add_argument(f"--{things}", type=number, required=True, metavar="N", help="how many")
     options.add_argument("--seed", type=SEED, required=True, help="of all draws")
     options.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    if formats:
+        options.add_argument("--format", choices=formats, required=True, help="of which corpus")
     return options
+
+
+def write(place: Path, text: str) -> None:
+    """Write a text, whole, with the same bytes on every system."""
+    with whole(place) as beside:
+        beside.write_bytes(text.encode())
+
+
+def wavered(chance: Random, most: float) -> float:
+    """A number between -most and most: the sum of two even draws, so mostly near 0.
+
+    No logarithm or cosine, since their last bits vary between machines.
+    """
+    return most * (chance.random() + chance.random() - 1)
 
 
 def identifiers(chance: Random, count: int) -> list[str]:

@@ -14,10 +14,9 @@ half as many in the second.
 import argparse
 from random import Random
 
-from scripts.data.files import whole
 from scripts.running.program import execute, log, whole_number
 from scripts.fetch.samples.dialog_times import MINUTES, YEARLY
-from scripts.fetch.samples.files import sample_arguments, texts_of
+from scripts.fetch.samples.files import sample_arguments, texts_of, write
 
 CANDIDATES = 7  # of a question, on average
 DRAWS = 3 * CANDIDATES
@@ -96,15 +95,10 @@ def main(given: argparse.Namespace) -> None:
     sizes = {"dev_3783.tsv": given.questions, "test_9442.tsv": given.questions // 2}
     for name, wanted in sizes.items():
         lines = corpus(wanted, chance, known)
-        with whole(given.output / name) as place:
-            place.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="")
+        write(given.output / name, "\n".join(lines) + "\n")
         log.info("%s: %d sample questions with %d answers, seed %d", given.output / name, wanted,
                  len(lines), given.seed)
 
 
-def arguments() -> argparse.ArgumentParser:
-    return sample_arguments(__doc__, "questions", whole_number(10, 1_000))
-
-
 if __name__ == "__main__":
-    execute(main, arguments().parse_args())
+    execute(main, sample_arguments(__doc__, "questions", whole_number(10, 1_000)).parse_args())

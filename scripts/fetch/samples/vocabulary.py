@@ -16,10 +16,9 @@ import pandas as pd
 
 from scripts.studies.temporal_nli.times import DAYS, LISTS, NAMES
 from scripts.clean.event_templates import SIDES
-from scripts.data.files import whole
 from scripts.running.program import execute, log, parser
 from scripts.fetch.samples.dialog_times import MINUTES
-from scripts.fetch.samples.files import texts_of
+from scripts.fetch.samples.files import texts_of, write
 
 # Words that programs write beside the texts of resources/.
 WRITTEN = ("at on in before after from to for less than am pm o'clock old once twice three four"
@@ -55,8 +54,7 @@ def vocabulary(templates: Path) -> list[str]:
 
 def main(given: argparse.Namespace) -> None:
     words = vocabulary(given.templates)
-    with whole(given.output) as place:
-        place.write_text("\n".join(words) + "\n", encoding="utf-8")
+    write(given.output, "\n".join(words) + "\n")
     log.info("%s: %d words", given.output, len(words))
 
 

@@ -39,7 +39,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.text.unit_normalization import quantities
-from scripts.clean.columns import mapped
+from scripts.clean.corpus import mapped
 from scripts.clean.mctaco import CATEGORIES, LABELS, read
 from scripts.running.program import execute
 from scripts.data.tables import ANSWERS

@@ -1,0 +1,122 @@
+"""What the cleaners share: their arguments, reading entries of a known shape, and writing all or nothing.
+
+Not a program. Counts are tuples (split, unit, action, reason, count), the rows of cleaning.csv without the source.
+"""
+
+import argparse
+import re
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from scripts.data.files import whole, whole_set
+from scripts.data.tables import CLEANING, write_table
+from scripts.data.texts import STRING, json_of, text_of
+from scripts.running.program import UserError, cut, json_object, log, parser, shown, whole_number
+
+Count = tuple[str, str, str, str, int]
+Shape = TypeVar("Shape")
+
+EMPTY = "text is empty"
+
+
+def cleaner_arguments(doc: str) -> argparse.ArgumentParser:
+    """The arguments of every cleaner."""
+    shared = parser(doc)
+    shared.add_argument("--source", required=True, help="the name of the corpus in resources/sources.yaml")
+    shared.add_argument("--fetched", type=Path, required=True, help="the folder that holds its files")
+    shared.add_argument("--output", type=Path, required=True, help="the folder to write to")
+    shared.add_argument("--provenance", type=json_object, required=True, metavar="JSON",
+                        help="an object (licence, citation, sha256, …) to store in every Parquet file")
+    shared.add_argument("--processes", type=whole_number(1, 1024), default=1, metavar="N",
+                        help="how many processes may work at the same time, of which a cleaner uses what it can; default: %(default)s")
+    return shared
+
+
+# ---- Reading
+
+def shaped(value: object, shape: type[Shape], where: str) -> Shape:
+    """`value` as `shape` (a msgspec type); `where` (file and video) opens the error when it is not."""
+    try:
+        return msgspec.convert(value, shape)
+    except (msgspec.ValidationError, OverflowError) as error:
+        why = str(error)
+    except UnicodeEncodeError:
+        why = "half of a surrogate pair in a key or a number"
+    except RecursionError:
+        why = "lists or objects are nested too deep"
+    raise UserError(f"{where}: {why}; mend that entry, or fetch the file again")
+
+
+def entries_of(file: Path, shape: type[Shape], what: str, key: str) -> list[Shape]:
+    """The entries of one JSON list of objects, each as `shape` (a msgspec type). what: the word for one (dialog); key: of its id.
+
+    Raises UserError that names the file and the entry of what cannot be read.
+    """
+    def behind(before: str) -> str:
+        ids = re.findall(rf'"{key}"\s*+:\s*+({STRING}|[^\s,}}]{{1,80}})', before, re.DOTALL)
+        last = cut(ids[-1].strip('"')) if ids else ""
+        return f", in or just behind {what} {last}" if ids else f", before the first {what}'s id"
+
+    def name(value: object, place: int) -> str:
+        if not isinstance(value, dict) or key not in value:
+            return f"the {what} at place {place}"
+        return f"{what} {cut(value[key]) if isinstance(value[key], str) else shown(value[key])}"
+
+    values = json_of(text_of(file), str(file), behind=behind)
+    if not isinstance(values, list) or not values:
+        raise UserError(f"{file}: holds no list of {what}s; fetch it again")
+    return [shaped(value, shape, f"{file}: {name(value, place)}") for place, value in enumerate(values, 1)]
+
+
+def mapped(table: pd.DataFrame, column: str, names: dict, file: Path, first_line: int) -> pd.Series:
+    """A column with other names. Raises UserError with the line of a value that has none; row 0 stands in `first_line`."""
+    unknown = table[~table[column].isin(names)]
+    if len(unknown):
+        raise UserError(f"{file}: line {unknown.index[0] + first_line}: {column} is {shown(unknown[column].iloc[0])}, not one of "
+                        f"{', '.join(map(str, names))}; mend it, or fetch the file again")
+    return table[column].map(names)
+
+
+def joined(texts: pd.Series) -> pd.Series:
+    """Texts without white space at their ends, and with one space where there was other white space."""
+    return pd.Series([" ".join(text.split()) for text in texts], index=texts.index, dtype=object)
+
+
+def changed_spaces(raw: pd.Series) -> dict[str, pd.Series]:
+    """By what `joined` does, which texts it does it to."""
+    stripped = raw.str.strip()
+    return {
+        "white space at an end of the text: removed": raw.str.len() > stripped.str.len(),
+        "line break in the text: made a space": raw.str.contains("[\n\r]"),
+        "several spaces in a row in the text: made one": stripped.str.contains("  ", regex=False),
+    }
+
+
+# ---- Counting and writing
+
+def counted(split: str, unit: str, **actions) -> list[Count]:
+    """The counts of one unit, in the order given: of each action a number or {reason: a number, or which rows}."""
+    return [(split, unit, action, reason, int(np.sum(found))) for action, found_of in actions.items()
+            for reason, found in (found_of if isinstance(found_of, dict) else {"": found_of}).items()]
+
+
+def write_cleaning(source: str, counts: list[Count], file: Path) -> None:
+    """Write cleaning.csv (schema cleaning): what was read, kept, changed, dropped and noted, in the order given."""
+    table = pd.DataFrame([(source, *count) for count in counts], columns=CLEANING.names)
+    with whole(file) as place:
+        table.to_csv(place, index=False, lineterminator="\n")
+    log.info("%s: kept %s; cleaning.csv says what was changed", source, ", ".join(
+        f"{count:,} {unit} of {split}" for split, unit, action, _, count in counts if action == "kept"))
+
+
+def write_corpus(given: argparse.Namespace, tables: dict[str, pd.DataFrame], schema: pa.Schema, counts: list[Count]) -> None:
+    """Write <split>.parquet of each split and cleaning.csv to given.output: all of them, or none."""
+    with whole_set(given.output) as folder:
+        for split, table in tables.items():
+            write_table(pa.Table.from_pandas(table, schema=schema, preserve_index=False), folder / f"{split}.parquet", schema, given.provenance)
+        write_cleaning(given.source, counts, folder / "cleaning.csv")
