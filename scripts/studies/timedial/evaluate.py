@@ -41,7 +41,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.running.program import UserError, execute
-from scripts.data.tables import CLOZE
+from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from scripts.studies.timedial.leakage import challenge_turns, sources
 from scripts.studies.timedial.pool import drawn, joined
-from scripts.data.tables import CHALLENGE, CLOZE, DIALOGS, SPANS, provenance_of, read_table, write_table
+from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, read_table, write_table
+from scripts.studies.timedial.tables import CLOZE
 
 ZIP = "yanran.li/files/ijcnlp_dailydialog.zip"
 TEST = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"

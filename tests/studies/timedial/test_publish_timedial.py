@@ -12,7 +12,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.data.tables import CHALLENGE, CLOZE, PREDICTIONS, SPANS, read_table, write_table
+from scripts.data.tables import CHALLENGE, PREDICTIONS, SPANS, read_table, write_table
+from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.experiment import above_controls, runs_by_dataset
 from scripts.studies.timedial.evaluate import SCHEMA, measure
 from scripts.measure.ranking import outranked

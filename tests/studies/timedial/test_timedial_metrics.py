@@ -12,7 +12,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.data.tables import CLOZE, PREDICTIONS, read_table, write_table
+from scripts.data.tables import PREDICTIONS, read_table, write_table
+from scripts.studies.timedial.tables import CLOZE
 from scripts.studies.timedial.evaluate import SCHEMA
 from scripts.studies.timedial.prediction_files import read_gold
 from scripts.measure.ranking import outranked, outranked_by_chance
