@@ -162,11 +162,9 @@ def build(given: argparse.Namespace, output: Path) -> None:
         most = None if most is None else -(-most // HELD_OUT)
         write(built, name, file, {})
         rows.append(counts.assign(source=dialogs["source"].iloc[0], split=split))
-        log.info("%s %s: %s", given.output, split, "; ".join(
-            f"{reason} {dropped:,}" for reason, dropped in zip(counts["reason"], counts["dialogs_dropped"]) if dropped))
-        log.info("%s %s: %d candidates for %d masks in %d dialogs, from a pool of %d texts; the most frequent candidate is "
-                 "right in %.1f %%", given.output, name, *counts.iloc[-1][
-                     ["candidates", "mask_instances", "dialogs_kept", "pool"]], 100 * counts["right_by_frequency"].iloc[-1])
+        left = "; ".join(f"{reason} {dropped:,}" for reason, dropped in zip(counts["reason"], counts["dialogs_dropped"]) if dropped)
+        log.info("%s %s: %d candidates for %d masks in %d dialogs, from a pool of %d texts; left: %s", given.output, name,
+                 *counts.iloc[-1][["candidates", "mask_instances", "dialogs_kept", "pool"]], left)
     for split, challenge in measured.items():
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.challenge, given.challenge_spans))
         # Only here: what is learnt from leaves for every instance, measured on or not.
