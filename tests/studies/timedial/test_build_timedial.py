@@ -192,11 +192,9 @@ class Corpus:
             save(spans, at / f"spans/{split}.parquet", SPANS)
         save(self.challenge, at / "challenge/test.parquet", CHALLENGE)
         save(self.challenge_spans, at / "challenge_spans/test.parquet", SPANS)
-        chosen = {"context_scope": "full", "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind", "negatives_by": "text",
-                  "negative_seed": 0, "max_dialogs": None} | options
         done = self.program("scripts.studies.timedial.build", "--cleaned", at / "dialogs", "--spans", at / "spans", "--splits",
                             "train", "validation", "--challenge", at / "challenge", "--challenge-spans",
-                            at / "challenge_spans", "--measured", "test", "--options", json.dumps(chosen), "--output",
+                            at / "challenge_spans", "--measured", "test", "--options", json.dumps(options), "--output",
                             self.folder / name)
         assert (done.returncode == 0) == ok, done.stderr
         assert "Traceback" not in done.stderr
