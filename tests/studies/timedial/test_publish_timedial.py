@@ -273,35 +273,32 @@ def test_of_the_controls_the_best_is_drawn(study):
 
 
 def test_statistics_stand_beside_table_3(tmp_path, program):
-    spaced = "A: We wait <MASK> now .\nB: Until 6 pm ?"
-    instances = {"test": {"1": ("two hours", spaced), "2": ("6 PM", "A: We wait Two hours now .\nB: Until <MASK> ?")},
+    instances = {"test": {"1": ("two hours", "A: We wait <MASK> now .\nB: Until 6 pm ?"),
+                          "2": ("6 PM", "A: We wait Two hours now .\nB: Until <MASK> ?")},
                  "extras": {"3": ("a day", "A: <MASK>\nB: Why ?\nA: So .")}}
     for split, dialogs in instances.items():
-        options = [{"source": "timedial", "split": split, "instance_id": name, "dialog": dialog, "option": option if place == 0 else f"{place} days",
-                    "label": int(place < 2), "rule": "" if place < 2 else "phrase" if name == "1" else "numeral", "is_original": place == 0}
+        same = {"source": "timedial", "split": split}
+        options = [same | {"instance_id": name, "dialog": dialog, "option": f"{place} days" if place else option, "label": int(place < 2),
+                           "rule": "" if place < 2 else "phrase" if name == "1" else "numeral", "is_original": place == 0}
                    for name, (option, dialog) in dialogs.items() for place in range(4)]
-        spans = [{"source": "timedial", "split": split, "dialog_id": name, "turn": turn, "start": 0, "end": 1, "text": "t", "kind": "time",
-                  "has_numeral": False, "value": "t"} for name in dialogs for turn in range(2)]
+        spans = [same | {"dialog_id": name, "turn": turn, "start": 0, "end": 1, "text": "t", "kind": "time", "has_numeral": False, "value": "t"}
+                 for name in dialogs for turn in range(2)]
         for folder, schema, rows in (("clean", CHALLENGE, options), ("spans", SPANS, spans)):
             write_table(pa.Table.from_pylist(rows, schema=schema), tmp_path / folder / "timedial" / f"{split}.parquet", schema, {})
-    (tmp_path / "sources.yaml").write_text(yaml.safe_dump({"timedial": {"title": "TimeDial", "splits": ["test", "extras"]}}))
-    (tmp_path / "models.yaml").write_text("{}")
+    (tmp_path / "sources.yaml").write_text("timedial: {title: TimeDial, splits: [test, extras]}")
     shutil.copy(ROOT / "resources/published.csv", tmp_path / "published.csv")
 
     def call(challenge: str):
         return program("scripts.studies.timedial.figures.statistics", "--metrics", tmp_path, "--cleaned", tmp_path / "clean", "--spans", tmp_path / "spans",
-                       "--challenges", challenge, "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml",
-                       "--output", tmp_path / "table")
+                       "--challenges", challenge, "--sources", tmp_path / "sources.yaml", "--models", tmp_path, "--output", tmp_path / "table")
 
     done = call("timedial")
     assert done.returncode == 0, done.stderr
-    real = pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False).set_index("Number")
-    for number, told in {
-            "instances": ["3", "2", "1", "1,104"], "different dialogs (original option in place)": ["2", "1", "1", ""],
-            "turns of a dialog": ["2.3", "2.0", "3.0", "11.7"], "words of a turn": ["3.7", "5.0", "2.0", "16.5"],
-            "temporal expressions in different dialogs": ["4", "2", "2", "1,985"],
-            "wrong options by phrase matching (%)": ["33.3", "50.0", "0.0", "16.3"]}.items():
-        assert real.loc[number, ["All", "test", "extras", "In the paper"]].tolist() == told
+    real = pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False).set_index("Number").drop(columns="Corpus")
+    told = {"instances": "3 2 1 1,104", "turns of a dialog": "2.3 2.0 3.0 11.7", "words of a turn": "3.7 5.0 2.0 16.5",
+            "different dialogs (original option in place)": "2 1 1 ", "temporal expressions in different dialogs": "4 2 2 1,985",
+            "wrong options by phrase matching (%)": "33.3 50.0 0.0 16.3"}
+    assert list(real) == ["All", "test", "extras", "In the paper"] and {name: " ".join(real.loc[name]) for name in told} == told
     done = call("other")
     assert done.returncode == 1 and "no source other" in done.stderr and len(done.stderr.splitlines()) == 1
 

@@ -169,33 +169,26 @@ def test_an_experiment_is_measured(experiment, tmp_path):
     table = read_table(tmp_path / "metrics.parquet")
     assert table.schema.names == SCHEMA.names
     metrics = table.to_pandas()
-    assert set(metrics["measured_on"]) == {"sample_challenge"} and metrics["sample"].all()
-    assert set(metrics["model"]) == {"tiny", "random"}
-    rows = metrics[(metrics["method"] == "classify") & (metrics["slice"] == "all")].set_index(["split", "metric", "seed"])
-    assert rows.loc[("test", "two_best_accuracy", 1), "value"] == 1
-    assert rows.loc[("test", "two_best_accuracy", 2), "value"] == 0
-    assert rows.loc[("extras", "one_best_accuracy", 1), ["value", "n"]].tolist() == [1, 12]
-    assert rows["train_examples"].eq(400).all() and rows["domain"].eq("in").all()
-    mean = rows.xs("wrong_above_right", level="metric").loc[("test", np.nan)]
-    assert mean["value"] == 0.5 and mean["sd"] == pytest.approx(np.sqrt(0.5)) and mean[["n", "groups"]].tolist() == [80, 40]
-    direct = metrics[metrics["method"] == "fill_zero_shot"]
+    assert set(metrics["measured_on"]) == {"sample_challenge"} and metrics["sample"].all() and set(metrics["model"]) == {"tiny", "random"}
+    classified, direct, random = (metrics[metrics["method"] == name] for name in ("classify", "fill_zero_shot", "control"))
+    assert classified["train_examples"].eq(400).all() and classified["domain"].eq("in").all()
     assert direct["seed"].isna().all() and set(direct["domain"]) == {"zero_shot"} and direct["train_examples"].isna().all()
-    tied = direct[(direct["slice"] == "all") & (direct["split"] == "test")].set_index("metric")["value"]
-    assert tied["two_best_accuracy"] == 0 and tied["wrong_above_right"] == 1, "a tie counts as wrong"
-    random = metrics[(metrics["model"] == "random") & (metrics["slice"] == "all")].set_index(["split", "metric"])
-    assert random.loc[("test", "two_best_accuracy"), ["value", "ci_low", "ci_high"]].tolist() == pytest.approx([1 / 6] * 3)
-    assert random.loc[("extras", "one_best_accuracy"), "value"] == pytest.approx(1 / 3)
-    assert not metrics.duplicated([name for name in metrics if name not in ("value", "sd", "ci_low", "ci_high", "draws")]).any()
-
-    mean = metrics[(metrics["method"] == "classify") & metrics["seed"].isna()
-                   & (metrics["split"] == "test")]
-    n = mean[mean["metric"] == "two_best_accuracy"].set_index("slice")["n"]
-    assert n[["kind=date", "kind=time", "kind=duration", "kind=other"]].tolist() == [10] * 4
-    assert n[["has_numeral=true", "has_numeral=false"]].tolist() == [20, 20]
-    assert n[["leak=none", "leak=near"]].tolist() == [32, 8]
-    assert n[["turns=1-6", "turns=7-10", "turns=11-15", "turns=16+"]].sum() == n["all"] == 40
-    n = mean[mean["metric"] == "wrong_above_right"].set_index("slice")["n"]
-    assert n[["rule=phrase", "rule=numeral", "rule=open_ended"]].sum() == n["all"] == 80
+    place = ["split", "metric", "slice", "seed"]
+    assert not metrics.duplicated([*place, "model", "method"]).any()
+    rows = classified.set_index(place).sort_index()
+    assert [rows.loc[("test", "two_best_accuracy", "all", seed), "value"] for seed in (1, 2)] == [1, 0]
+    assert rows.loc[("extras", "one_best_accuracy", "all", 1), ["value", "n"]].tolist() == [1, 12]
+    tied, by_chance = (rows.set_index(place[:3])["value"] for rows in (direct, random))
+    assert tied["test", "two_best_accuracy", "all"] == 0 and tied["test", "wrong_above_right", "all"] == 1, "a tie counts as wrong"
+    assert by_chance["test", "two_best_accuracy", "all"] == pytest.approx(1 / 6)
+    assert by_chance["extras", "one_best_accuracy", "all"] == pytest.approx(1 / 3)
+    means = classified[classified["seed"].isna() & (classified["split"] == "test")].set_index(["metric", "slice"])
+    mean = means.loc[("wrong_above_right", "all")]
+    assert mean["value"] == 0.5 and mean["sd"] == pytest.approx(np.sqrt(0.5)) and mean[["n", "groups"]].tolist() == [80, 40]
+    n = means.loc["two_best_accuracy", "n"]
+    assert n.filter(like="kind=").to_dict() == dict.fromkeys(["kind=date", "kind=time", "kind=duration", "kind=other"], 10)
+    assert n[["has_numeral=true", "has_numeral=false", "leak=none", "leak=near"]].tolist() == [20, 20, 32, 8]
+    assert n.filter(like="turns=").sum() == n["all"] == 40 and means.loc["wrong_above_right", "n"].filter(like="rule=").sum() == 80
 
 
 def refused(done, said: str) -> None:
