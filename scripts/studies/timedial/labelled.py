@@ -30,11 +30,6 @@ RELEASED = {rule: name for name, rule in RULES.items()}
 WRONG = [name for name, label in OPTIONS.items() if label == 0]  # what an instance needs, beside its original
 
 
-def of_item(sheet: pd.DataFrame) -> dict[str, pd.Series]:
-    """The texts of a dataset of TimeDial."""
-    return {"instance_id": sheet["instance_id"], "candidate": sheet["option"]}
-
-
 def checked(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows with their dialog, a rule and `folded`, the option without case.
 
@@ -53,7 +48,8 @@ def checked(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(dialog=dialog, folded=rows["option"].str.lower())
 
 
-FORM = Form("timedial", COLUMNS, ["right", "wrong"], ["instance_id", "folded"], "options", of_item, checked)
+FORM = Form("timedial", COLUMNS, ["right", "wrong"], ["instance_id", "folded"], "options",
+            lambda sheet: {"instance_id": sheet["instance_id"], "candidate": sheet["option"]}, checked)
 
 
 def chosen(options: pd.DataFrame) -> pd.DataFrame:
