@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scripts.data import tables
+from scripts.studies.timedial.tables import CLOZE
 from tests.fuzz import Target
 
 
@@ -49,7 +50,7 @@ STUDIES = {
                                            "label_seed": 0}, ["swapped", "in_order"], ORDERED),
     "mctaco": (tables.ANSWERS, {"unit_normalization": False, "train_questions": None, "draw": 0}, ["unlikely", "likely"], ANSWERS),
     "temporal_nli": (tables.NLI, {"challenge_set": "temp_order", "test_templates": None, "held_out": "template"}, ["entailment", "neutral", "contradiction"], PAIRS),
-    "timedial": (tables.CLOZE, {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negatives_by": "text",
+    "timedial": (CLOZE, {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negatives_by": "text",
                                 "negative_seed": 0, "max_dialogs": None}, ["wrong", "right"], OPTIONS),
 }
 

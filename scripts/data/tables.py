@@ -32,11 +32,6 @@ spans         one row a temporal expression: source, split, dialog_id (of a chal
               original option in place), turn, start, end (characters of the turn's text), text, kind (date, time,
               duration, set, age), has_numeral, value (what it stands for, normalised: equal for "two weeks" and
               "14 days"; the words in lower case where no quantity is understood)
-cloze         one row a candidate for a masked span: example_id, instance_id, dialog_id, context (turns as `A: text`, one
-              a line, with one <MASK>), context_scope (full, local, target), candidate, label (1 right), rule,
-              is_original, kind and has_numeral (of the span that was masked), turns (of the whole dialog), leak (of the
-              challenge: near, where a dialog that is learnt from or held out still shares words with the instance, or
-              none; empty in what is learnt from)
 endings       one row an ending: source, split (of the release), item_id, activity, domain (activitynet, wikihow), video_id (missing where the
               release has lost it), context, ending, place (from 0, of its item), label (1 right)
 choices       the endings to choose from: example_id, instance_id (the item), group_id (its video, or its article), context (with one
@@ -120,12 +115,6 @@ SPANS = pa.schema([
     ("source", pa.string()), ("split", pa.string()), ("dialog_id", pa.string()), ("turn", pa.int32()),
     ("start", pa.int32()), ("end", pa.int32()), ("text", pa.string()), ("kind", pa.string()),
     ("has_numeral", pa.bool_()), ("value", pa.string()),
-])
-CLOZE = pa.schema([
-    ("example_id", pa.string()), ("instance_id", pa.string()), ("dialog_id", pa.string()), ("context", pa.string()),
-    ("context_scope", pa.string()), ("candidate", pa.string()), ("label", pa.int8()), ("rule", pa.string()),
-    ("is_original", pa.bool_()), ("kind", pa.string()), ("has_numeral", pa.bool_()), ("turns", pa.int32()),
-    ("leak", pa.string()),
 ])
 ENDINGS = pa.schema([
     ("source", pa.string()), ("split", pa.string()), ("item_id", pa.string()), ("activity", pa.string()), ("domain", pa.string()),

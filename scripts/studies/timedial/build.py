@@ -39,29 +39,24 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from scripts.studies.timedial.leakage import challenge_turns, sources
-from scripts.data.limit import limited
-from scripts.data.options import options_of
-from scripts.studies.timedial.challenge import challenge_cloze
-from scripts.studies.timedial.instances import cloze, ordered, placed
-from scripts.studies.timedial.pool import pool_of
-from scripts.text.word_overlap import filled_in, leaks, overlaps, still_near
 from scripts.data.files import whole, whole_set
 from scripts.data.keyed import keyed_hash
+from scripts.data.limit import limited
+from scripts.data.options import options_of
+from scripts.data.tables import CHALLENGE, SPANS, provenance_of, read_complete, write_table
 from scripts.running.program import UserError, execute, log, parser
-from scripts.data.tables import CHALLENGE, CLOZE, DIALOGS, SPANS, provenance_of, read_complete, write_table
+from scripts.studies.timedial.instances import challenge_cloze, cloze, ordered, placed
+from scripts.studies.timedial.leakage import challenge_turns, sources
+from scripts.studies.timedial.pool import pool_of, wrong_rows
+from scripts.studies.timedial.tables import CLOZE
+from scripts.text.word_overlap import filled_in, leaks, overlaps, still_near
 
 LEARNT = ("train", "validation")
 EXACT, NEAR, DUPLICATE = "exact source of the challenge", "near source of the challenge", "occurs before"
 SHARES_WORDS = "shares words with the challenge"
 NO_SPAN, TOO_MANY = "no temporal expression", "over max_dialogs"
 HELD_OUT = 5  # of max_dialogs to learn from, one to hold out
-
-SENTENCE_START = r"(?:^|[.?!…])[\s\"'“‘]*$"
-
-LATER = {"contaminated": False}  # options of which files do not tell at their defaults, as those before them
 
 DIALOG = 2  # of the draws from one key, so that no choice predicts another (scripts/studies/timedial/pool.py has the other)
 
@@ -70,12 +65,10 @@ def reasons_to_leave(dialogs: pd.DataFrame, asked: pd.DataFrame, shares: pd.Data
     """Why each dialog leaves, by its number; empty text for those that stay. asked: of challenge_turns(), shares: of overlaps();
     contaminated: the challenge is no reason."""
     reasons = np.where(dialogs.loc[dialogs["turn"] == 0, "duplicate_of"] == "", "", DUPLICATE).astype(object)
-    if contaminated:
-        return reasons
-    exact, near = sources(dialogs, asked)
-    reasons[shares.loc[leaks(shares), "dialog"]] = SHARES_WORDS
-    reasons[near] = NEAR
-    reasons[exact] = EXACT
+    if not contaminated:
+        exact, near = sources(dialogs, asked)
+        for found, reason in ((shares.loc[leaks(shares), "dialog"], SHARES_WORDS), (near, NEAR), (exact, EXACT)):
+            reasons[found] = reason
     return reasons
 
 
@@ -89,101 +82,98 @@ def cut(reasons: np.ndarray, ids: pd.Series, spans: pd.DataFrame, most: int | No
     return reasons
 
 
-def right_by_frequency(spans: pd.DataFrame, built: pa.Table) -> float:
-    """How often the right candidate is the one whose text is the most frequent among the spans; ties count in part."""
-    rows = built.select(["instance_id", "candidate", "label"]).to_pandas()
-    counts = spans["text"].str.lower().value_counts()
-    rows["count"] = rows["candidate"].str.lower().map(counts)
-    best = rows[rows["count"] == rows.groupby("instance_id")["count"].transform("max")]
+def right_by_frequency(texts: pd.Series, built: pd.DataFrame) -> float:
+    """How often the right candidate is the one whose text (lower case) is the most frequent; ties count in part."""
+    count = built["candidate"].str.lower().map(texts.value_counts())
+    best = built[count == count.groupby(built["instance_id"]).transform("max")]
     return float(best.groupby("instance_id")["label"].mean().mean())
 
 
-def funnel(reasons: np.ndarray, spans: pd.DataFrame, built: pa.Table) -> pd.DataFrame:
-    """The rows of leakage.csv for one split: the dialogs that left for each reason, and what was kept after it."""
+def funnel(reasons: np.ndarray, spans: pd.DataFrame, built: pd.DataFrame, texts: pd.Series) -> pd.DataFrame:
+    """The rows of leakage.csv for one split: the dialogs that left for each reason, and what was kept after it.
+
+    texts: of the spans to draw from, in lower case.
+    """
     rows, stay = [], np.ones(len(reasons), bool)
     for step in ("read", EXACT, NEAR, SHARES_WORDS, DUPLICATE, NO_SPAN, TOO_MANY):
         stay &= reasons != step
         rows.append({"reason": step, "dialogs_dropped": (reasons == step).sum(), "dialogs_kept": stay.sum(),
                      "spans": stay[spans["dialog"]].sum()})
-    table = pd.DataFrame([*rows, rows[-1] | {"reason": "built", "dialogs_dropped": 0}])
-    table["mask_instances"] = pd.array([pd.NA] * len(rows) + [pc.sum(built["label"]).as_py() or 0], "Int64")
-    table["candidates"] = pd.array([pd.NA] * len(rows) + [len(built)], "Int64")
-    return table
+    rows.append(rows[-1] | {"reason": "built", "dialogs_dropped": 0, "mask_instances": built["label"].sum(), "candidates": len(built),
+                            "pool": texts.nunique(), "right_by_frequency": round(right_by_frequency(texts, built), 4)})
+    return pd.DataFrame(rows).astype(dict.fromkeys(["mask_instances", "candidates", "pool"], "Int64"))
 
 
-def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, asked: pd.DataFrame, filled: pd.DataFrame, options: dict,
-                most: int | None, where: str, learnt: pd.DataFrame | None = None
-                ) -> tuple[pa.Table, pd.DataFrame, pd.DataFrame, set[str]]:
-    """The dataset of one split (schema cloze), its funnel(), the spans left, for the pool of another split, and the instances
-    of the challenge that are still near a dialog with such a span.
+def build_split(dialogs: pd.DataFrame, spans: pd.DataFrame, reasons: np.ndarray, options: dict, most: int | None, where: str,
+                learnt: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """The dataset of one split (schema cloze), its funnel(), and the spans left, for the pool of another split.
 
-    dialogs: of ordered(). spans: of placed(). asked: of challenge_turns(). filled: of filled_in(). most: dialogs to keep.
-    learnt: spans whose texts are in the pool, too. Raises UserError when no span is left, or too small a pool.
+    dialogs: of ordered(). spans: of placed(). reasons: of reasons_to_leave(). most: dialogs to keep. learnt: spans whose texts
+    are in the pool, too. Raises UserError when no span is left, or too small a pool.
     """
-    shares = overlaps(dialogs, filled)
-    reasons = reasons_to_leave(dialogs, asked, shares, options["contaminated"])
     left = spans[reasons[spans["dialog"]] == ""].reset_index(drop=True)
     if left.empty:
         raise UserError(f"{where}: no temporal expression is left: the dialogs have none, or all that do are sources of the "
                         "challenge or occur before; use another source of dialogs")
-    left["initial"] = pc.match_substring_regex(pa.array(left["before"], pa.string()), SENTENCE_START).to_numpy(False)
     by_kind = options["negatives_of"] == "same_kind"
-    pooled = left if learnt is None else pd.concat([left, learnt], ignore_index=True)
+    pooled = pd.concat([left, learnt], ignore_index=True)
     pool, places = pool_of(pooled, by_kind, options["negatives_by"] == "occurrence")
     places = places[: len(left)]
     small = places[places["meanings"] <= options["negatives"]]
     if len(small):
-        raise UserError(f"{where}: {options['negatives']} wrong candidates for each span need as many other values"
-                        f"{' of kind ' + small['kind'].iloc[0] if by_kind else ''}, but there are only "
-                        f"{small['meanings'].iloc[0] - 1}; ask for fewer negatives{', or any_kind,' if by_kind else ''} or "
-                        "give more dialogs")
+        kind, alternative = (f" of kind {small['kind'].iloc[0]}", ", or any_kind,") if by_kind else ("", "")
+        raise UserError(f"{where}: {options['negatives']} wrong candidates for each span need as many other values{kind}, but there "
+                        f"are only {small['meanings'].iloc[0] - 1}; ask for fewer negatives{alternative} or give more dialogs")
     reasons = cut(reasons, dialogs.loc[dialogs["turn"] == 0, "dialog_id"], left, most)
     stay = reasons[left["dialog"]] == ""
-    built = cloze(left[stay].reset_index(drop=True), dialogs, pool, places[stay], options)
-    counts = funnel(reasons, spans, built)
-    counts.loc[counts.index[-1], ["pool", "right_by_frequency"]] = [pooled["text"].str.lower().nunique(),
-                                                                   round(right_by_frequency(pooled, built), 4)]
-    return built, counts.astype({"pool": "Int64"}), left, still_near(shares, left["dialog"].unique())
+    masks, places = (table[stay].reset_index(drop=True) for table in (left, places))
+    rows = wrong_rows(masks, places, pool, options)
+    offered = pd.DataFrame({"mask": np.repeat(np.arange(len(masks)), options["negatives"]), "candidate": pool["form"].to_numpy()[rows].ravel(),
+                            "rule": "drawn", "label": 0})
+    built = cloze(masks, dialogs, offered, options["context_scope"])
+    return built, funnel(reasons, spans, built, pooled["text"].str.lower()), left
 
 
 def build(given: argparse.Namespace, output: Path) -> None:
     """Write every split and leakage.csv to the folder `output`."""
     options = given.options
-    told = {name: value for name, value in options.items() if name not in LATER or value != LATER[name]}
+    # An option that came later is not told at its default: files are as those before it.
+    told = {name: value for name, value in options.items() if (name, value) != ("contaminated", False)}
     measured = {split: read_complete(given.challenge / f"{split}.parquet", CHALLENGE, ["rule"]).to_pandas()
                 for split in given.measured}
     if not any(map(len, measured.values())):
         raise UserError(f"{given.challenge}: no instance in {' or '.join(given.measured)}.parquet; clean the challenge again")
+
+    def write(built: pd.DataFrame, name: str, file: Path, limit: dict) -> None:
+        write_table(pa.Table.from_pandas(built, CLOZE, preserve_index=False), output / f"{name}.parquet", CLOZE,
+                    provenance_of(file) | {"split": file.stem, "options": told} | limit)
+
     challenges = pd.concat(measured.values(), ignore_index=True)
     asked = challenge_turns(challenges, str(given.challenge))
     filled = filled_in(challenges, asked)
     most, rows, learnt, near = options["max_dialogs"], [], None, set()
     for name, split in zip(LEARNT, given.splits):
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.cleaned, given.spans))
-        dialogs = ordered(read_complete(file, DIALOGS).to_pandas(), str(file))
-        spans = placed(read_complete(spans_file, SPANS).to_pandas(), dialogs, str(spans_file))
-        built, counts, learnt, affected = build_split(dialogs, spans, asked, filled, options, most, str(spans_file), learnt)
-        near |= affected
+        dialogs = ordered(file)
+        spans, shares = placed(spans_file, dialogs), overlaps(dialogs, filled)
+        reasons = reasons_to_leave(dialogs, asked, shares, options["contaminated"])
+        built, counts, learnt = build_split(dialogs, spans, reasons, options, most, str(spans_file), learnt)
+        near |= still_near(shares, learnt["dialog"].unique())
         most = None if most is None else -(-most // HELD_OUT)
-        write_table(built, output / f"{name}.parquet", CLOZE,
-                    provenance_of(file) | {"split": split, "options": told})
+        write(built, name, file, {})
         rows.append(counts.assign(source=dialogs["source"].iloc[0], split=split))
-        log.info("%s %s: %s", given.output, split, "; ".join(
-            f"{reason} {dropped:,}" for reason, dropped in zip(counts["reason"], counts["dialogs_dropped"]) if dropped))
-        log.info("%s %s: %d candidates for %d masks in %d dialogs, from a pool of %d texts; the most frequent candidate is "
-                 "right in %.1f %%", given.output, name, *counts.iloc[-1][
-                     ["candidates", "mask_instances", "dialogs_kept", "pool"]], 100 * counts["right_by_frequency"].iloc[-1])
+        left = "; ".join(f"{reason} {dropped:,}" for reason, dropped in zip(counts["reason"], counts["dialogs_dropped"]) if dropped)
+        log.info("%s %s: %d candidates for %d masks in %d dialogs, from a pool of %d texts; left: %s", given.output, name,
+                 *counts.iloc[-1][["candidates", "mask_instances", "dialogs_kept", "pool"]], left)
     for split, challenge in measured.items():
         file, spans_file = (folder / f"{split}.parquet" for folder in (given.challenge, given.challenge_spans))
         # Only here: what is learnt from leaves for every instance, measured on or not.
         challenge, limit = limited(challenge, "instance_id", options["limit"], "instances", f"{given.output} {split}")
-        built, found = challenge_cloze(challenge, read_complete(spans_file, SPANS).to_pandas(), options["context_scope"], near,
-                                       str(file))
-        write_table(built, output / f"{split}.parquet", CLOZE,
-                    provenance_of(file) | {"split": split, "options": told} | limit)
-        log.info("%s %s: %d candidates for %d masks, %d of them near a dialog that stayed; among the spans: %s", given.output, split,
-                 len(built), found.sum(), challenge.loc[challenge["instance_id"].isin(near), "instance_id"].nunique(),
-                 ", ".join(f"{how} {count:,}" for how, count in found.items()))
+        spans = read_complete(spans_file, SPANS).to_pandas()
+        built = challenge_cloze(challenge, spans, options["context_scope"], near, str(file))
+        write(built, split, file, limit)
+        log.info("%s %s: %d candidates for %d masks, %d of them near a dialog that stayed", given.output, split, len(built),
+                 built["instance_id"].nunique(), built.loc[built["leak"] == "near", "instance_id"].nunique())
     with whole(output / "leakage.csv") as place:
         table = pd.concat(rows)
         table[["source", "split", *counts]].to_csv(place, index=False)

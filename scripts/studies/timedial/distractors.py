@@ -13,16 +13,15 @@ import re
 import numpy as np
 import pandas as pd
 
+from scripts.data.keyed import keyed_hash
 from scripts.people.candidates_perturbation import perturbed
 from scripts.people.candidates_rules import Terms, mentions
+from scripts.studies.timedial.pool import said_beside, words_as_written
+from scripts.text.number_words import WORD, number
 from scripts.text.span_values import values_of
 from scripts.text.temporal_words import Rules
-from scripts.studies.timedial.pool import words_as_written
-from scripts.data.keyed import keyed_hash
-from scripts.text.number_words import WORD, number
 
-PHRASE, NUMERAL, OPEN_ENDED = "phrase", "numeral", "open_ended"
-IN_ORDER = [PHRASE, NUMERAL, OPEN_ENDED]
+IN_ORDER = ["phrase", "numeral", "open_ended"]
 # Not of a price, a decimal, minutes or a phone number; the hour of a time it is.
 NUMERALS = re.compile(rf"(?<![\w.,/:$])(?<!\d-)(?:\d+(?:st|nd|rd|th)?|{WORD})(?!\w|[.,/]\d|-\d|%)", re.IGNORECASE)
 COUNTING = rf"(?i)(?:\d|{WORD})[\s-]+(?:second|minute|hour|day|night|week|month|year|decade|centur|time)"
@@ -31,14 +30,10 @@ ATTEMPTS = 4    # perturbations for each that is wanted: enough to meet nearly e
 MOST = {"time": 12, "date": 31, "age": 99, "duration": 99, "set": 99}  # by kind, of a numeral that is no year
 
 
-def phrases(masks: pd.DataFrame, spans: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Rule 1: mask (its row), option, order. masks and spans: of one split, with dialog, kind, value, text and initial."""
-    forms = words_as_written(spans, spans["text"].str.lower())
-    said = spans.assign(option=spans["text"].str.lower().map(forms))[["dialog", "kind", "value", "option"]]
-    said = said.drop_duplicates(["dialog", "kind", "value"])
-    pairs = masks.assign(mask=np.arange(len(masks)))[["mask", "dialog", "kind", "value", "instance_id"]]
-    pairs = pairs.merge(said, on=["dialog", "kind"], suffixes=("", "_said")).query("value != value_said")
-    return pairs.assign(order=keyed_hash(pairs["instance_id"] + "\0" + pairs["option"], seed))[["mask", "option", "order"]]
+def phrases(masks: pd.DataFrame, spans: pd.DataFrame) -> pd.DataFrame:
+    """Rule 1: mask (its row), candidate. masks and spans: of one split, with dialog, kind, value, text and initial."""
+    said = spans.assign(candidate=spans["text"].str.lower().map(words_as_written(spans)))[["dialog", "kind", "value", "candidate"]]
+    return said_beside(masks[["dialog", "kind", "value"]].assign(mask=np.arange(len(masks))), said, "value")[["mask", "candidate"]]
 
 
 def read_numerals(texts: pd.Series) -> pd.DataFrame:
@@ -53,52 +48,45 @@ def read_numerals(texts: pd.Series) -> pd.DataFrame:
     return table[(table["size"] > 0) & ~table["numeral"].str.startswith("0")]
 
 
-def numerals(masks: pd.DataFrame, turns: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Rule 2: mask, option, order. turns: dialog and text of all turns.
+def numerals(masks: pd.DataFrame, turns: pd.DataFrame) -> pd.DataFrame:
+    """Rule 2: mask, candidate. turns: dialog and text of all turns.
 
     A numeral takes the place of one of its sort (a year, digits, an ordinal, a word) that it may stand for: up to 12 in a time, 31 in a date,
     else 99, and one for many only where nothing is counted.
     """
-    asked = turns[turns["dialog"].isin(masks["dialog"].unique())].reset_index(drop=True)
-    said = read_numerals(asked["text"])
-    said["dialog"] = asked["dialog"].to_numpy()[said["row"]]
-    said = said.drop_duplicates(["dialog", "numeral"]).drop(columns="row")
-    own = read_numerals(masks["text"]).drop_duplicates("row").rename(columns={"row": "mask"})
-    own["dialog"] = masks["dialog"].to_numpy()[own["mask"]]
-    pairs = own.merge(said, on=["dialog", "sort"], suffixes=("", "_said"))
-    kind = masks["kind"].to_numpy()[pairs["mask"]]
-    counted = masks["text"].str.contains(COUNTING).to_numpy(bool)[pairs["mask"]]
-    fits = (pairs["sort"] == "year") | (pairs["size_said"] <= pd.Series(kind, pairs.index).map(MOST).fillna(99))
-    fits &= (pairs["size"] != pairs["size_said"]) & ~(counted & ((pairs["size"] == 1) != (pairs["size_said"] == 1)))
-    pairs = pairs[fits]
-    texts, ids = masks["text"].to_numpy(object)[pairs["mask"]], masks["instance_id"].iloc[pairs["mask"]].reset_index(drop=True)
-    option = [NUMERALS.sub(numeral, text, count=1) for text, numeral in zip(texts, pairs["numeral_said"])]
-    pairs = pairs.reset_index(drop=True).assign(option=pd.Series(option, dtype=object))
-    return pairs.assign(order=keyed_hash(ids + "\0" + pairs["option"], seed))[["mask", "option", "order"]]
+    asked = turns[turns["dialog"].isin(masks["dialog"])].reset_index(drop=True)
+    said, own = (read_numerals(table["text"]).join(table["dialog"], on="row") for table in (asked, masks))
+    own = own.drop_duplicates("row").rename(columns={"row": "mask"})
+    pairs = own.merge(said.drop_duplicates(["dialog", "numeral"]), on=["dialog", "sort"], suffixes=("", "_said"))
+    of = masks.iloc[pairs["mask"]].reset_index(drop=True)
+    fits = (pairs["sort"] == "year") | (pairs["size_said"] <= of["kind"].map(MOST).fillna(99))
+    fits &= pairs["size"] != pairs["size_said"]
+    fits &= ~(of["text"].str.contains(COUNTING) & ((pairs["size"] == 1) != (pairs["size_said"] == 1)))
+    candidates = [NUMERALS.sub(numeral, text, count=1) for text, numeral in zip(of["text"], pairs["numeral_said"])]
+    return pairs.assign(candidate=pd.Series(candidates, dtype=object)).loc[fits, ["mask", "candidate"]]
 
 
 def open_ended(masks: pd.DataFrame, terms: Terms, attempts: int, seed: int) -> pd.DataFrame:
-    """Rule 3: mask, option, order."""
+    """Rule 3: mask, candidate, order."""
     texts = masks["text"].tolist()
-    changed = perturbed(terms, masks["instance_id"].reset_index(drop=True), texts, [mentions(terms, text) for text in texts], attempts, seed)
-    return changed.rename(columns={"row": "mask", "answer": "option", "attempt": "order"})[["mask", "option", "order"]]
+    changed = perturbed(terms, masks["instance_id"], texts, [mentions(terms, text) for text in texts], attempts, seed)
+    return changed.rename(columns={"row": "mask", "answer": "candidate", "attempt": "order"})
 
 
 def distractors(masks: pd.DataFrame, spans: pd.DataFrame, turns: pd.DataFrame, terms: Terms, rules: Rules, per_rule: int,
                 seed: int) -> pd.DataFrame:
-    """At most per_rule options of each rule for each mask: mask (its row), option, rule; by mask, rules in the paper's order.
+    """At most per_rule options of each rule for each mask: mask (its row), candidate, rule; by mask, rules in the paper's order.
 
     masks, spans: instance_id (masks alone), dialog, kind, value, text, initial (whether it begins a sentence). turns: dialog, text.
     """
-    by_rule = [phrases(masks, spans, seed), numerals(masks, turns, seed), open_ended(masks, terms, ATTEMPTS * per_rule, seed)]
-    rows = pd.concat([table.assign(place=place) for place, table in enumerate(by_rule)], ignore_index=True)
-    rows = rows.sort_values(["mask", "place", "order", "option"], ignore_index=True)
-    rows["kind"] = masks["kind"].to_numpy()[rows["mask"]]
-    told = rows[["option", "kind"]].drop_duplicates(ignore_index=True)
-    told["value"] = values_of(told["option"], told["kind"], rules)
-    rows = rows.merge(told, on=["option", "kind"], how="left").assign(folded=lambda table: table["option"].str.lower())
-    own = masks.reset_index(drop=True).loc[rows["mask"], ["value", "text"]]
-    rows = rows[(rows["value"] != own["value"].to_numpy()) & (rows["folded"] != own["text"].str.lower().to_numpy())]
-    rows = rows.drop_duplicates(["mask", "value"]).drop_duplicates(["mask", "folded"])
-    rows = rows[rows.groupby(["mask", "place"]).cumcount() < per_rule]
-    return rows.assign(rule=np.array(IN_ORDER, dtype=object)[rows["place"]])[["mask", "option", "rule"]].reset_index(drop=True)
+    by_rule = [table.assign(order=keyed_hash(masks["instance_id"].iloc[table["mask"]].set_axis(table.index) + "\0" + table["candidate"], seed))
+               for table in (phrases(masks, spans), numerals(masks, turns))]
+    by_rule.append(open_ended(masks, terms, ATTEMPTS * per_rule, seed))
+    rows = pd.concat([table.assign(place=place, rule=IN_ORDER[place]) for place, table in enumerate(by_rule)])
+    rows = rows.sort_values(["mask", "place", "order", "candidate"]).join(masks[["kind", "value", "text"]], on="mask")
+    told = rows[["candidate", "kind"]].drop_duplicates()
+    rows = rows.merge(told.assign(meant=values_of(told["candidate"], told["kind"], rules)), how="left")
+    rows["folded"] = rows["candidate"].str.lower()
+    rows = rows[(rows["meant"] != rows["value"]) & (rows["folded"] != rows["text"].str.lower())]
+    rows = rows.drop_duplicates(["mask", "meant"]).drop_duplicates(["mask", "folded"])
+    return rows.loc[rows.groupby(["mask", "place"]).cumcount() < per_rule, ["mask", "candidate", "rule"]].reset_index(drop=True)

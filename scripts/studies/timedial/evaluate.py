@@ -41,7 +41,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.running.program import UserError, execute
-from scripts.data.tables import CLOZE
+from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of
@@ -53,13 +53,10 @@ from scripts.measure.tally import MEASURES, metric_rows
 from scripts.studies.timedial.prediction_files import read_gold, read_scores_file
 from scripts.measure.ranking import ACCURACY, checked, outranked, outranked_by_chance, tallies_of
 
-SCHEMA = pa.schema([
-    ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
-    ("measured_on", pa.string()), ("domain", pa.string()), ("dataset", pa.string()), ("method", pa.string()),
-    ("context_scope", pa.string()), ("negatives", pa.int64()), ("negatives_from", pa.string()), ("negatives_of", pa.string()), ("negatives_by", pa.string()),
-    ("negative_seed", pa.int64()), ("max_dialogs", pa.int64()), ("contaminated", pa.bool_()), ("train_examples", pa.int64()), ("limit", pa.int64()), ("seed", pa.int64()),
-    ("wording", pa.string()), ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
-])
+COLUMNS = [("string", "experiment study model source measured_on domain dataset method context_scope"), ("int64", "negatives"),
+           ("string", "negatives_from negatives_of negatives_by"), ("int64", "negative_seed max_dialogs"), ("bool", "contaminated"),
+           ("int64", "train_examples limit seed"), ("string", "wording split slice metric")]
+SCHEMA = pa.schema([*((name, kind) for kind, names in COLUMNS for name in names.split()), *MEASURES, ("sample", "bool")])
 PRINTED = {"rule=": ("wrong_above_right",)}  # of slices, for predictions made elsewhere
 ANSWERED = Answered("timedial", ("example_id", "dialog_id", "context", "candidate"), (["wrong", "right"],), scored=True)
 

@@ -3,49 +3,58 @@
 Not a program.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scripts.studies.timedial.leakage import MASK
-from scripts.studies.timedial.pool import wrong_rows
+from scripts.data.tables import DIALOGS, SPANS, read_complete
 from scripts.running.program import UserError
-from scripts.data.tables import CLOZE
+from scripts.studies.timedial.leakage import MASK, challenge_turns
+from scripts.studies.timedial.tables import CLOZE
+from scripts.text.restored_dialogs import restored_turns
+
+SENTENCE_START = r"(?:^|[.?!…])[\s\"'“‘]*$"
+NUMERAL = (r"(?i)\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)"
+           r"teen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|dozen|half)\b")
+AROUND = {"target": 0, "local": 1, "full": 1_000_000}  # turns seen on each side of the masked one
 
 
-def ordered(dialogs: pd.DataFrame, where: str) -> pd.DataFrame:
+def ordered(file: Path) -> pd.DataFrame:
     """Turns by dialog (train:2 before train:10) and place, with the number of their dialog from 0 (`dialog`).
 
     Raises UserError where they cannot be masked.
     """
+    dialogs = read_complete(file, DIALOGS).to_pandas()
     for sign, name in ((MASK, MASK), ("\n", "a line break")):
         wrong = dialogs[dialogs["text"].str.contains(sign, regex=False)]
         if len(wrong):
-            raise UserError(f"{where}: turn {wrong['turn'].iloc[0]} of dialog {wrong['dialog_id'].iloc[0]} holds {name}, "
+            raise UserError(f"{file}: turn {wrong['turn'].iloc[0]} of dialog {wrong['dialog_id'].iloc[0]} holds {name}, "
                             "which datasets use as a mark; take it out of the corpus and clean it again")
-    dialogs = dialogs.assign(digits=dialogs["dialog_id"].str.len())
-    dialogs = dialogs.sort_values(["digits", "dialog_id", "turn"], ignore_index=True).drop(columns="digits")
-    dialogs["dialog"] = (dialogs["dialog_id"] != dialogs["dialog_id"].shift()).cumsum() - 1
+    dialogs = dialogs.assign(digits=dialogs["dialog_id"].str.len()).sort_values(["digits", "dialog_id", "turn"], ignore_index=True)
+    dialogs["dialog"] = pd.factorize(dialogs["dialog_id"])[0]
     gaps = dialogs[dialogs["turn"] != dialogs.groupby("dialog").cumcount()]
     if len(gaps):
-        raise UserError(f"{where}: the turns of dialog {gaps['dialog_id'].iloc[0]} are not numbered 0, 1, 2, …, each once; "
+        raise UserError(f"{file}: the turns of dialog {gaps['dialog_id'].iloc[0]} are not numbered 0, 1, 2, …, each once; "
                         "clean the corpus again")
     return dialogs
 
 
-def placed(spans: pd.DataFrame, dialogs: pd.DataFrame, where: str) -> pd.DataFrame:
-    """Spans in the order of the dialogs, with: dialog (its number), length (its turns), row (of the span's turn in
-    `dialogs`), before and after (the rest of that turn's text).
+def placed(file: Path, dialogs: pd.DataFrame) -> pd.DataFrame:
+    """Spans in the order of the dialogs, with: instance_id, dialog (its number), length (its turns), row (of the span's turn in
+    `dialogs`), before and after (the rest of that turn's text), initial (whether it begins a sentence).
 
     dialogs: of ordered(). Raises UserError when the spans are not those of these dialogs.
     """
+    spans = read_complete(file, SPANS).to_pandas()
     first = np.flatnonzero(dialogs["turn"] == 0)
     dialog = pd.Index(dialogs["dialog_id"].to_numpy()[first]).get_indexer(spans["dialog_id"])
     length = np.append(np.bincount(dialogs["dialog"]), 0)  # no turn of a dialog that is not found, -1
     lost = spans[(dialog < 0) | (spans["turn"] < 0) | (spans["turn"] >= length[dialog])]
     if len(lost):
-        raise UserError(f"{where}: a span lies in turn {lost['turn'].iloc[0]} of dialog {lost['dialog_id'].iloc[0]}, which "
+        raise UserError(f"{file}: a span lies in turn {lost['turn'].iloc[0]} of dialog {lost['dialog_id'].iloc[0]}, which "
                         "is not among the cleaned dialogs; find the spans again")
     spans = spans.assign(dialog=dialog, row=first[dialog] + spans["turn"], length=length[dialog])
     spans = spans.sort_values(["row", "start", "end"], ignore_index=True)
@@ -54,65 +63,74 @@ def placed(spans: pd.DataFrame, dialogs: pd.DataFrame, where: str) -> pd.DataFra
     wrong = pd.concat([wrong, spans[spans.duplicated(["row", "start"])]])
     if len(wrong):
         one = wrong.iloc[0]
-        raise UserError(f"{where}: the span {one['text']!r} from character {one['start']} of turn {one['turn']} of dialog "
+        raise UserError(f"{file}: the span {one['text']!r} from character {one['start']} of turn {one['turn']} of dialog "
                         f"{one['dialog_id']} is not what stands there, or there twice; find the spans again")
-    return spans.assign(before=[text[:start] for text, start in zip(texts, starts)],
-                        after=[text[end:] for text, end in zip(texts, ends)])
+    before = [text[:start] for text, start in zip(texts, starts)]
+    return spans.assign(instance_id=spans["dialog_id"] + ":" + spans["turn"].astype(str) + ":" + starts.astype(str), before=before,
+                        after=[text[end:] for text, end in zip(texts, ends)],
+                        initial=pc.match_substring_regex(pa.array(before, pa.string()), SENTENCE_START).to_numpy(False))
 
 
-def capital(texts: np.ndarray) -> np.ndarray:
-    """Texts with their first letter in upper case."""
-    return np.array([text[:1].upper() + text[1:] for text in texts], dtype=object)
-
-
-def contexts(lines: np.ndarray, first: np.ndarray, length: np.ndarray, turn: np.ndarray, masked: pd.Series,
-             scope: str) -> pa.Array:
+def contexts(lines: list[str], masks: pd.DataFrame, masked: pd.Series, scope: str) -> list[str]:
     """The text of each instance: the lines in scope, its masked line in place.
 
-    lines: of all dialogs, one after the other. For each instance: first (the row of its dialog's first line), length (of
-    its dialog), turn (which one is masked), masked (that line with the mask).
+    lines: of all dialogs, one after the other. masks: row (of its line), turn (its place in the dialog), length (of the dialog).
     """
-    begin, end = {"full": (np.zeros_like(turn), length), "target": (turn, turn + 1),
-                  "local": (np.maximum(turn - 1, 0), np.minimum(turn + 2, length))}[scope]
-    ends = np.cumsum(end - begin)
-    starts = ends - (end - begin)
-    rows = np.repeat(first + begin - starts, end - begin) + np.arange(ends[-1] if len(ends) else 0)
-    shown = lines[rows]
-    shown[starts + turn - begin] = masked
-    lists = pa.LargeListArray.from_arrays(np.append(0, ends), pa.array(shown, pa.large_string()))
-    return pc.binary_join(lists, pa.scalar("\n", pa.large_string())).cast(pa.string())
+    most = AROUND[scope]
+    return ["\n".join([*lines[row - min(turn, most) : row], line, *lines[row + 1 : row + min(length - turn, most + 1)]])
+            for row, turn, length, line in zip(masks["row"], masks["turn"], masks["length"], masked)]
 
 
-def cloze(spans: pd.DataFrame, dialogs: pd.DataFrame, pool: pd.DataFrame, places: pd.DataFrame, options: dict) -> pa.Table:
-    """The instances of the spans with their candidates (schema cloze); places: of the same spans, from pool_of()."""
-    ids = spans["dialog_id"] + ":" + spans["turn"].astype(str) + ":" + spans["start"].astype(str)
-    rows = wrong_rows(ids, spans["dialog"], places, pool, options)
-    wrong = pool["form"].to_numpy()[rows]
-    at_start = (spans["initial"] & ~spans["text"].str[:1].str.islower()).to_numpy()
-    wrong[at_start] = capital(wrong[at_start].ravel()).reshape(-1, options["negatives"])
-    candidates = np.column_stack([spans["text"].to_numpy(object), wrong])
-    lines = (dialogs["speaker"] + ": " + dialogs["text"]).to_numpy(object)
-    length, turn = spans["length"].to_numpy(), spans["turn"].to_numpy(np.int64)
-    masked = dialogs["speaker"].to_numpy()[spans["row"]] + ": " + spans["before"] + MASK + spans["after"]
-    texts = contexts(lines, spans["row"].to_numpy() - turn, length, turn, masked, options["context_scope"])
-    count = candidates.shape[1]
-    number = np.tile(np.arange(count), len(spans))
-    of = pa.array(np.repeat(np.arange(len(spans)), count))
-    table = pa.table({
-        "instance_id": pa.array(ids), "dialog_id": pa.array(spans["dialog_id"]), "context": texts,
-        "kind": pa.array(spans["kind"]), "has_numeral": pa.array(spans["has_numeral"]), "turns": pa.array(length, pa.int32()),
-        "leak": pa.array([""] * len(spans), pa.string()),
-    }).take(of)
-    right = number == 0
-    return with_columns(table, number, options["context_scope"], candidate=pa.array(candidates.ravel(), pa.string()),
-                        label=pa.array(right).cast(pa.int8()), rule=pa.array(np.where(right, "", "drawn")),
-                        is_original=pa.array(right))
+def numbered(rows: pd.DataFrame) -> pd.DataFrame:
+    """Rows of the schema cloze: an example id is that of the instance with the candidate's number."""
+    number = rows.groupby("instance_id").cumcount().astype(str)
+    return rows.assign(example_id=rows["instance_id"] + ":" + number)[CLOZE.names]
 
 
-def with_columns(table: pa.Table, number: np.ndarray, scope: str, **columns: pa.Array) -> pa.Table:
-    """A table of the schema cloze: its example ids are those of the instances with the candidate's number."""
-    for name, column in columns.items():
-        table = table.append_column(name, column)
-    ids, numbers = table["instance_id"].cast(pa.string()), pa.array(number).cast(pa.string())
-    table = table.append_column("example_id", pc.binary_join_element_wise(ids, numbers, ":"))
-    return table.append_column("context_scope", pa.array(np.full(len(table), scope))).select(CLOZE.names).cast(CLOZE)
+def cloze(masks: pd.DataFrame, dialogs: pd.DataFrame, offered: pd.DataFrame, scope: str) -> pd.DataFrame:
+    """The instances of the spans of placed() (schema cloze): of each its own text, right, then what is offered.
+
+    offered: mask (a row of masks), candidate, rule, label. It is written as its place asks.
+    """
+    begins = (masks["initial"] & ~masks["text"].str[:1].str.islower()).to_numpy()[offered["mask"]]
+    capital = offered["candidate"].str[:1].str.upper() + offered["candidate"].str[1:]
+    offered = offered.assign(candidate=offered["candidate"].mask(begins, capital), is_original=False)
+    own = pd.DataFrame({"mask": np.arange(len(masks)), "candidate": masks["text"], "rule": "", "label": 1, "is_original": True})
+    rows = pd.concat([own, offered]).sort_values("mask", kind="stable", ignore_index=True)
+    said = dialogs["speaker"] + ": "
+    masked = said.to_numpy()[masks["row"]] + masks["before"] + MASK + masks["after"]
+    instances = masks[["instance_id", "dialog_id", "kind", "has_numeral"]].assign(
+        context=contexts((said + dialogs["text"]).tolist(), masks, masked, scope), context_scope=scope, turns=masks["length"], leak="")
+    return numbered(rows.join(instances, on="mask"))
+
+
+def behind_masks(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd.DataFrame:
+    """kind and has_numeral of what each instance masks. Index: instance_id.
+
+    It is the span, of those found in the dialog with the original option in place, that lies where the mask is, or of
+    those that overlap it the one that does so most. Where there is none, the kind is `other`, and a digit or a number word
+    in the option tells of a numeral. Raises UserError for an instance without exactly one original option.
+    """
+    masked = restored_turns(challenge, where).dropna(subset="mask_start")[["dialog_id", "turn", "mask_start", "mask_end"]]
+    near = masked.merge(spans, on=["dialog_id", "turn"])
+    near["common"] = np.minimum(near["end"], near["mask_end"]) - np.maximum(near["start"], near["mask_start"])
+    near["off"] = (near["start"] - near["mask_start"]).abs() + (near["end"] - near["mask_end"]).abs()
+    near = near[near["common"] > 0].sort_values(["common", "off", "start"], ascending=[False, True, True])
+    option = challenge[challenge["is_original"]].set_index("instance_id")["option"]
+    found = near.drop_duplicates("dialog_id").set_index("dialog_id").reindex(option.index)
+    has_numeral = found["has_numeral"].astype("boolean").fillna(option.str.contains(NUMERAL))
+    return pd.DataFrame({"kind": found["kind"].fillna("other"), "has_numeral": has_numeral.astype(bool)})
+
+
+def challenge_cloze(challenge: pd.DataFrame, spans: pd.DataFrame, scope: str, near: set[str], where: str) -> pd.DataFrame:
+    """The instances of a challenge split (schema cloze). near: those that share words with a dialog to learn from."""
+    if challenge.empty:  # a split of a challenge may be
+        return pd.DataFrame(columns=CLOZE.names)
+    asked = challenge_turns(challenge, where)
+    asked = asked.assign(row=np.arange(len(asked)), length=asked.groupby("instance_id")["turn"].transform("size"))
+    masks = asked[asked["masked"]]
+    instances = pd.DataFrame({"context": contexts(asked["line"].tolist(), masks, masks["line"], scope), "place": masks["row"].to_numpy(),
+                              "turns": masks["length"].to_numpy()}, masks["instance_id"]).join(behind_masks(challenge, spans, where))
+    rows = challenge.join(instances, on="instance_id").sort_values(["place", "label"], ascending=[True, False], kind="stable")
+    return numbered(rows.assign(dialog_id=rows["instance_id"], candidate=rows["option"], context_scope=scope,
+                                leak=np.where(rows["instance_id"].isin(near), "near", "none")))

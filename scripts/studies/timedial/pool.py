@@ -5,18 +5,19 @@ Not a program.
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from scripts.data.keyed import keyed_hash, keyed_uniform
 
 DRAW, OWN = 1, 3  # of the draws from one key, so that no choice predicts another (scripts/studies/timedial/build.py has the other)
 
 
-def words_as_written(spans: pd.DataFrame, key: pd.Series) -> pd.Series:
-    """For each span text in lower case (key) its form in the midst of a sentence, the most frequent one.
+def words_as_written(spans: pd.DataFrame) -> pd.Series:
+    """For each text of spans, in lower case, its form in the midst of a sentence, the most frequent one.
 
     A text that only ever starts a sentence loses its capital if its first word is written small elsewhere.
     """
-    forms = pd.DataFrame({"key": key, "form": spans["text"], "initial": spans["initial"]})
+    forms = pd.DataFrame({"key": spans["text"].str.lower(), "form": spans["text"], "initial": spans["initial"]})
     forms = forms.groupby(["key", "initial", "form"], as_index=False).size()
     small = forms.loc[~forms["initial"], "form"].str.split(n=1).str[0].unique()
     forms = forms.sort_values(["key", "initial", "size", "form"], ascending=[True, True, False, True])
@@ -27,15 +28,10 @@ def words_as_written(spans: pd.DataFrame, key: pd.Series) -> pd.Series:
 
 def joined(one: pd.Series, other: pd.Series) -> np.ndarray:
     """A number per row: the same for rows that are equal in one column or the other, directly or through further rows."""
-    one, other = pd.factorize(one)[0], pd.factorize(other)[0]
-    number, before = one, None
-    while before is None or (number != before).any():
-        before = number
-        for column in (other, one):
-            lowest = np.full(column.max(initial=-1) + 1, len(column))
-            np.minimum.at(lowest, column, number)
-            number = lowest[column]
-    return number
+    rows, columns = pd.factorize(one)[0], pd.factorize(other)[0]
+    many = len(rows)
+    graph = sparse.coo_array((np.ones(many), (rows, many + columns)), shape=(2 * many, 2 * many))
+    return sparse.csgraph.connected_components(graph, directed=False)[1][rows]
 
 
 def pool_of(spans: pd.DataFrame, by_kind: bool, by_occurrence: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -49,42 +45,53 @@ def pool_of(spans: pd.DataFrame, by_kind: bool, by_occurrence: bool) -> tuple[pd
     """
     key = spans["text"].str.lower()
     texts = pd.DataFrame({"kind": spans["kind"] if by_kind else "", "key": key, "meaning": joined(key, spans["value"])})
-    texts["width"] = texts.groupby(["kind", "key"])["key"].transform("size") if by_occurrence else 1
-    pool = texts.drop_duplicates(["kind", "key"]).sort_values(["kind", "key"], ignore_index=True)
+    place = texts.groupby(["kind", "key"])
+    texts["row"], texts["width"] = place.ngroup(), place["key"].transform("size") if by_occurrence else 1
+    pool = texts.drop_duplicates("row").sort_values("row", ignore_index=True)
     kinds = pool.groupby("kind").agg(size=("width", "sum"), meanings=("meaning", "nunique"))
     kinds["first"] = kinds["size"].cumsum() - kinds["size"]
-    pool["form"] = pool["key"].map(words_as_written(spans, key))
-    pool["end"] = pool["width"].cumsum()
-    texts["row"] = pd.MultiIndex.from_frame(pool[["kind", "key"]]).get_indexer(pd.MultiIndex.from_frame(texts[["kind", "key"]]))
-    return pool[["kind", "form", "meaning", "end"]], texts[["kind", "meaning", "row"]].join(kinds, on="kind")
+    pool = pool.assign(form=pool["key"].map(words_as_written(spans)), end=pool["width"].cumsum())
+    return pool, texts[["kind", "meaning", "row"]].join(kinds, on="kind")
 
 
-def from_dialogs(ids: pd.Series, dialogs: pd.Series, places: pd.DataFrame, wanted: int, seed: int) -> np.ndarray:
+def said_beside(masks: pd.DataFrame, spans: pd.DataFrame, meaning: str) -> pd.DataFrame:
+    """Each mask with each other meaning of its kind in its dialog, as one of the spans tells it (columns …_said).
+
+    masks, spans: dialog, kind, the column of meanings, and more. Both have the same columns, but for those of masks alone.
+    """
+    pairs = masks.merge(spans.drop_duplicates(["dialog", "kind", meaning]), on=["dialog", "kind"], suffixes=("", "_said"))
+    return pairs[pairs[meaning] != pairs[f"{meaning}_said"]]
+
+
+def from_dialogs(ids: pd.Series, spans: pd.DataFrame, wanted: int, seed: int) -> np.ndarray:
     """Rows of the pool, shape (instances, wanted): other spans of the instance's dialog, each meaning once; -1 where there
-    are too few. dialogs: the number of each instance's dialog."""
-    spans = places[["kind", "meaning", "row"]].reset_index(drop=True).assign(instance=np.arange(len(ids)), dialog=dialogs.to_numpy())
-    said = spans.drop_duplicates(["dialog", "kind", "meaning"])[["dialog", "kind", "meaning", "row"]]
-    pairs = spans.merge(said, on=["dialog", "kind"], suffixes=("", "_said")).query("meaning != meaning_said")
+    are too few. spans: dialog, kind, meaning, row."""
+    pairs = said_beside(spans.assign(instance=np.arange(len(ids))), spans, "meaning")
     pairs["order"] = keyed_hash(ids.iloc[pairs["instance"]], seed, OWN, pairs["row_said"].to_numpy())
     pairs = pairs.sort_values(["instance", "order"])
-    rank = pairs.groupby("instance").cumcount()
-    pairs, rank = pairs[rank < wanted], rank[rank < wanted]
+    pairs["rank"] = pairs.groupby("instance").cumcount()
+    pairs = pairs[pairs["rank"] < wanted]
     taken = np.full((len(ids), wanted), -1)
-    taken[pairs["instance"], rank] = pairs["row_said"]
+    taken[pairs["instance"], pairs["rank"]] = pairs["row_said"]
     return taken
 
 
-def wrong_rows(ids: pd.Series, dialogs: pd.Series, places: pd.DataFrame, pool: pd.DataFrame, options: dict) -> np.ndarray:
+def wrong_rows(spans: pd.DataFrame, places: pd.DataFrame, pool: pd.DataFrame, options: dict) -> np.ndarray:
     """Rows of the pool for every instance, shape (instances, negatives), from where negatives_from says."""
-    wanted, seed = options["negatives"], options["negative_seed"]
+    ids, wanted, seed = spans["instance_id"], options["negatives"], options["negative_seed"]
     if options["negatives_from"] == "pool":
         return drawn(ids, places, pool, wanted, seed)
-    own = from_dialogs(ids, dialogs, places, wanted if options["negatives_from"] == "dialog" else -(-wanted // 2), seed)
+    said = places[["kind", "meaning", "row"]].assign(dialog=spans["dialog"])
+    own = from_dialogs(ids, said, wanted if options["negatives_from"] == "dialog" else -(-wanted // 2), seed)
     # Behind the dialog's own as many from the pool that enough are left when those that mean the same are passed over.
     rest = drawn(ids, places, pool, int(min(2 * wanted, places["meanings"].min() - 1)), seed)
     meanings = np.append(pool["meaning"].to_numpy(), -1)  # of row -1: none
     passed = (meanings[rest][:, :, None] == meanings[own][:, None, :]).any(2)
-    rows, passed = np.hstack([own, rest]), np.hstack([own < 0, passed])
+    return first_of(np.hstack([own, rest]), np.hstack([own < 0, passed]), wanted)
+
+
+def first_of(rows: np.ndarray, passed: np.ndarray, wanted: int) -> np.ndarray:
+    """The first of each line, so many, that are not passed over."""
     return np.take_along_axis(rows, np.argsort(passed, axis=1, kind="stable")[:, :wanted], 1)
 
 
@@ -96,19 +103,13 @@ def drawn(ids: pd.Series, places: pd.DataFrame, pool: pd.DataFrame, wanted: int,
     """
     taken = np.zeros((len(ids), wanted), np.int64)
     left, draws = np.arange(len(ids)), 2 * wanted + 2
-    first, size, own = (places[name].to_numpy() for name in ("first", "size", "meaning"))
-    ends, meanings = pool["end"].to_numpy(), pool["meaning"].to_numpy()
+    first, size, own = (places[name].to_numpy()[:, None] for name in ("first", "size", "meaning"))
     while len(left):
         share = keyed_uniform(ids.iloc[left], seed, DRAW, np.arange(draws)[:, None]).T
-        rows = np.searchsorted(ends, first[left, None] + (share * size[left, None]).astype(np.int64), side="right")
-        meant = meanings[rows]
-        order = np.argsort(meant, axis=1, kind="stable")
-        inorder = np.take_along_axis(meant, order, 1)
-        passed = np.zeros(meant.shape, bool)
-        np.put_along_axis(passed, order[:, 1:], inorder[:, 1:] == inorder[:, :-1], 1)
-        passed |= meant == own[left, None]
+        rows = np.searchsorted(pool["end"], first[left] + (share * size[left]).astype(np.int64), side="right")
+        meant = pool["meaning"].to_numpy()[rows]
+        passed = np.tril(meant[:, :, None] == meant[:, None, :], -1).any(2) | (meant == own[left])
         enough = (~passed).sum(1) >= wanted
-        chosen = np.argsort(passed[enough], axis=1, kind="stable")[:, :wanted]
-        taken[left[enough]] = np.take_along_axis(rows[enough], chosen, 1)
+        taken[left[enough]] = first_of(rows, passed, wanted)[enough]
         left, draws = left[~enough], 2 * draws
     return taken

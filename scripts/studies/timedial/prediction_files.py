@@ -11,6 +11,9 @@ from scripts.running.program import UserError, cut, shown
 from scripts.data.texts import json_of, lines_in, text_of
 from scripts.measure.ranking import RULES
 
+RIGHT = ("correct1", "correct2")
+OPTIONS = (*RIGHT, "incorrect1", "incorrect2")
+
 
 def read_gold(file: Path) -> pd.DataFrame:
     """The options of the released file: instance_id, split (test: two right ones, extras: one), option, label, rule."""
@@ -19,11 +22,11 @@ def read_gold(file: Path) -> pd.DataFrame:
     rows = []
     for number, one in enumerate(data if isinstance(data, list) else [data], 1):
         try:
-            extra = one["correct2"].strip() == "none"
-            options = [(one["correct1"], 1, ""), *([] if extra else [(one["correct2"], 1, "")]),
-                       *((one[f"incorrect{place}"], 0, RULES[one[f"incorrect{place}_rule"].strip()]) for place in (1, 2))]
-            rows += [{"instance_id": str(one["id"]), "split": "extras" if extra else "test", "option": option.strip(),
-                      "label": label, "rule": rule} for option, label, rule in options]
+            texts = {key: one[key].strip() for key in OPTIONS}
+            split = "extras" if texts["correct2"] == "none" else "test"
+            rows += [{"instance_id": str(one["id"]), "split": split, "option": text, "label": int(key in RIGHT),
+                      "rule": "" if key in RIGHT else RULES[one[f"{key}_rule"].strip()]}
+                     for key, text in texts.items() if (key, split) != ("correct2", "extras")]
         except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
             raise UserError(f"{file}: instance {number} is not one of TimeDial ({type(error).__name__}: {cut(str(error))}); give its "
                             "test.json as it was released") from None
@@ -47,14 +50,6 @@ def once(pairs: list[tuple]) -> dict:
     return known
 
 
-def is_finite(score: object) -> bool:
-    """Whether a value of JSON is a number that can be compared: neither true nor NaN nor beyond all floats."""
-    try:
-        return not isinstance(score, bool) and isinstance(score, int | float) and math.isfinite(score)
-    except OverflowError:
-        return False
-
-
 def scores_on(line: str, where: str, wanted: dict[str, list[str]]) -> tuple[str, dict]:
     """The id and the scores of one line; wanted: the options of each id."""
     try:
@@ -71,7 +66,7 @@ def scores_on(line: str, where: str, wanted: dict[str, list[str]]) -> tuple[str,
         what = f"{shown(unknown[0])} is no option of it" if unknown else f"the option {shown(missing[0])} has no score"
         raise UserError(f"{where}: id {cut(name)}: {what}; score {', '.join(map(shown, wanted[name]))}")
     for option, score in scores.items():
-        if not is_finite(score):
+        if type(score) not in (int, float) or not abs(score) < math.inf:  # true and NaN are no scores
             raise UserError(f"{where}: id {cut(name)}: the score of {shown(option)} is {shown(score)}, not a number; write one "
                             "that is finite")
     return name, scores

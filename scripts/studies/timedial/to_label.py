@@ -21,112 +21,54 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from scripts.people.candidates_rules import drawing, load_terms
-from scripts.studies.timedial.leakage import MASK
-from scripts.studies.timedial.distractors import distractors
-from scripts.text.temporal_words import rules_of
-from scripts.studies.timedial.build import SENTENCE_START
-from scripts.studies.timedial.instances import capital, contexts, ordered, placed
 from scripts.data.keyed import keyed_hash
+from scripts.data.tables import provenance_of
+from scripts.people.candidates_rules import drawing, load_terms
 from scripts.people.label_sheets import write_items
 from scripts.running.program import UserError, execute, log, whole_number
-from scripts.data.tables import CLOZE, DIALOGS, SPANS, provenance_of, read_complete
+from scripts.studies.timedial.distractors import distractors
+from scripts.studies.timedial.instances import cloze, ordered, placed
+from scripts.studies.timedial.tables import CLOZE
+from scripts.text.temporal_words import rules_of
 
 MORE_THAN = 3  # temporal expressions in a dialog
 ORIGINAL = "original"
 COLUMNS = ["instance_id", "dialog", "option", "rule", "label"]  # of the sheet
 
 
-def read_split(given: argparse.Namespace, split: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Turns and spans of one split's dialogs, without those that repeat another; dialog is their number."""
-    file, spans_file = (folder / f"{split}.parquet" for folder in (given.cleaned, given.spans))
-    turns = ordered(read_complete(file, DIALOGS).to_pandas(), str(file))
-    spans = placed(read_complete(spans_file, SPANS).to_pandas(), turns, str(spans_file))
-    spans["initial"] = pc.match_substring_regex(pa.array(spans["before"], pa.string()), SENTENCE_START).to_numpy(False)
-    repeats = turns.loc[turns["duplicate_of"] != "", "dialog"].unique()
-    return turns, spans[~spans["dialog"].isin(repeats)].reset_index(drop=True)
-
-
-def masks_of(spans: pd.DataFrame) -> pd.DataFrame:
-    """The spans to mask, with instance_id: those with a numeral, in dialogs with enough spans."""
-    many = spans.groupby("dialog")["dialog"].transform("size") > MORE_THAN
-    masks = spans[many & spans["has_numeral"]].reset_index(drop=True)
-    return masks.assign(instance_id=masks["dialog_id"] + ":" + masks["turn"].astype(str) + ":" + masks["start"].astype(str))
-
-
-def instances(masks: pd.DataFrame, turns: pd.DataFrame, proposed: pd.DataFrame) -> pd.DataFrame:
-    """The instances of one split (schema cloze): what stood there, then what is proposed, whose label is missing."""
-    begins = (masks["initial"] & ~masks["text"].str[:1].str.islower()).to_numpy()[proposed["mask"]]
-    option = np.where(begins, capital(proposed["option"].to_numpy(object)), proposed["option"].to_numpy(object))
-    originals = pd.DataFrame(
-        {"mask": np.arange(len(masks)), "option": masks["text"], "rule": "", "label": 1}
-    )
-    rows = pd.concat([originals, proposed.assign(option=option, label=pd.NA)]).sort_values(
-        "mask", kind="stable", ignore_index=True
-    )
-    turn, place = masks["turn"].to_numpy(np.int64), masks["row"].to_numpy()
-    masked = turns["speaker"].to_numpy()[place] + ": " + masks["before"] + MASK + masks["after"]
-    lines = (turns["speaker"] + ": " + turns["text"]).to_numpy(object)
-    context = contexts(
-        lines, place - turn, masks["length"].to_numpy(), turn, masked, "full"
-    ).to_pandas()
-    of_mask = (
-        masks.drop(columns="turn")
-        .rename(columns={"length": "turns"})
-        .assign(context=context, context_scope="full", leak="")
-    )
-    table = (
-        of_mask.iloc[rows["mask"]]
-        .reset_index(drop=True)
-        .assign(
-            candidate=rows["option"],
-            rule=rows["rule"],
-            label=rows["label"].astype("Int8"),
-            is_original=rows["label"].notna(),
-        )
-    )
-    number = rows.groupby("mask").cumcount().astype(str)
-    return table.assign(example_id=table["instance_id"] + ":" + number)[CLOZE.names]
-
-
-def sheet_of(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows to label (COLUMNS); what stood there is right until somebody says otherwise."""
-    rows, original = (
-        table.rename(columns={"context": "dialog", "candidate": "option"}),
-        table["is_original"],
-    )
-    return rows.assign(
-        rule=rows["rule"].mask(original, ORIGINAL), label=np.where(original, "right", "")
-    )[COLUMNS]
+def read_split(given: argparse.Namespace, split: str) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    """Of one split's dialogs, without those that repeat another: turns, spans, and the spans to mask, which have a numeral and
+    stand in dialogs with enough spans; dialog is their number."""
+    turns = ordered(given.cleaned / f"{split}.parquet")
+    spans = placed(given.spans / f"{split}.parquet", turns)
+    spans = spans[~spans["dialog"].isin(turns.loc[turns["duplicate_of"] != "", "dialog"])].reset_index(drop=True)
+    many = spans[spans.groupby("dialog")["dialog"].transform("size") > MORE_THAN]
+    masks = many[many["has_numeral"]]
+    log.info("%s %s: %d dialogs, %d of them with more than %d temporal expressions, %d expressions with a numeral in those", given.cleaned,
+             split, turns["dialog"].nunique(), many["dialog"].nunique(), MORE_THAN, len(masks))
+    return turns, spans, masks
 
 
 def main(given: argparse.Namespace) -> None:
-    terms, rules, parts = load_terms(given.terms), rules_of(), []
-    for split in given.splits:
-        turns, spans = read_split(given, split)
-        parts.append((masks := masks_of(spans), spans, turns))
-        log.info("%s %s: %d dialogs, %d of them with more than %d temporal expressions, %d expressions with a numeral in those", given.cleaned,
-                 split, turns["dialog"].nunique(), (spans["dialog"].value_counts() > MORE_THAN).sum(), MORE_THAN, len(masks))
-    ids = pd.concat([masks["instance_id"] for masks, _, _ in parts], ignore_index=True)
+    terms, rules, tables = load_terms(given.terms), rules_of(), []
+    parts = [read_split(given, split) for split in given.splits]
+    ids = pd.concat([masks["instance_id"] for *_, masks in parts], ignore_index=True)
     if ids.empty:
         raise UserError(f"{given.cleaned}: no dialog has more than {MORE_THAN} temporal expressions and a numeral in one; give other dialogs")
     if (twice := ids.duplicated()).any():
         raise UserError(f"{given.cleaned}: the expression {ids[twice].iloc[0]} stands in two of the splits; name one of them")
     taken = ids.iloc[np.argsort(keyed_hash(ids, given.seed), kind="stable")[:given.instances]]
-    tables = []
-    for masks, spans, turns in parts:
+    for turns, spans, masks in parts:
         masks = masks[masks["instance_id"].isin(taken)].reset_index(drop=True)
         if len(masks):
-            tables.append(instances(masks, turns, distractors(masks, spans, turns, terms, rules, given.per_rule, given.seed)))
+            offered = distractors(masks, spans, turns, terms, rules, given.per_rule, given.seed)
+            tables.append(cloze(masks, turns, offered.assign(label=pd.NA), "full"))
     table = pd.concat(tables, ignore_index=True)
-    sheet = sheet_of(table)
-    provenance = provenance_of(given.cleaned / f"{given.splits[0]}.parquet") | {
-        "per_rule": given.per_rule,
-        "seed": given.seed,
-    }
+    original = table["is_original"]
+    sheet = table.rename(columns={"context": "dialog", "candidate": "option"}).assign(
+        rule=table["rule"].mask(original, ORIGINAL), label=np.where(original, "right", ""))[COLUMNS]
+    provenance = provenance_of(given.cleaned / f"{given.splits[0]}.parquet") | {"per_rule": given.per_rule, "seed": given.seed}
     write_items(given.output, table, CLOZE, provenance, sheet)
     counts = sheet["rule"].value_counts()
     log.info("%s: %d instances to label, with %s", given.output, counts[ORIGINAL],

@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 import zipfile
-from collections import Counter, defaultdict
+from collections import defaultdict
 
 import numpy as np
 import pandas as pd
@@ -14,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.studies.timedial.leakage import challenge_turns, sources
-from scripts.studies.timedial.pool import drawn, joined
-from scripts.data.tables import CHALLENGE, CLOZE, DIALOGS, SPANS, provenance_of, read_table, write_table
+from scripts.studies.timedial.pool import drawn
+from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, provenance_of, read_table, write_table
+from scripts.studies.timedial.tables import CLOZE
+from tests.rows import each_row
 
 ZIP = "yanran.li/files/ijcnlp_dailydialog.zip"
 TEST = "raw.githubusercontent.com/google-research-datasets/TimeDial/main/test.json"
@@ -191,11 +193,9 @@ class Corpus:
             save(spans, at / f"spans/{split}.parquet", SPANS)
         save(self.challenge, at / "challenge/test.parquet", CHALLENGE)
         save(self.challenge_spans, at / "challenge_spans/test.parquet", SPANS)
-        chosen = {"context_scope": "full", "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind", "negatives_by": "text",
-                  "negative_seed": 0, "max_dialogs": None} | options
         done = self.program("scripts.studies.timedial.build", "--cleaned", at / "dialogs", "--spans", at / "spans", "--splits",
                             "train", "validation", "--challenge", at / "challenge", "--challenge-spans",
-                            at / "challenge_spans", "--measured", "test", "--options", json.dumps(chosen), "--output",
+                            at / "challenge_spans", "--measured", "test", "--options", json.dumps(options), "--output",
                             self.folder / name)
         assert (done.returncode == 0) == ok, done.stderr
         assert "Traceback" not in done.stderr
@@ -373,31 +373,24 @@ def test_an_instance_that_a_dialog_to_learn_from_still_shares_words_with_is_near
 def test_a_limit_keeps_whole_instances_and_changes_nothing_of_what_is_learnt(corpus):
     whole, one = corpus.build("whole"), corpus.build("one", limit=1)
     test = whole["test"]
-    assert test["example_id"].tolist() == [f"{instance}:{number}" for instance in "19"
-                                           for number in range(4)]
-    assert test["candidate"].tolist() == ["two weeks", "14 days", "six weeks",
-        "9 years"] * 2 and test["label"].tolist() == [1, 1, 0, 0] * 2
-    assert test["turns"].tolist() == [3] * 4 + [2] * 4
-    assert test["context"][0] == corpus.challenge["dialog"][0]
+    assert test["example_id"].tolist() == [f"{instance}:{number}" for instance in "19" for number in range(4)]
+    assert test[["candidate", "label"]].to_numpy().tolist() == corpus.challenge[["option", "label"]].to_numpy().tolist()
+    assert test["turns"].tolist() == [3] * 4 + [2] * 4 and test["context"][0] == corpus.challenge["dialog"][0]
     measured = test[test["instance_id"].isin(one["test"]["instance_id"])]
     assert one["test"].equals(measured.reset_index(drop=True)) and len(measured) == 4
     assert whole["train"].equals(one["train"]) and whole["validation"].equals(one["validation"])
     assert provenance_of(corpus.folder / "one/test.parquet")["limited"] == {"items": "instances", "kept": 1, "of": 2}
 
 
-@pytest.mark.parametrize(("spans", "kind", "numeral"), [
-    ([], "other", True),                                                   # "two weeks": a number word
-    ([(19, 28, "duration", False)], "duration", False),                    # exact
-    ([(11, 31, "set", False), (19, 28, "duration", True), (19, 30, "age", False)], "duration", True),  # the closest of them
-])
-def test_the_kind_behind_a_mask(corpus, spans, kind, numeral):
-    """In "I will take it for two weeks ." the mask stands for characters 19 to 28."""
+def test_the_kind_behind_a_mask(corpus):
+    """In "I will take it for two weeks ." the mask stands for characters 19 to 28. The closest span of those there counts."""
     template = corpus.challenge_spans.iloc[:1].assign(dialog_id="1", turn=1)
-    corpus.challenge_spans = pd.concat([template.iloc[:0], *(
-        template.assign(start=start, end=end, kind=of_kind, has_numeral=has) for start, end, of_kind, has in spans)])
-    test = corpus.build()["test"]
-    row = test[test["instance_id"] == "1"].iloc[0]
-    assert (row["kind"], row["has_numeral"]) == (kind, numeral)
+    for spans, told in (([], ("other", True)), ([(19, 28, "duration", False)], ("duration", False)),
+                        ([(11, 31, "set", False), (19, 28, "duration", True), (19, 30, "age", False)], ("duration", True))):
+        corpus.challenge_spans = pd.concat([template.iloc[:0], *(
+            template.assign(start=start, end=end, kind=kind, has_numeral=has) for start, end, kind, has in spans)])
+        test = corpus.build()["test"].set_index("instance_id")
+        assert set(test.loc["1", ["kind", "has_numeral"]].itertuples(index=False, name=None)) == {told}
 
 
 @pytest.mark.slow
@@ -415,43 +408,20 @@ def test_max_dialogs_keeps_those_of_a_smaller_number(corpus):
         before = ids
 
 
-def test_draws_are_uniform_over_texts():
-    """Not over spans: 2,000 instances, a pool of 20 texts of which one has the meaning of the instance."""
-    ids = pd.Series([f"train:{number}:0:0" for number in range(2000)])
-    places = pd.DataFrame({"first": 0, "size": 20, "meaning": np.arange(2000) % 20})
-    pool = pd.DataFrame({"meaning": np.arange(20), "end": np.arange(1, 21)})
-    rows = drawn(ids, places, pool, 3, 0)
-    assert all(len({*row, own}) == 4 for row, own in zip(rows.tolist(), places["meaning"]))
-    counts = np.array([count for _, count in sorted(Counter(rows.ravel().tolist()).items())])
-    assert len(counts) == 20 and ((counts - 300) ** 2 / 300).sum() < 43.8  # chi-square, 19 degrees, p = 0.001
+@each_row("widths, wanted, most", [
+    ([1] * 20, 3, 43.8),            # uniform over texts, not over spans; chi-square, 19 degrees, p = 0.001
+    ([40, 30, 20, 10], 1, 16.3)])   # as frequent as the texts, so that a draw does not tell the right candidate; 3 degrees
+def test_draws_are_as_frequent_as_texts_are_wide(widths, wanted, most):
+    """4,000 instances; of those that have the meaning of a text of the pool none draws it."""
+    ids, widths = pd.Series([f"train:{number}:0:0" for number in range(4000)]), np.array(widths)
+    places = pd.DataFrame({"first": 0, "size": widths.sum(), "meaning": np.arange(4000) % 20 if wanted > 1 else np.full(4000, 99)})
+    pool = pd.DataFrame({"meaning": np.arange(len(widths)), "end": widths.cumsum()})
+    rows = drawn(ids, places, pool, wanted, 0)
+    assert all(len({*row, own}) == wanted + 1 for row, own in zip(rows.tolist(), places["meaning"]))
+    expected = 4000 * wanted * widths / widths.sum()
+    assert ((np.bincount(rows.ravel()) - expected) ** 2 / expected).sum() < most
     # A draw depends on its instance alone.
-    assert (drawn(ids[500:501], places[500:501], pool, 3, 0) == rows[500:501]).all()
-
-
-def test_draws_by_occurrence_are_as_frequent_as_the_texts():
-    """A text that occurs more often is drawn more often, and so does not tell the right candidate."""
-    ids = pd.Series([f"train:{number}:0:0" for number in range(4000)])
-    widths = np.array([40, 30, 20, 10])  # the instance's own meaning is none of these
-    places = pd.DataFrame({"first": 0, "size": widths.sum(), "meaning": np.full(4000, 9)})
-    rows = drawn(ids, places, pd.DataFrame({"meaning": np.arange(4), "end": widths.cumsum()}), 1, 0)
-    counts = np.bincount(rows[:, 0])
-    assert ((counts - 40 * widths) ** 2 / (40 * widths)).sum() < 16.3  # chi-square, 3 degrees, p = 0.001
-
-
-@given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=12))
-@settings(deadline=None)
-def test_joined_equals_a_slow_reference(pairs):
-    groups = [{number} for number in range(len(pairs))]
-    for here, (one, other) in enumerate(pairs):
-        for there in range(here):
-            if pairs[there][0] == one or pairs[there][1] == other:
-                both = groups[here] | groups[there]
-                for member in both:
-                    groups[member] = both
-    one, other = (pd.Series([pair[side] for pair in pairs], dtype=int) for side in (0, 1))
-    numbers = joined(one, other)
-    places = range(len(pairs))
-    assert all((numbers[here] == numbers[there]) == (there in groups[here]) for here in places for there in places)
+    assert (drawn(ids[500:501], places[500:501], pool, wanted, 0) == rows[500:501]).all()
 
 
 def changed(table: str, row: int, column: str, change):

@@ -12,7 +12,8 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.data.tables import CHALLENGE, CLOZE, PREDICTIONS, SPANS, read_table, write_table
+from scripts.data.tables import CHALLENGE, SPANS, read_table, write_table
+from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.experiment import above_controls, runs_by_dataset
 from scripts.studies.timedial.evaluate import SCHEMA, measure
 from scripts.measure.ranking import outranked
@@ -24,6 +25,8 @@ from scripts.studies.timedial.figures.metrics import PARADIGMS, RULES, human, pu
 from scripts.publish.selection import as_published
 from tests.conftest import ROOT
 from tests.publish.publish_inputs import of_one_group
+from tests.runs import write_run
+from tests.studies.timedial.test_timedial_metrics import DATA_OPTIONS
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 
@@ -109,23 +112,19 @@ class Study:
 
     def make_run(self, source, scope, model, method, right, seed, selection) -> None:
         name = f"{source}-{scope}-{model}-{method}-{seed}"
-        folder, predictions = self.build / source / ("default" if scope == "full" else scope), []
+        folder = self.build / source / ("default" if scope == "full" else scope)
         for split in ("train", "test", "extras"):
             table = pa.Table.from_pylist(cloze(split, scope), schema=CLOZE)
             write_table(table, folder / f"{split}.parquet", CLOZE, {})
+        parts = []
         for split in ("test", "extras"):
             rows = cloze(split, scope)
-            predictions += [{"run": name, "split": split, "selection": selection, "epoch": 1, "example_id": row["example_id"],
-                             "group_id": row["dialog_id"], "label": row["label"], "score": [score]}
-                            for row, score in zip(rows, scores(rows, right, seed))]
-        table = pa.Table.from_pylist(predictions, schema=PREDICTIONS)
-        write_table(table, self.train / name / "predictions.parquet", PREDICTIONS, {})
-        (self.train / name / "run.json").write_text(json.dumps({
-            "run": name, "study": "timedial", "source": source, "dataset": folder.name, "model": model, "method": method,
-            "seed": seed, "train_examples": 0 if selection == "direct" else 41116, "held_out_examples": 3596,
-            "truncated_instances": {} if method == "control" else {"learned": 3, "test": 7 if scope == "full" else 0, "extras": 0},
-            "data_options": {"context_scope": scope, "negatives": 3, "negatives_from": "pool", "negatives_of": "any_kind", "negatives_by": "text", "negative_seed": 0,
-                             "max_dialogs": None}}))
+            examples = pd.DataFrame(rows).rename(columns={"dialog_id": "group_id"})
+            parts.append((split, selection, examples, np.array(scores(rows, right, seed))))
+        write_run(self.train, name, parts, study="timedial", source=source, dataset=folder.name, model=model, method=method, seed=seed,
+                  train_examples=0 if selection == "direct" else 41116, held_out_examples=3596,
+                  truncated_instances={} if method == "control" else {"learned": 3, "test": 7 if scope == "full" else 0, "extras": 0},
+                  data_options=DATA_OPTIONS | {"context_scope": scope})
         self.runs.append(name)
 
     def write(self, rows: list[dict]) -> None:
@@ -163,13 +162,6 @@ def study(tmp_path_factory, program) -> Study:
 def small(tmp_path_factory, program) -> Study:
     """One seed of one model on the real challenge with the full dialog."""
     return Study(tmp_path_factory.mktemp("small"), program, {("dailydialog", "full", "bert_base", "fill"): 8}, [1])
-
-
-def test_a_figure_comes_in_every_form_and_says_sample_on_its_face(study):
-    for name in FIGURES:
-        files = {suffix: (study.publish / f"figures/{name}.{suffix}").read_bytes() for suffix in ("svg", "png", "pdf", "csv")}
-        assert files["png"][:4] == b"\x89PNG" and files["pdf"][:4] == b"%PDF" and b"<script" not in files["svg"]
-        assert (b"SAMPLE DATA" in files["svg"]) == (name != "timedial_context"), "the sample was measured with one context only"
 
 
 def test_a_control_stands_as_it_was_beside_the_most_dialogs(small):
@@ -275,47 +267,38 @@ def test_errors_contexts_and_kinds_have_every_point(study):
 def test_of_the_controls_the_best_is_drawn(study):
     for name in FIGURES[1:]:
         svg = (study.publish / f"figures/{name}.svg").read_text()
+        assert ("SAMPLE DATA" in svg) == (name != "timedial_context"), "the sample was measured with one context only"
         assert ">does not stand in the dialog<" in svg and ">stands in the dialog<" not in svg
         assert {"stands in the dialog", "does not stand in the dialog"} <= set(study.points(name)["title"]), "all stand in the CSV"
 
 
-def test_one_context_is_said_instead_of_an_empty_picture(small):
-    done = small.call("timedial_context")
-    assert done.returncode == 0, done.stderr
-    svg = (small.publish / "figures/timedial_context.svg").read_bytes()
-    assert b"No model was measured with more than one context" in svg
-
-
 def test_statistics_stand_beside_table_3(tmp_path, program):
-    spaced = "A: We wait <MASK> now .\nB: Until 6 pm ?"
-    instances = {"test": {"1": ("two hours", spaced), "2": ("6 PM", "A: We wait Two hours now .\nB: Until <MASK> ?")},
+    instances = {"test": {"1": ("two hours", "A: We wait <MASK> now .\nB: Until 6 pm ?"),
+                          "2": ("6 PM", "A: We wait Two hours now .\nB: Until <MASK> ?")},
                  "extras": {"3": ("a day", "A: <MASK>\nB: Why ?\nA: So .")}}
     for split, dialogs in instances.items():
-        options = [{"source": "timedial", "split": split, "instance_id": name, "dialog": dialog, "option": option if place == 0 else f"{place} days",
-                    "label": int(place < 2), "rule": "" if place < 2 else "phrase" if name == "1" else "numeral", "is_original": place == 0}
+        same = {"source": "timedial", "split": split}
+        options = [same | {"instance_id": name, "dialog": dialog, "option": f"{place} days" if place else option, "label": int(place < 2),
+                           "rule": "" if place < 2 else "phrase" if name == "1" else "numeral", "is_original": place == 0}
                    for name, (option, dialog) in dialogs.items() for place in range(4)]
-        spans = [{"source": "timedial", "split": split, "dialog_id": name, "turn": turn, "start": 0, "end": 1, "text": "t", "kind": "time",
-                  "has_numeral": False, "value": "t"} for name in dialogs for turn in range(2)]
+        spans = [same | {"dialog_id": name, "turn": turn, "start": 0, "end": 1, "text": "t", "kind": "time", "has_numeral": False, "value": "t"}
+                 for name in dialogs for turn in range(2)]
         for folder, schema, rows in (("clean", CHALLENGE, options), ("spans", SPANS, spans)):
             write_table(pa.Table.from_pylist(rows, schema=schema), tmp_path / folder / "timedial" / f"{split}.parquet", schema, {})
-    (tmp_path / "sources.yaml").write_text(yaml.safe_dump({"timedial": {"title": "TimeDial", "splits": ["test", "extras"]}}))
-    (tmp_path / "models.yaml").write_text("{}")
+    (tmp_path / "sources.yaml").write_text("timedial: {title: TimeDial, splits: [test, extras]}")
     shutil.copy(ROOT / "resources/published.csv", tmp_path / "published.csv")
 
     def call(challenge: str):
         return program("scripts.studies.timedial.figures.statistics", "--metrics", tmp_path, "--cleaned", tmp_path / "clean", "--spans", tmp_path / "spans",
-                       "--challenges", challenge, "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml",
-                       "--output", tmp_path / "table")
+                       "--challenges", challenge, "--sources", tmp_path / "sources.yaml", "--models", tmp_path, "--output", tmp_path / "table")
 
     done = call("timedial")
     assert done.returncode == 0, done.stderr
-    real = pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False).set_index("Number")
-    for number, told in {
-            "instances": ["3", "2", "1", "1,104"], "different dialogs (original option in place)": ["2", "1", "1", ""],
-            "turns of a dialog": ["2.3", "2.0", "3.0", "11.7"], "words of a turn": ["3.7", "5.0", "2.0", "16.5"],
-            "temporal expressions in different dialogs": ["4", "2", "2", "1,985"],
-            "wrong options by phrase matching (%)": ["33.3", "50.0", "0.0", "16.3"]}.items():
-        assert real.loc[number, ["All", "test", "extras", "In the paper"]].tolist() == told
+    real = pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False).set_index("Number").drop(columns="Corpus")
+    told = {"instances": "3 2 1 1,104", "turns of a dialog": "2.3 2.0 3.0 11.7", "words of a turn": "3.7 5.0 2.0 16.5",
+            "different dialogs (original option in place)": "2 1 1 ", "temporal expressions in different dialogs": "4 2 2 1,985",
+            "wrong options by phrase matching (%)": "33.3 50.0 0.0 16.3"}
+    assert list(real) == ["All", "test", "extras", "In the paper"] and {name: " ".join(real.loc[name]) for name in told} == told
     done = call("other")
     assert done.returncode == 1 and "no source other" in done.stderr and len(done.stderr.splitlines()) == 1
 
@@ -357,15 +340,6 @@ def test_a_dialog_is_right_where_no_wrong_option_scores_as_high_as_a_right_one(i
 
 
 # ---- What is refused, and what is told apart.
-
-
-def test_no_rows_of_the_study_is_one_clear_sentence(tmp_path, program):
-    empty = Study(tmp_path, program, {("dailydialog", "full", "bert_base", "fill"): 8}, [1])
-    empty.write([row | {"study": "other"} for row in read_table(empty.metrics).to_pylist()[:3]])
-    for name in ("timedial_accuracy", "timedial_table"):
-        done = empty.call(name)
-        assert done.returncode == 1 and "no rows of study timedial" in done.stderr and len(done.stderr.splitlines()) == 1
-    assert not list(empty.publish.glob("*/*"))
 
 
 def titles(study: Study, rows: list[dict]) -> set[str]:

@@ -21,49 +21,35 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.running.program import UserError, execute
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, people_points, source_title, split_title
-from scripts.publish.panels import (
-    CHANCE, DASHED, Look, Panel, Rows, draw_line, figure_of, publish, write_beside)
+from scripts.publish.names import people_points, source_title, split_title
+from scripts.publish.panels import CHANCE, DASHED, Look, Panel, Rows, draw_line, figure_of, publish, write_beside
 from scripts.publish.table import percent
+from scripts.running.program import UserError, execute
 from scripts.studies.timedial.figures.metrics import (
-    context_told, drawn, human, over_seeds, published_beside, published_on, timedial_metrics,
-                                              widest)
-from scripts.studies.timedial.figures.rows import in_rows, legend_of, system_looks
+    accuracies, context_told, draw_systems, drawn, human, in_rows, legend_of, published_on, read, widest)
 
 PEOPLE = Look(line=DASHED, width=0.9)
 
 
-def accuracy_points(metrics: pd.DataFrame) -> pd.DataFrame:
-    """2-best accuracy over all instances of every system, with the most context it was measured
-    with.
-    """
-    rows = over_seeds(metrics)
-    return widest(rows[(rows["slice"] == "all") & (rows["metric"] == "two_best_accuracy")])
-
-
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, people: pd.DataFrame) -> None:
     """The systems of one challenge; people: value, ci_low, ci_high."""
-    rows.draw(axes, points, system_looks(points))
+    draw_systems(axes, points, rows)
     draw_line(axes, points.loc[points["model"] == "random", "value"].iloc[0] * 100, upright=True)
-    for _, row in people.iterrows():
+    for row in people.to_dict("records"):
         draw_line(axes, row["value"] * 100, upright=True, look=PEOPLE)
         axes.axvspan(row["ci_low"] * 100, row["ci_high"] * 100, color=style.GREY, alpha=0.12,
                      linewidth=0, zorder=0.4)
     for right, head, origin in ((8, "here", "here"), (38, "paper", "published")):
         of_origin = points[points["origin"] == origin]
-        write_beside(axes,
-                     dict(zip(of_origin["row"].map(rows.places), of_origin["value"].map(percent))),
-                     head if len(of_origin) else "", right)
-    axes.set_xlim(0, 100)
+        write_beside(axes, dict(zip(of_origin["row"].map(rows.places), of_origin["value"].map(percent))),
+                     head * bool(len(of_origin)), right)
     axes.set_xlabel("2-best accuracy (% of instances)")
 
 
-def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict,
-         people: pd.DataFrame) -> Figure:
-    """The figure of accuracy_points(), with table 5 and people (of people_points())."""
+def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict, people: pd.DataFrame) -> Figure:
+    """The figure of accuracies, with table 5 and people (of people_points())."""
     tables, lines, reached = [], [], [CHANCE.handle("chance")]
     for name, challenge in points.groupby("measured_on", sort=False):
         paper = published_on(challenge, published)
@@ -71,27 +57,23 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict,
         if (reported := human(paper, name)) is not None:
             printed = pd.DataFrame([{"value": reported, "by": "people in the paper"}])
             answered = pd.concat([answered[["value", "ci_low", "ci_high", "by"]], printed])
-        reached += [PEOPLE.handle(f"{row['by']}: {percent(row['value'])}")
-                    for row in answered.to_dict("records")]
+        reached += [PEOPLE.handle(f"{by}: {percent(value)}") for by, value in zip(answered["by"], answered["value"])]
         table, first = in_rows(challenge, paper), challenge.iloc[0]
-        detail = [split_title(first["split"]), f"{first['n']:,} instances", context_told(challenge)]
+        detail = f"{split_title(first['split'])}, {first['n']:,} instances, {context_told(challenge)}"
         rows = Rows(table)
         tables.append(table)
-        lines.append([Panel(table, partial(draw_panel, rows=rows, people=answered),
-                            source_title(name, sources), ", ".join(detail), height=rows.height)])
+        lines.append([Panel(table, partial(draw_panel, rows=rows, people=answered), source_title(name, sources), detail,
+                            height=rows.height)])
     return figure_of(lines, [*legend_of(pd.concat(tables)), ("", reached)])
 
 
 def main(given: argparse.Namespace) -> None:
-    sources = load(given.sources)
-    points = accuracy_points(timedial_metrics(given.metrics, load(given.models), sources))
+    metrics, table_5, sources = read(given, "Table 5")
+    points = widest(accuracies(metrics))
     if points.empty:
         raise UserError(f"{given.metrics}: no two_best_accuracy; measure timedial on a challenge with two right options")
-    published = published_beside(given.sources)
-    table_5 = published[published["table"] == "Table 5"]
     people = people_points(given.metrics, "timedial", "two_best_accuracy")
-    people["measured_on"] = [sources[source].get("measured_on", source)
-                             for source in people["source"]]
+    people["measured_on"] = [sources[source].get("measured_on", source) for source in people["source"]]
     publish(given, drawn(points, table_5), lambda: draw(points, table_5, sources, people))
 
 

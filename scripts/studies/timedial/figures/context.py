@@ -23,17 +23,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.plan.probe import BLIND as METHOD_BLIND
-from scripts.running.program import execute
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, source_title, split_title
+from scripts.publish.names import source_title, split_title
 from scripts.publish.panels import Look, Panel, Rows, draw_marks, figure_of, publish, write_beside
 from scripts.publish.table import percent, signed
+from scripts.running.program import execute
 from scripts.studies.timedial.figures.metrics import (
-    BLIND, SCOPES, SYSTEM, drawn, over_seeds, published_beside, published_on, timedial_metrics,
-                                              with_best_control)
-from scripts.studies.timedial.figures.rows import IN_PAPER, PAPER, in_rows
+    IN_PAPER, PAPER, SCOPES, SYSTEM, accuracies, drawn, in_rows, published_on, read, with_best_control)
 
 TITLES = {"target": "target turn", "local": "local turns", "full": "full dialog"}
 LOOKS = {"target": Look(style.COLOURS[4], "^", ""), "local": Look(style.COLOURS[0], "s", ""),
@@ -41,17 +38,6 @@ LOOKS = {"target": Look(style.COLOURS[4], "^", ""), "local": Look(style.COLOURS[
 LANE = 0.11  # inches of a mark, and of its numbers beside it
 ONE = ("No model was measured with more than one context: run an experiment with context_scope: "
        "[target, local, full].")
-
-
-def context_points(metrics: pd.DataFrame) -> pd.DataFrame:
-    """2-best accuracy over all instances of the systems that were measured with two contexts or
-    three.
-    """
-    rows = over_seeds(metrics)
-    rows = rows[(rows["slice"] == "all") & (rows["metric"] == "two_best_accuracy")
-                & ~rows["model"].isin(BLIND)
-                & ~rows["method"].str.endswith(METHOD_BLIND)]
-    return rows[rows.groupby(SYSTEM)["context_scope"].transform("nunique") > 1]
 
 
 def changes(points: pd.DataFrame) -> list[str]:
@@ -82,7 +68,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
 
 
 def draw(points: pd.DataFrame, table_7: pd.DataFrame, sources: dict) -> Figure:
-    """The figure of context_points(), with the published numbers."""
+    """The figure of accuracies with several contexts, with the published numbers."""
     lines = []
     for name, challenge in points.groupby("measured_on", sort=False):
         if (challenge["paradigm"] == "control").all():
@@ -101,10 +87,10 @@ def draw(points: pd.DataFrame, table_7: pd.DataFrame, sources: dict) -> Figure:
 
 
 def main(given: argparse.Namespace) -> None:
-    sources = load(given.sources)
-    points = context_points(timedial_metrics(given.metrics, load(given.models), sources))
-    published = published_beside(given.sources)
-    table_7 = published[published["table"] == "Table 7"]
+    metrics, table_7, sources = read(given, "Table 7")
+    points = accuracies(metrics)
+    points = points[~points["blind"]]
+    points = points[points.groupby(SYSTEM)["context_scope"].transform("nunique") > 1]
     shown = with_best_control(points, points)
     publish(given, drawn(points, table_7), lambda: draw(shown, table_7, sources))
 

@@ -17,22 +17,19 @@ Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points, values
 """
 
 import argparse
-from functools import partial
 from pathlib import Path
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scripts.running.program import UserError, execute
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, source_title
-from scripts.publish.panels import Panel, Rows, figure_of, in_lines, publish
+from scripts.publish.names import source_title
+from scripts.publish.panels import figure_of, publish
 from scripts.publish.published import claims_beside
+from scripts.running.program import UserError, execute
 from scripts.studies.timedial.figures.metrics import (
-    RULES, context_told, drawn, over_seeds, published_beside, published_on, timedial_metrics,
-                                              widest, with_best_control)
-from scripts.studies.timedial.figures.rows import in_rows, legend_of, system_looks
+    RULES, accuracies, context_told, drawn, in_rows, legend_of, line_of, over_seeds, published_on, read, widest,
+    with_best_control)
 
 SLICES = {f"rule={name}": title for name, title in RULES.items()}
 
@@ -41,9 +38,7 @@ def error_points(metrics: pd.DataFrame) -> pd.DataFrame:
     """wrong_above_right by rule of every system, with the most context it was measured with, on
     instances with two right.
     """
-    rows = over_seeds(metrics)
-    paper = rows.loc[rows["metric"] == "two_best_accuracy", ["measured_on", "split"]].drop_duplicates()
-    rows = rows.merge(paper, on=["measured_on", "split"])
+    rows = over_seeds(metrics).merge(accuracies(metrics)[["measured_on", "split"]].drop_duplicates())
     return widest(rows[(rows["metric"] == "wrong_above_right") & rows["slice"].isin(SLICES)])
 
 
@@ -54,40 +49,29 @@ def denominators(sources: Path) -> pd.Series:
     return claims.set_index(["measured_on", "slice"])["value"]
 
 
-def draw_rule(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
-    """The systems of a challenge on the options of one rule."""
-    rows.draw(axes, points, system_looks(points))
-    axes.set_xlim(0, 100)
-
-
 def draw(points: pd.DataFrame, figure_2: pd.DataFrame, counts: pd.Series, sources: dict) -> Figure:
     """The figure of error_points(); figure_2: its published numbers, of denominators()."""
+
+    def told(of_rule: pd.DataFrame) -> str:
+        detail = f"% of n = {of_rule['n'].max():,.0f}"
+        if (of_rule["origin"] == "published").any():
+            detail += f"\npaper: n = {int(counts[tuple(of_rule[['measured_on', 'slice']].iloc[0])]):,}"
+        return detail
+
     tables = [in_rows(challenge, published_on(challenge, figure_2))
               for _, challenge in points.groupby("measured_on", sort=False)]
-    lines = []
-    for table in tables:
-        rows, name, panels = Rows(table), table["measured_on"].iloc[0], []
-        for part, title in SLICES.items():
-            of_rule = table[table["slice"] == part]
-            detail = f"% of n = {of_rule['n'].max():,.0f}"
-            if (of_rule["origin"] == "published").any():
-                detail += f"\npaper: n = {int(counts[name, part]):,}"
-            panels.append(Panel(of_rule, partial(draw_rule, rows=rows), title, detail,
-                                height=rows.height))
-        lines += in_lines(panels, len(SLICES), source_title(name, sources))
+    lines = [line for table in tables for line in line_of(
+        table, "slice", SLICES, source_title(table["measured_on"].iloc[0], sources), told)]
     note = f"wrong options that score as high as a right one (%), {context_told(points)}"
     return figure_of(lines, legend_of(pd.concat(tables)), share_y="line", note=note)
 
 
 def main(given: argparse.Namespace) -> None:
-    sources = load(given.sources)
-    metrics = timedial_metrics(given.metrics, load(given.models), sources)
+    metrics, figure_2, sources = read(given, "Figure 2")
     points = error_points(metrics)
     if points.empty:
         raise UserError(f"{given.metrics}: no wrong_above_right by rule; measure timedial where two options are right")
-    published, counts = published_beside(given.sources), denominators(given.sources)
-    figure_2 = published[published["table"] == "Figure 2"]
-    shown = with_best_control(points, metrics, ("random",))
+    shown, counts = with_best_control(points, metrics), denominators(given.sources)
     publish(given, drawn(points, figure_2), lambda: draw(shown, figure_2, counts, sources))
 
 

@@ -22,7 +22,8 @@ import numpy as np
 import pandas as pd
 
 from scripts.running.program import execute
-from scripts.data.tables import CLOZE, read_table
+from scripts.data.tables import read_table
+from scripts.studies.timedial.tables import CLOZE
 from scripts.measure.experiment import Run
 from scripts.studies.timedial.evaluate import scores_of
 from scripts.measure.ranking import checked, slices

@@ -23,8 +23,9 @@ from scripts.studies.timedial.build import DUPLICATE, EXACT, NEAR, NO_SPAN, SHAR
 from scripts.running.program import UserError, execute
 from scripts.studies.timedial.evaluate import SCHEMA
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, source_title, split_title, study_metrics
-from scripts.publish.table import percent, publish_table
+from scripts.publish.names import load, split_title, study_metrics
+from scripts.publish.table import percent
+from scripts.studies.timedial.figures.metrics import corpus_title, publish_corpora
 
 WORDS = ["Dialogs of", "Split"]
 LEFT = {EXACT: "Exact sources", NEAR: "Near sources", SHARES_WORDS: "Share words",
@@ -48,12 +49,11 @@ def tabulate(file: Path, sources: dict) -> pd.DataFrame:
     rows = []
     for (source, split), of_split in counts.groupby(["source", "split"], sort=False):
         steps = of_split.set_index("reason")
-        built = steps.loc["built"]
-        sample = " [sample data]" * ("sample" in sources.get(source, {}))
+        dropped, built = steps["dialogs_dropped"], steps.loc["built"]
         rows.append({
-            "Dialogs of": source_title(source, sources) + sample, "Split": split_title(split),
+            "Dialogs of": corpus_title(source, sources), "Split": split_title(split),
             "Dialogs": f"{steps.loc['read', 'dialogs_kept']:,}",
-            **{name: f"{steps.loc[reason, 'dialogs_dropped']:,}" for reason, name in LEFT.items()},
+            **{name: f"{dropped[reason]:,}" for reason, name in LEFT.items()},
             "Kept": f"{built['dialogs_kept']:,}", "Masks": f"{built['mask_instances']:,.0f}",
             "Candidates": f"{built['candidates']:,.0f}", "Pool": f"{built['pool']:,.0f}",
             "By frequency (%)": percent(built["right_by_frequency"])})
@@ -67,10 +67,7 @@ def main(given: argparse.Namespace) -> None:
     table = pd.concat([tabulate(given.build / source / dataset / "leakage.csv", sources)
                        for source, dataset in datasets.itertuples(index=False)]).drop_duplicates()
     table = table.sort_values(WORDS, kind="stable", ignore_index=True)
-    caption = CAPTION
-    if table["Dialogs of"].str.endswith("[sample data]").any():
-        caption += " SAMPLE DATA where marked: dialogs written by a program, for trying the workflow."
-    publish_table(given, table, caption, WORDS)
+    publish_corpora(given, table, CAPTION, WORDS, "dialogs written by a program, for trying the workflow")
 
 
 if __name__ == "__main__":

@@ -1,23 +1,30 @@
-"""What the figures and tables of timedial share: its metrics by system, and what the paper prints.
+"""What the figures and tables of timedial share: its metrics by system, what the paper prints, and how a row is drawn.
 
 A system is a model of resources/models.yaml in one paradigm, which learnt in the domain of the
 challenge, out of it, or not at all (zero-shot), or a control. The published numbers are read from
 published.csv beside sources.yaml; one stands only beside the challenge that its `setting` names
-(measured_on).
+(measured_on). A figure has a row for each system under its paradigm, marks with intervals beside it.
 """
 
-from collections.abc import Mapping
+import argparse
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
-from scripts.studies.timedial.evaluate import SCHEMA
+from scripts.plan.probe import BLIND as METHOD_BLIND
+from scripts.publish import style
 from scripts.publish.comparison import DIFFERENCE
 from scripts.publish.marks import limit_if_several
 from scripts.publish.names import (
-    experiment_if_needed, model_title, source_title, study_metrics, without_people)
+    experiment_if_needed, load, model_title, source_title, study_metrics, without_people)
+from scripts.publish.panels import Look, Panel, Rows, in_lines
 from scripts.publish.published import claims_beside, with_shares
+from scripts.publish.table import publish_table
+from scripts.studies.timedial.evaluate import SCHEMA
 
 PARADIGMS = {"control": "controls: no understanding of time", "classify": "classification",
              "classify_blind": "control: the candidate alone, classified", "fill": "mask filling",
@@ -43,41 +50,47 @@ SYSTEM = ["measured_on", "paradigm", "title", "domain"]
 POINTS = ["origin", "measured_on", "split", "paradigm", "title", "domain", "model", "source",
           "context_scope", "experiment", "train_examples", "seed", "wording", "slice", "metric",
           "value", "sd", "ci_low", "ci_high", "n", "groups", "sample", "limit"]
+COLOURS = {"classify": style.COLOURS[0], "fill": style.COLOURS[1], "generate": style.COLOURS[2],
+           "pseudo_log_likelihood": style.COLOURS[3]}
+MARKERS = {"zero_shot": "^", "few_shot": "v", "out": "s", "in": "o", "contaminated": "p",
+           "external": "P"}
+PAPER = Look(style.INK, "D", "", style.PAPER, 4.4)
+IN_PAPER = "in the paper (Qin et al. 2021)"
+SAMPLE = " [sample data]"
 
+
+# ---- metrics
 
 def details(trained: pd.DataFrame, sources: dict) -> pd.Series:
     """`, 5 negatives`: the settings of the data in which the systems of one challenge differ, and
     what they learnt from.
     """
     texts = pd.Series("", index=trained.index)
-    learnt = ~trained["domain"].isin(NOT_LEARNT)
-    for _, challenge in trained[learnt].groupby("measured_on"):
+    for _, challenge in trained.groupby("measured_on"):
         for column, text in SETTINGS.items():
             if challenge[column].nunique(dropna=False) > 1:
                 texts[challenge.index] += [
-                    ", all dialogs" if pd.isna(value) else
-                    ", " + text.format(value.replace("_", " ") if isinstance(value, str) else value)
+                    ", all dialogs" if pd.isna(value) else f", {text.format(value).replace('_', ' ')}"
                     for value in challenge[column]]
         if (challenge.groupby("domain")["source"].nunique() > 1).any():
-            texts[challenge.index] += [f", {source_title(name, sources)}"
-                                       for name in challenge["source"]]
+            texts[challenge.index] += [f", {source_title(name, sources)}" for name in challenge["source"]]
     return texts
 
 
 def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
-    """The timedial rows of a metrics table, with columns `paradigm`, `title` (of the model) and
-    `origin`.
+    """The timedial rows of a metrics table, with columns `paradigm`, `title` (of the model),
+    `origin` and `blind` (it never sees the dialog).
 
     Real data first, in the order of PARADIGMS, then models as in models.yaml, then DOMAINS. What
     two experiments share stands once; where they measured the same setting differently, the title
     carries the experiment's name. What did not learn, and controls, stand once for each challenge
     and context: as measured beside the most dialogs to learn from.
     """
-    metrics = without_people(study_metrics(path, "timedial", SCHEMA))
-    metrics = metrics.astype({"seed": float, "limit": float})
+    metrics = without_people(study_metrics(path, "timedial", SCHEMA)).astype({"seed": float, "limit": float})
     titles = metrics["model"].map(lambda name: model_title(name, models))
-    metrics = metrics.assign(paradigm=metrics["method"].str.removesuffix("_zero_shot"),
-                             title=titles + limit_if_several(metrics), origin="here")
+    metrics = metrics.assign(
+        paradigm=metrics["method"].str.removesuffix("_zero_shot"), title=titles + limit_if_several(metrics),
+        origin="here", blind=metrics["model"].isin(BLIND) | metrics["method"].str.endswith(METHOD_BLIND))
     point = ["measured_on", "split", "paradigm", "model", "domain", "context_scope", "limit",
              "slice", "metric", "seed"]
     learnt = ~metrics["domain"].isin(NOT_LEARNT) & (metrics["paradigm"] != "control")
@@ -87,18 +100,25 @@ def timedial_metrics(path: Path, models: dict, sources: dict) -> pd.DataFrame:
     trained["title"] += details(trained, sources)
     trained["title"] += experiment_if_needed(trained, [*point, "source", *SETTINGS])
     rows = pd.concat([most_first.drop_duplicates([*point, "wording"]), trained], ignore_index=True)
-    order = rows[["sample", "measured_on", "split", "paradigm", "model", "title", "domain",
-                  "context_scope", "slice", "metric", "seed"]].copy()
-    for name, values in (("paradigm", PARADIGMS), ("model", models), ("domain", DOMAINS),
-                         ("context_scope", SCOPES)):
-        places = {value: place for place, value in enumerate(values)}
-        order[name] = order[name].map(places).fillna(len(values))
-    return rows.loc[order.sort_values(list(order), kind="stable").index].reset_index(drop=True)
+    order = {"paradigm": PARADIGMS, "model": models, "domain": DOMAINS, "context_scope": SCOPES}
+
+    def place(column: pd.Series) -> pd.Series:
+        known = order.get(column.name)
+        return column if known is None else column.map({value: at for at, value in enumerate(known)})
+
+    return rows.sort_values(["sample", "measured_on", "split", "paradigm", "model", "title", "domain", "context_scope",
+                             "slice", "metric", "seed"], kind="stable", key=place, ignore_index=True)
 
 
 def over_seeds(metrics: pd.DataFrame) -> pd.DataFrame:
     """The rows that are means over the seeds."""
     return metrics[metrics["seed"].isna()]
+
+
+def accuracies(metrics: pd.DataFrame, slices: str = "all") -> pd.DataFrame:
+    """2-best accuracy, means over the seeds; slices: a pattern of their names."""
+    rows = over_seeds(metrics)
+    return rows[(rows["metric"] == "two_best_accuracy") & rows["slice"].str.fullmatch(slices)]
 
 
 def widest(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -107,24 +127,22 @@ def widest(metrics: pd.DataFrame) -> pd.DataFrame:
     return metrics[scope == scope.groupby([metrics[name] for name in SYSTEM]).transform("max")]
 
 
-def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame,
-                      also: tuple[str, ...] = ()) -> pd.DataFrame:
-    """The points of a figure without those of controls, but for these and the one with the highest
+def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
+    """The points of a figure without those of controls, but for random and the one with the highest
     2-best accuracy of each challenge that has not read its dialogs.
     """
-    rows = widest(over_seeds(metrics))
-    rows = rows[(rows["paradigm"] == "control") & (rows["metric"] == "two_best_accuracy")
-                & (rows["slice"] == "all")]
-    rows = rows[rows["domain"] != "contaminated"]
+    rows = widest(accuracies(metrics))
+    rows = rows[(rows["paradigm"] == "control") & (rows["domain"] != "contaminated")]
     best = rows.loc[rows.groupby("measured_on")["value"].idxmax(), SYSTEM]
     is_best = pd.MultiIndex.from_frame(points[SYSTEM]).isin(pd.MultiIndex.from_frame(best))
-    return points[(points["paradigm"] != "control") | is_best | points["model"].isin(also)]
+    return points[(points["paradigm"] != "control") | is_best | (points["model"] == "random")]
 
 
-def label_of(row: Mapping) -> str:
-    """A system within its paradigm: `BERT-base, in-domain`."""
-    no_domain = ["external", "zero_shot"] if row["paradigm"] == "control" else ["external"]
-    return row["title"] + ("" if row["domain"] in no_domain else f", {DOMAINS[row['domain']]}")
+# ---- names
+
+def domain_title(row: Mapping) -> str:
+    """The domain of a system in words; empty where it says nothing."""
+    return "" if (row["paradigm"], row["domain"]) == ("control", "zero_shot") else DOMAINS[row["domain"]]
 
 
 def context_told(points: pd.DataFrame) -> str:
@@ -138,6 +156,21 @@ def paradigm_title(name: str) -> str:
     return PARADIGMS.get(name, name.replace("_", " "))
 
 
+def corpus_title(source: str, sources: dict) -> str:
+    """A corpus's title in tables, marked where it is a sample."""
+    return source_title(source, sources) + SAMPLE * ("sample" in sources.get(source, {}))
+
+
+def publish_corpora(given: argparse.Namespace, table: pd.DataFrame, caption: str, words: list[str],
+                    sample: str = "made-up dialogs, not a corpus") -> None:
+    """publish_table() of a table whose first column is of corpus_title(); sample: what sample data are."""
+    if table.iloc[:, 0].str.endswith(SAMPLE).any():
+        caption += f" SAMPLE DATA where marked: {sample}."
+    publish_table(given, table, caption, words)
+
+
+# ---- the paper
+
 def published_beside(sources: Path) -> pd.DataFrame:
     """What the paper prints of systems, from published.csv beside sources.yaml; values as shares
     from 0 to 1.
@@ -146,22 +179,17 @@ def published_beside(sources: Path) -> pd.DataFrame:
     context_scope, slice, metric, value. The changes of table 7 are added to the value with the
     target context.
     """
-    claims = claims_beside(sources, "timedial",
-                           ["measured_on", "method", "domain", "context_scope", "slice"])
-    claims = with_shares(claims[claims["metric"].isin(["two_best_accuracy", "wrong_above_right"])],
-                         sources)
-    claims = claims.fillna({"measured_on": "", "method": "", "domain": "", "context_scope": "full",
-                            "slice": "all"})
-    zero_shot = claims["method"].str.endswith("_zero_shot")
+    claims = claims_beside(sources, "timedial", ["measured_on", "method", "domain", "context_scope", "slice"])
+    claims = with_shares(claims[claims["metric"].isin(["two_best_accuracy", "wrong_above_right"])], sources)
+    claims = claims.fillna({"measured_on": "", "method": "", "domain": "", "context_scope": "full", "slice": "all"})
     table = claims.assign(
         paradigm=claims["method"].str.removesuffix("_zero_shot"),
-        domain=claims["domain"].mask(zero_shot, "zero_shot"),
+        domain=claims["domain"].mask(claims["method"].str.endswith("_zero_shot"), "zero_shot"),
         title=claims["row"].str.split(",").str[0], origin="published", sample=False)
     is_change = claims["unit"].str.startswith(DIFFERENCE)
     key = ["table", "measured_on", "paradigm", "model", "domain"]
     start = table[~is_change & (table["context_scope"] == "target")].set_index(key)["value"]
-    base = table[key].merge(start.reset_index(), how="left")["value"].to_numpy()
-    table["value"] += np.where(is_change, base, 0)
+    table["value"] += table[key].join(start, on=key)["value"].where(is_change, 0)
     return table.drop(columns="row").reset_index(drop=True)
 
 
@@ -193,9 +221,17 @@ def beside_paper(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     alone = paper["paradigm"] + "|" + paper["model"] + "|" + paper["domain"] + " (paper only)"
     paper["row"] = paper["row"].fillna(alone)
     both = pd.concat([points, paper], ignore_index=True) if len(paper) else points
-    names = [*PARADIGMS, *(name for name in both["paradigm"].unique() if name not in PARADIGMS)]
-    return both.sort_values("paradigm", key=lambda column: column.map(names.index), kind="stable",
-                            ignore_index=True)
+    names = list(dict.fromkeys([*PARADIGMS, *both["paradigm"]]))
+    return both.sort_values("paradigm", key=lambda column: column.map(names.index), kind="stable", ignore_index=True)
+
+
+# ---- figures
+
+def read(given: argparse.Namespace, table: str = "") -> tuple[pd.DataFrame, pd.DataFrame, dict]:
+    """timedial_metrics(), the numbers of a table of the paper, and the sources."""
+    sources, published = load(given.sources), published_beside(given.sources)
+    metrics = timedial_metrics(given.metrics, load(given.models), sources)
+    return metrics, published[published["table"] == table], sources
 
 
 def drawn(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
@@ -204,5 +240,56 @@ def drawn(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     """
     published = published_on(points, published)
     parts = [points, published] if len(published) else [points]
-    return pd.concat([part.reindex(columns=POINTS).astype(object) for part in parts],
-                     ignore_index=True)
+    return pd.concat([part.reindex(columns=POINTS).astype(object) for part in parts], ignore_index=True)
+
+
+def name_of(row: pd.Series) -> str:
+    """The name of a row of systems: `BERT-base, in-domain`."""
+    is_here = row["origin"] == "here"
+    less = is_here and row["paradigm"] != "control" and row["context_scope"] != "full"
+    parts = [row["title"], domain_title(row), f"{row['context_scope']} context" * less]
+    return ", ".join(filter(None, parts)) + " (paper only)" * (not is_here)
+
+
+def in_rows(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
+    """beside_paper() of one challenge with the columns of Rows; a name tells less than the full
+    dialog, where it is the only context.
+    """
+    table = beside_paper(points, published)
+    is_here = table["origin"] == "here"
+    scopes = table["context_scope"].where(is_here).groupby(table["row"]).transform("nunique")
+    named = table.assign(context_scope=table["context_scope"].mask(scopes > 1, "full"))
+    named = named.drop_duplicates("row").set_index("row")
+    return table.assign(
+        name=table["row"].map(named.apply(name_of, axis=1)),
+        head=table["paradigm"].map(paradigm_title),
+        series=(table["paradigm"] + "|" + table["domain"]).where(is_here, IN_PAPER))
+
+
+def draw_systems(axes: Axes, points: pd.DataFrame, rows: Rows) -> None:
+    """The systems of in_rows(): a colour for each paradigm, a marker for each domain; controls grey, the paper open."""
+    known = {}
+    for series, paradigm, domain in points.drop_duplicates("series")[["series", "paradigm", "domain"]].to_numpy():
+        is_control = paradigm == "control" or paradigm.endswith(METHOD_BLIND)
+        known[series] = (Look(style.GREY, "X", "") if is_control
+                         else Look(COLOURS.get(paradigm, style.COLOURS[4]), MARKERS[domain], ""))
+    rows.draw(axes, points, known | {IN_PAPER: PAPER})
+    axes.set_xlim(0, 100)
+
+
+def line_of(table: pd.DataFrame, column: str, titles: dict[str, str], heading: str, detail: Callable[[pd.DataFrame], str],
+            draw: Callable = draw_systems) -> list[list[Panel]]:
+    """A line of panels with the same rows, one for each value of a column that has a title; table: of in_rows()."""
+    rows = Rows(table)
+    by_part = {part: points for part, points in table.groupby(column) if part in titles}
+    panels = [Panel(by_part[part], partial(draw, rows=rows), title, detail(by_part[part]), height=rows.height)
+              for part, title in titles.items() if part in by_part]
+    return in_lines(panels, len(panels), heading)
+
+
+def legend_of(table: pd.DataFrame, *others: Line2D) -> list[tuple[str, list[Line2D]]]:
+    """The domains of models, and the paper where there are numbers of it; table: of in_rows()."""
+    is_published = table["origin"] == "published"
+    present = set(table.loc[~is_published & (table["paradigm"] != "control"), "domain"])
+    handles = [Look(style.INK, MARKERS[name], "").handle(title) for name, title in DOMAINS.items() if name in present]
+    return [("", [*handles, *[PAPER.handle(IN_PAPER)] * bool(is_published.any()), *others])]

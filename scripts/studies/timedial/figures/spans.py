@@ -22,16 +22,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.text.restored_dialogs import restored_turns
-from scripts.running.program import UserError, execute
 from scripts.data.tables import CHALLENGE, SPANS, read_table
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, source_title
-from scripts.publish.table import filled, percent, publish_table
+from scripts.publish.names import load
+from scripts.publish.table import filled, percent
+from scripts.running.program import UserError, execute
+from scripts.studies.timedial.figures.metrics import corpus_title, publish_corpora
+from scripts.text.restored_dialogs import restored_turns
 
 KINDS = ["date", "time", "duration", "set", "age"]
 COLUMNS = ["Corpus", "Split", "What", "Kind", "Number", "Of", "Share (%)", "In the paper", "Text"]
-NUMBERS = ["Number", "Of", "Share (%)", "In the paper"]
 MISSES, AROUND = 30, 40  # misses listed for a challenge; characters shown on each side of a miss
 MORE_THAN = 3  # expressions in a dialog of the paper's challenge
 PAPER = {"dailydialog": {"dialogs": 1127, "numeric": 1526, "distinct": 2153}}
@@ -49,22 +49,15 @@ def masked_spans(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd
     messages.
     """
     masked = restored_turns(challenge, where).dropna(subset="mask_start")
-    pairs = masked.merge(spans[["dialog_id", "turn", "start", "end", "kind"]],
-                         on=["dialog_id", "turn"], how="left")
-    pairs = pairs[(pairs["start"] < pairs["mask_end"]) & (pairs["mask_start"] < pairs["end"])].copy()
-    pairs["exact"] = (pairs["start"] == pairs["mask_start"]) & (pairs["end"] == pairs["mask_end"])
-    pairs["found"] = [text[int(start) : int(end)] for text, start,
-                      end in zip(pairs["text"], pairs["start"], pairs["end"])]
-    by = pairs.groupby("dialog_id").agg(exact=("exact", "any"), kind=("kind", "first"),
-                                        found=("found", " | ".join))
-    masked = masked.join(by, on="dialog_id")
-    masked["exact"] = masked["exact"].fillna(False).astype(bool)
-    masked["kind"] = masked["kind"].fillna("")
-    masked["found"] = masked["found"].fillna("nothing")
+    spans = spans[["dialog_id", "turn", "start", "end", "kind", "text"]].rename(columns={"text": "found"})
+    pairs = masked.merge(spans, on=["dialog_id", "turn"])
+    pairs = pairs[(pairs["start"] < pairs["mask_end"]) & (pairs["mask_start"] < pairs["end"])]
+    pairs = pairs.assign(exact=(pairs["start"] == pairs["mask_start"]) & (pairs["end"] == pairs["mask_end"]))
+    by = pairs.groupby("dialog_id").agg({"exact": "any", "kind": "first", "found": " | ".join})
+    masked = masked.join(by, on="dialog_id").fillna({"exact": False, "kind": "", "found": "nothing"}).astype({"exact": bool})
     masked["shown"] = [f"{'…' if start > AROUND else ''}{text[max(start - AROUND, 0) : start]}[{text[start:end]}]"
                        f"{text[end : end + AROUND]}{'…' if len(text) > end + AROUND else ''} → {found}"
-                       for text, start, end,
-                       found in masked[["text", "mask_start", "mask_end", "found"]].to_numpy()]
+                       for text, start, end, found in masked[["text", "mask_start", "mask_end", "found"]].to_numpy()]
     return masked[["split", "dialog_id", "exact", "kind", "shown"]].reset_index(drop=True)
 
 
@@ -77,19 +70,14 @@ def counted(what: str, number: int, of: int | None = None, **cells: str) -> dict
 
 def challenge_rows(masked: pd.DataFrame) -> list[dict]:
     """Rows of text about a challenge's masked spans (masked_spans() of all its splits)."""
-
-    def found(part: pd.DataFrame, **cells: str) -> dict:
-        return counted("masked spans found with exact bounds", part["exact"].sum(), len(part),
-                       **cells)
-
-    rows = [found(part, Split=split) for split, part in masked.groupby("split", sort=False)]
-    rows += [found(masked)] if len(rows) > 1 else []
-    by_kind = dict(iter(masked.groupby("kind")))
-    rows += [found(by_kind[kind], Kind=kind or "nothing found there") for kind in [*KINDS, ""]
-             if kind in by_kind]
+    by_split, by_kind = ({name: part for name, part in masked.groupby(column, sort=False)} for column in ("split", "kind"))
+    parts = [({"Split": split}, part) for split, part in by_split.items()]
+    parts += [({}, masked)] if len(parts) > 1 else []
+    parts += [({"Kind": kind or "nothing found there"}, by_kind[kind]) for kind in [*KINDS, ""] if kind in by_kind]
     missed = masked[~masked["exact"]].head(MISSES).assign(What="missed")
     missed = missed.rename(columns={"split": "Split", "kind": "Kind", "shown": "Text"})
-    return rows + missed.to_dict("records")
+    return [counted("masked spans found with exact bounds", part["exact"].sum(), len(part), **cells)
+            for cells, part in parts] + missed.to_dict("records")
 
 
 def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int]) -> list[dict]:
@@ -121,48 +109,47 @@ def dialog_rows(spans: pd.DataFrame, dialogs: pd.DataFrame, paper: dict[str, int
     ]
 
 
-def splits_of(source: str, sources: dict, where: Path) -> list[str]:
-    """The splits of a source. Raises UserError for an unknown source."""
-    if source not in sources:
-        raise UserError(f"{where}: no source {source}; it has {', '.join(sources)}")
-    return sources[source]["splits"]
+def sources_given(given: argparse.Namespace) -> dict:
+    """resources/sources.yaml. Raises UserError where it has no source that the arguments name, or where they name none."""
+    sources, names = load(given.sources), [*given.challenges, *given.dialogs]
+    if not names:
+        raise UserError("neither --dialogs nor --challenges names a source; name at least one")
+    if lost := [name for name in names if name not in sources]:
+        raise UserError(f"{given.sources}: no source {lost[0]}; it has {', '.join(sources)}")
+    return sources
 
 
-def read_split(folder: Path, split: str, columns: list[str]) -> pd.DataFrame:
-    """A split of a source."""
-    return read_table(folder / f"{split}.parquet", columns).to_pandas()
+def read_splits(folder: Path, splits: list[str], columns: list[str]) -> list[pd.DataFrame]:
+    """The splits of a source, from its folder."""
+    return [read_table(folder / f"{split}.parquet", columns).to_pandas() for split in splits]
+
+
+def read_challenge(given: argparse.Namespace, source: str, splits: list[str]) -> dict[str, tuple[pd.DataFrame, pd.DataFrame]]:
+    """By split a challenge and its spans."""
+    tables = (read_splits(folder / source, splits, schema.names)
+              for folder, schema in ((given.cleaned, CHALLENGE), (given.spans, SPANS)))
+    return dict(zip(splits, zip(*tables)))
 
 
 def tabulate(given: argparse.Namespace) -> pd.DataFrame:
     """The table of text for the sources that the arguments name."""
-    sources, rows = load(given.sources), []
+    sources, rows = sources_given(given), []
     for source in [*given.challenges, *given.dialogs]:
-        cleaned, splits = given.cleaned / source, splits_of(source, sources, given.sources)
-        spans = [read_split(given.spans / source, split, SPANS.names) for split in splits]
+        splits, cleaned = sources[source]["splits"], given.cleaned / source
         if source in given.challenges:
-            masked = [masked_spans(read_split(cleaned, split, CHALLENGE.names), found,
-                                   str(cleaned / f"{split}.parquet"))
-                      for split, found in zip(splits, spans)]
-            of_source = challenge_rows(pd.concat(masked, ignore_index=True))
+            of_source = challenge_rows(pd.concat([masked_spans(*parts, str(cleaned / f"{split}.parquet"))
+                                                  for split, parts in read_challenge(given, source, splits).items()], ignore_index=True))
         else:
-            columns = ["split", "dialog_id", "duplicate_of"]
-            dialogs = [read_split(cleaned, split, columns).drop_duplicates("dialog_id")
-                       for split in splits]
-            of_source = dialog_rows(pd.concat(spans), pd.concat(dialogs), PAPER.get(source, {}))
-        title = source_title(source, sources) + " [sample data]" * ("sample" in sources[source])
-        rows += [{"Corpus": title} | row for row in of_source]
+            turns = pd.concat(read_splits(cleaned, splits, ["split", "dialog_id", "duplicate_of"]))
+            spans = pd.concat(read_splits(given.spans / source, splits, SPANS.names))
+            of_source = dialog_rows(spans, turns.drop_duplicates(["split", "dialog_id"]), PAPER.get(source, {}))
+        rows += [{"Corpus": corpus_title(source, sources)} | row for row in of_source]
     table = pd.DataFrame(rows, columns=COLUMNS).astype(object).fillna("")
     return filled(table, set(COLUMNS) - {"In the paper", "Text"})
 
 
 def main(given: argparse.Namespace) -> None:
-    if not given.dialogs and not given.challenges:
-        raise UserError("neither --dialogs nor --challenges names a source; name at least one")
-    table = tabulate(given)
-    caption = CAPTION
-    if table["Corpus"].str.endswith("[sample data]").any():
-        caption += " SAMPLE DATA where marked: made-up dialogs, not a corpus."
-    publish_table(given, table, caption, set(COLUMNS) - set(NUMBERS))
+    publish_corpora(given, tabulate(given), CAPTION, ["Corpus", "Split", "What", "Kind", "Text"])
 
 
 if __name__ == "__main__":

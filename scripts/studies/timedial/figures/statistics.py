@@ -20,15 +20,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.text.restored_dialogs import restored_turns
-from scripts.running.program import UserError, execute
-from scripts.data.tables import CHALLENGE, SPANS, read_table
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, source_title
 from scripts.publish.published import STATISTICS, claims_beside, statistics_table
-from scripts.publish.table import publish_table
-from scripts.studies.timedial.figures.metrics import RULES
-from scripts.studies.timedial.figures.spans import splits_of
+from scripts.publish.table import filled
+from scripts.running.program import UserError, execute
+from scripts.studies.timedial.figures.metrics import RULES, corpus_title, publish_corpora
+from scripts.studies.timedial.figures.spans import read_challenge, sources_given
+from scripts.text.restored_dialogs import restored_turns
 
 NAMES = {"instances": "instances", "dialogs": "different dialogs (original option in place)",
          "turns": "turns of a dialog",
@@ -44,62 +42,43 @@ CAPTION = ("What TimeDial's challenge holds: counts and means of the cleaned cor
            "expressions, where there are 2,208 wrong options.")
 
 
-def statistics(challenge: pd.DataFrame, spans: pd.DataFrame, where: str) -> pd.Series:
+def statistics(challenge: pd.DataFrame, spans: pd.DataFrame, where: Path) -> pd.Series:
     """The numbers of NAMES of a table of the schema challenge; spans: those of the same splits."""
-    turns = restored_turns(challenge, where)
+    turns = restored_turns(challenge, str(where))
     dialogs = turns.groupby("dialog_id", sort=False)["text"].agg("\n".join)
     different = dialogs.index[~dialogs.str.lower().duplicated()]
-    labels, instances = challenge.groupby("label").size(), len(dialogs)
+    labels, many = challenge["label"].value_counts(), len(dialogs)
     rules = challenge.loc[challenge["label"] == 0, "rule"].value_counts(normalize=True) * 100
-    return pd.Series({
-        "instances": instances, "dialogs": len(different), "turns": len(turns) / instances,
-        "words": turns["text"].str.split().str.len().mean(),
-                      "expressions": spans["dialog_id"].isin(different).sum(),
-        "expressions_of_dialog": len(spans) / instances, "right": labels.get(1, 0) / instances,
-                      "wrong": labels.get(0, 0) / instances,
-    } | {f"rule_{rule}": rules.get(rule, 0.0) for rule in RULES})
+    return pd.Series(dict(zip(NAMES, [
+        many, len(different), len(turns) / many, turns["text"].str.split().str.len().mean(), spans["dialog_id"].isin(different).sum(),
+        len(spans) / many, labels.get(1, 0) / many, labels.get(0, 0) / many, *(rules.get(rule, 0.0) for rule in RULES)])))
 
 
-def tabulate(cleaned: Path, spans: Path, splits: list[str], claims: pd.DataFrame,
-             title: str) -> pd.DataFrame:
-    """A row of text for each number of one challenge; cleaned, spans: its folders; claims: of
-    claims_beside(), about it.
-    """
-    tables = {split: [read_table(folder / f"{split}.parquet", schema.names).to_pandas()
-                      for folder, schema in ((cleaned, CHALLENGE), (spans, SPANS))]
-              for split in splits}
+def tabulate(cleaned: Path, tables: dict[str, tuple[pd.DataFrame, pd.DataFrame]], claims: pd.DataFrame, title: str) -> pd.DataFrame:
+    """A row of text for each number of one challenge; tables: of read_challenge(); claims: of claims_beside(), about it."""
     tables = {split: parts for split, parts in tables.items() if len(parts[0])}
-    values = {split: statistics(*parts, str(cleaned / f"{split}.parquet"))
-              for split, parts in tables.items()}
+    values = {split: statistics(*parts, cleaned / f"{split}.parquet") for split, parts in tables.items()}
     if len(values) > 1:
         whole = [pd.concat(parts, ignore_index=True) for parts in zip(*tables.values())]
-        values = {"All": statistics(*whole, str(cleaned))} | values
-    every = pd.DataFrame(values, index=pd.Index(NAMES, name="metric"))
-    table = statistics_table(pd.concat({"all": every}, names=["slice"]), COUNTS, claims)
-    table = table.reset_index(drop=True)
-    table["In the paper"] = [f"{int(value):,}" if value.isdigit() else value
-                             for value in table["In the paper"]]
-    return pd.concat([pd.DataFrame({"Corpus": title, "Number": list(NAMES.values())}), table],
-                     axis=1)
+        values = {"All": statistics(*whole, cleaned)} | values
+    every = pd.DataFrame(values).rename_axis("metric")
+    table = statistics_table(pd.concat({"all": every}, names=["slice"]), COUNTS, claims).reset_index(drop=True)
+    table["In the paper"] = [f"{int(value):,}" if value.isdigit() else value for value in table["In the paper"]]
+    return pd.concat([pd.DataFrame({"Corpus": title, "Number": list(NAMES.values())}), table], axis=1)
 
 
 def main(given: argparse.Namespace) -> None:
     if not given.challenges:
         raise UserError("--challenges names no source; name at least one")
-    sources = load(given.sources)
+    sources = sources_given(given)
     claims = claims_beside(given.sources, "timedial", ["measured_on", "slice"])
     claims = claims[claims["metric"].str.startswith(STATISTICS)]
     table = pd.concat([
-        tabulate(given.cleaned / source, given.spans / source,
-                 splits_of(source, sources, given.sources),
-                 claims[claims["measured_on"] == source],
-                 source_title(source, sources) + " [sample data]" * ("sample" in sources[source]))
+        tabulate(given.cleaned / source, read_challenge(given, source, sources[source]["splits"]), claims[claims["measured_on"] == source],
+                 corpus_title(source, sources))
         for source in given.challenges], ignore_index=True).fillna("")
-    table = table[[*(name for name in table if name != "In the paper"),
-                   *(["In the paper"] if table["In the paper"].any() else [])]]
-    sample = table["Corpus"].str.endswith("[sample data]").any()
-    caption = CAPTION + " SAMPLE DATA where marked: made-up dialogs, not a corpus." * bool(sample)
-    publish_table(given, table, caption, ["Corpus", "Number"])
+    table = filled(table[[*(name for name in table if name != "In the paper"), "In the paper"]], set(table) - {"In the paper"})
+    publish_corpora(given, table, CAPTION, ["Corpus", "Number"])
 
 
 if __name__ == "__main__":

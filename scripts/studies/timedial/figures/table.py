@@ -22,29 +22,20 @@ from pathlib import Path
 
 import pandas as pd
 
-from scripts.plan.probe import BLIND as METHOD_BLIND
-from scripts.running.program import execute
 from scripts.data.runs import facts_of
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load, source_title
-from scripts.publish.table import (
-    ABOVE, ABOVE_BLIND, above_cells, filled, interval, percent, publish_table)
+from scripts.publish.table import above_cells, filled, interval, percent, publish_table
+from scripts.running.program import execute
 from scripts.studies.timedial.figures.metrics import (
-    BLIND, DOMAINS, NOT_LEARNT, SYSTEM, beside_paper, over_seeds, paradigm_title, published_beside,
-                                              published_on, timedial_metrics, widest)
-
+    DOMAINS, NOT_LEARNT, SYSTEM, beside_paper, domain_title, over_seeds, paradigm_title, published_beside, published_on,
+    timedial_metrics, widest)
 
 WORDS = ["Corpus", "Paradigm", "Model", "Domain", "Learnt from", "Context"]
-METRICS = {"two_best_accuracy": "2-best", "one_best_accuracy": "1-best"}
 RUN = ["source", "dataset", "model", "method", "split"]
-COLUMNS = [*WORDS, "Training examples", "Seeds", "Wordings", "Instances", "2-best cut",
-           "2-best (%)", "2-best sd", "2-best 95 % interval", ABOVE,
-           ABOVE_BLIND, "2-best in the paper", "Not near", "2-best, not near (%)", "Extras",
-           "1-best cut", "1-best (%)", "1-best sd",
-           "1-best 95 % interval"]
 NOT_NEAR = "leak=none"  # the slice
-COUNTS = {"two_best_accuracy": "Instances", "one_best_accuracy": "Extras"}
+SHOWN = ["two_best_accuracy", "one_best_accuracy", "two_best_accuracy_above_control", "two_best_accuracy_above_blind"]
 CAPTION = ("TimeDial: 2-best accuracy on instances with two right options of four, and 1-best accuracy on the released "
            "extras with one right option of three. Means over the seeds, sd over the seeds, 95 % intervals over "
            "instances and seeds; a tie of a right and a wrong option counts as wrong. Controls: expected values, ties broken at "
@@ -71,6 +62,15 @@ def lookup(published: pd.DataFrame) -> dict[tuple, str]:
     return dict(zip(rows[key].itertuples(index=False, name=None), rows["value"].map(percent)))
 
 
+def cells_of(row: pd.Series | None, name: str, count: str, truncated: dict[tuple, int]) -> dict[str, str]:
+    """The cells of a metric called name, count: the column of its instances; empty where it was not measured."""
+    columns = [count, *(f"{name} {what}" for what in ("cut", "(%)", "sd", "95 % interval"))]
+    if row is None:
+        return dict.fromkeys(columns, "")
+    n, cut = f"{row['n']:,}", truncated.get(tuple(row[RUN]))
+    return dict(zip(columns, [n, "" if cut is None else f"{cut:,} of {n}", percent(row["value"]), percent(row["sd"]), interval(row)]))
+
+
 def measured(rows: pd.DataFrame, paper: dict[tuple, str], truncated: dict[tuple, int],
              sources: dict, models: dict) -> list[dict]:
     """A row of text for each system and context of one challenge; paper: of lookup(); truncated: of
@@ -80,32 +80,21 @@ def measured(rows: pd.DataFrame, paper: dict[tuple, str], truncated: dict[tuple,
     for _, of_system in rows.groupby([*SYSTEM, "context_scope"], sort=False):
         means = over_seeds(of_system)
         by = {row["metric"]: row for _, row in means[means["slice"] == "all"].iterrows()}
-        rest = means[(means["slice"] == NOT_NEAR) & (means["metric"] == "two_best_accuracy")]
+        rest = {row["metric"]: row for _, row in means[means["slice"] == NOT_NEAR].iterrows()}.get("two_best_accuracy")
         first = next(iter(by.values()))
-        blind = first["model"] in BLIND or first["method"].endswith(METHOD_BLIND)
-        cells = {"Corpus": source_title(first["measured_on"], sources) + note_of(rows),
-                 "Paradigm": paradigm_title(first["paradigm"]), "Model": first["title"],
-                 "Domain": "" if first["domain"] == "zero_shot" and first["paradigm"] == "control"
-                 else DOMAINS[first["domain"]],
-                 "Learnt from": "" if first["domain"] in NOT_LEARNT
-                 else source_title(first["source"], sources),
-                 "Context": "" if blind else first["context_scope"],
-                 "Training examples": "" if pd.isna(first["train_examples"])
-                 else f"{first['train_examples']:,.0f}",
-                 **replicate_counts(of_system)}
-        for metric, row in by.items():
-            if (name := METRICS.get(metric)) is None:
-                continue
-            cells |= {f"{name} (%)": percent(row["value"]), f"{name} sd": percent(row["sd"]),
-                      f"{name} 95 % interval": interval(row), COUNTS[metric]: f"{row['n']:,}"}
-            if (count := truncated.get(tuple(row[RUN]))) is not None:
-                cells[f"{name} cut"] = f"{count:,} of {row['n']:,}"
-        if len(rest):
-            cells |= {"Not near": f"{rest['n'].iloc[0]:,}",
-                      "2-best, not near (%)": percent(rest["value"].iloc[0])}
-        cells |= above_cells(by, "two_best_accuracy", models)
-        told = paper.get(tuple(first[["paradigm", "model", "domain", "context_scope"]]), "")
-        table_rows.append(cells | {"2-best in the paper": told})
+        table_rows.append({
+            "Corpus": source_title(first["measured_on"], sources) + note_of(rows),
+            "Paradigm": paradigm_title(first["paradigm"]), "Model": first["title"], "Domain": domain_title(first),
+            "Learnt from": "" if first["domain"] in NOT_LEARNT else source_title(first["source"], sources),
+            "Context": "" if first["blind"] else first["context_scope"],
+            "Training examples": "" if pd.isna(first["train_examples"]) else f"{first['train_examples']:,.0f}",
+            **replicate_counts(of_system),
+            **cells_of(by.get("two_best_accuracy"), "2-best", "Instances", truncated),
+            **above_cells(by, "two_best_accuracy", models),
+            "2-best in the paper": paper.get(tuple(first[["paradigm", "model", "domain", "context_scope"]]), ""),
+            "Not near": "" if rest is None else f"{rest['n']:,}",
+            "2-best, not near (%)": "" if rest is None else percent(rest["value"]),
+            **cells_of(by.get("one_best_accuracy"), "1-best", "Extras", truncated)})
     return table_rows
 
 
@@ -131,10 +120,8 @@ def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, truncated: dict[tup
     """A row of text for each challenge, system and context, from a table made by
     timedial_metrics(); truncated: of cut_instances().
     """
-    shown = [*METRICS, "two_best_accuracy_above_control", "two_best_accuracy_above_blind"]
-    rows = metrics[metrics["slice"].isin(["all", NOT_NEAR]) & metrics["metric"].isin(shown)]
-    blind = rows["model"].isin(BLIND) | rows["method"].str.endswith(METHOD_BLIND)  # the same with any context
-    rows = rows[~blind | rows.index.isin(widest(rows[blind]).index)]
+    rows = metrics[metrics["slice"].isin(["all", NOT_NEAR]) & metrics["metric"].isin(SHOWN)]
+    rows = rows[~rows["blind"] | rows.index.isin(widest(rows[rows["blind"]]).index)]  # these are the same with any context
     table_rows = []
     for _, challenge in rows.groupby("measured_on", sort=False):
         paper = published_on(challenge, published)
@@ -142,18 +129,15 @@ def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, truncated: dict[tup
         cells += not_run(challenge, paper, cells[0])
         order = list(dict.fromkeys(cell["Paradigm"] for cell in cells))
         table_rows += sorted(cells, key=lambda cell: order.index(cell["Paradigm"]))
-    table = pd.DataFrame(table_rows).fillna("")
-    return filled(table[[name for name in COLUMNS if name in table]], WORDS)
+    return filled(pd.DataFrame(table_rows).fillna(""), WORDS)
 
 
 def main(given: argparse.Namespace) -> None:
-    sources = load(given.sources)
-    models = load(given.models)
+    sources, models = load(given.sources), load(given.models)
     metrics = timedial_metrics(given.metrics, models, sources)
     truncated = cut_instances([given.train / name for name in given.runs])
     table = tabulate(metrics, published_beside(given.sources), truncated, sources, models)
-    publish_table(given, table, caption_of(CAPTION, metrics, "made-up dialogs, not a corpus"),
-                  WORDS)
+    publish_table(given, table, caption_of(CAPTION, metrics, "made-up dialogs, not a corpus"), WORDS)
 
 
 if __name__ == "__main__":
