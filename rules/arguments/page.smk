@@ -10,11 +10,8 @@ def page_texts():
         if "sample" not in entry:  # of a download its files are told, not where they were
             entry["downloads"] = [{"file": file, "sha256": digest} for file, digest in fetched_hashes(source).items()]
     models = fields_of(MODELS, with_base_models(USED_MODELS), (*OF_MODELS, "licence", "hub", "revision", "folder"))
-    studies = fields_of(STUDIES, USED_STUDIES, ("title", "short", "counted", "paper", "headline"))
-    for study, entry in studies.items():
-        entry["methods"] = learning_methods(study)
-    shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "needs_people",
-             "compares", "caption")
+    studies = studies_shown(USED_STUDIES, "short", "counted", "paper", "chance", "extensions")
+    shown = ("name", "title", "study", "program", "kind", "heads", "show", "caption")
     items = [{key: item[key] for key in shown if key in item} for item in PUBLISHED.values()]
     resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
     captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in (*USED_STUDIES, "all")), *(item["caption"] for item in items)]
@@ -77,7 +74,7 @@ def record_arguments(wildcards, input, output):
     programs = {f"{stage}/{study}" for stage in ("build", "evaluate") for study in built_studies()}
     programs |= {f"clean/{SOURCES[source].get('cleaner', source)}" for source in USED_SOURCES}
     told = {"name": NAME, "command": command_line(), "configuration": json.loads(page_configuration()), "metrics": input.metrics,
-            "publish": PAGES, "train": "results/train", "figures": figures,
+            "publish": PAGES, "train": "results/train", "figures": figures, "drawn": [name for name in STUDIES if STUDIES[name].get("compares_draws")],
             "tables": {name: item["title"] for name, item in PUBLISHED.items() if is_without_texts(item)},
             "runs": {f"{run.study}/{run.name}": "control" if run.name in CONTROLS else paradigm_of(run) for run in PLAN.runs.values()}, "programs": sorted(programs)}
     return f"{hand_over({'told.json': as_json(told)})}/told.json"

@@ -16,9 +16,11 @@ def with_base_models(models):
     return {*models, *(entry["model"] for _, entry in stages)}
 
 
-def learning_methods(study):
-    """Of each method of a study whether it learns."""
-    return {method: {"learns": how["learns"]} for method, how in STUDIES[study]["methods"].items()}
+def studies_shown(names, *fields):
+    """These fields of these studies, and of each method whether it learns; altered: the experiments whose models are not as they came."""
+    return {name: entry | {"methods": {method: {"learns": how["learns"]} for method, how in STUDIES[name]["methods"].items()}}
+            | ({"altered": ALTERED[name]} if "altered" in fields and name in ALTERED else {})
+            for name, entry in fields_of(STUDIES, names, ("title", "headline", "probe", *fields)).items()}
 
 
 def shown_by_item(wildcards):
@@ -29,15 +31,13 @@ def shown_by_item(wildcards):
     studies = {run.study for run in measured_runs(study)}
     shown = {"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
              "published.csv": rows_of(PAPERS, "study", studies)}
-    if PUBLISHED[wildcards.item].get("show") in ("verdicts", "published") and study in ALTERED:
-        shown["altered.yaml"] = json.dumps(ALTERED[study])
+    if PUBLISHED[wildcards.item].get("show") in ("verdicts", "published"):
+        shown["studies.yaml"] = json.dumps(studies_shown([study], "extensions", "named_options", "altered"))
     if "claims" in PUBLISHED[wildcards.item]["reads"]:
         shown["claims.yaml"] = claims_of(study)
     if study == "all":
-        told = {name: {"title": STUDIES[name]["title"], "headline": STUDIES[name]["headline"],
-                       "headline_methods": STUDIES[name].get("headline_methods", []), "methods": learning_methods(name)}
-                       | ({"altered": ALTERED[name]} if name in ALTERED else {})
-                for name in STUDIES if name in studies}
+        begun = {one["begun_with"]["study"] for one in TRANSFERS}  # which need not be measured
+        told = studies_shown(studies | begun, "headline_methods", "extensions", "learnt", "altered")
         shown |= {"studies.yaml": json.dumps(told), "left_out.yaml": left_out()}
     if compared := PUBLISHED[wildcards.item].get("compares"):
         shown["compared.yaml"] = json.dumps(COMPARED[compared])

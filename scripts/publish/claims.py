@@ -24,7 +24,7 @@ from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import read_yaml
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
-from scripts.publish.selection import altered_experiments, as_published
+from scripts.publish.selection import as_published
 from scripts.publish.table import write
 from scripts.publish.verdicts import VERDICTS, verdict
 
@@ -54,11 +54,11 @@ def read_claims(file: Path, study: str) -> tuple[dict, list[dict]]:
         for claim in whole["claims"] if claim["study"] == study]
 
 
-def tabulate(claims: list[dict], metrics: pd.DataFrame, classes: dict, titles: dict) -> pd.DataFrame:
+def tabulate(claims: list[dict], metrics: pd.DataFrame, classes: dict, titles: dict, options: list[str]) -> pd.DataFrame:
     """A row of text for each claim, in the order of the file; metrics: the study's rows over all seeds."""
     rows = []
     for claim in claims:
-        found = verdict(claim, metrics, classes, titles)
+        found = verdict(claim, metrics, classes, titles, options)
         rows.append([claim["says"], found["verdict"], found["why"], found["numbers"], claim["source"], claim.get("note", "")])
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -68,7 +68,8 @@ def main(given: argparse.Namespace) -> None:
     classes, claims = read_claims(given.sources.with_name("claims.yaml"), study)
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
     rows = metrics[(metrics["study"] == study) & metrics["seed"].isna()]
-    table = tabulate(claims, as_published(rows, altered_experiments(given.sources)), classes, load(given.models))
+    facts = load(given.sources.with_name("studies.yaml"))[study]
+    table = tabulate(claims, as_published(rows, facts), classes, load(given.models), facts.get("named_options", []))
     write(table, CAPTION, [], given.output)
     told = table["Verdict"].value_counts()
     log.info("%s: %s", given.output, ", ".join(f"{told[name]} {name}" for name in VERDICTS if name in told) or "no claim")

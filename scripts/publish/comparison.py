@@ -58,7 +58,7 @@ class Facts:
     cleaning: pd.DataFrame
     sources: dict
     models: dict
-    altered: list[str] = field(default_factory=list)  # experiments whose models are not as they came
+    study: dict = field(default_factory=dict)  # its entry of studies.yaml, with `altered`: experiments whose models are not as they came
 
 
 @dataclass

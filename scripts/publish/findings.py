@@ -20,12 +20,10 @@ from scripts.publish.scorecard.cells import (
     FILLED, LIKELIHOOD, PROBE, cells_of, control_rows, people, places, preferred, published)
 from scripts.publish.scorecard.layout import at, probe_names
 
-CHANCE = {"strided_sop": 0.5, "timedial": 1 / 6}  # of the other studies the controls hold the most frequent label
 ABOVE, LEVEL, BELOW, UNKNOWN = "above", "level", "below", "unknown"
 VERDICTS = {ABOVE: "clearly above the control", LEVEL: "no better than the control", BELOW: "below the control",
             UNKNOWN: "no interval to tell it from the control"}
 AFTER_ANOTHER = {ABOVE: "clearly above", LEVEL: "no better", BELOW: "below it", UNKNOWN: "not to be told"}
-UNITS_NORMALIZED = "True"  # a probe of MC-TACO that its figure shows and its line leaves out
 CLAUSES = 2  # corpora that a line tells of; the figure shows all
 
 SAMPLE = "Sample data, made up to try the workflow: the numbers say nothing about language."
@@ -111,7 +109,7 @@ def findings_of(metrics: pd.DataFrame, studies: dict, sources: dict, models: dic
                 study.get("short", study["title"]),
                 clauses_of(rows, study, title),
                 in_short(rows, own, study, title),
-                caveats_of(rows),
+                caveats_of(rows, study.get("chance", np.nan)),
                 marks_of(rows),
                 groups_of(rows, own),
             )
@@ -155,7 +153,7 @@ def joined(words: list[str], link: str = " and ") -> str:
 
 def clauses_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> list[dict]:
     """What is said of each of the first corpora (and limits); rows: with title, corpus_title and verdict."""
-    plain = rows[rows["option"] != UNITS_NORMALIZED]
+    plain = rows[rows["option"] != study.get("probe", {}).get("secondary")]
     rows = plain if len(plain) else rows
     parts = [own for _, own in rows.groupby(["corpus", "limit"], sort=False, dropna=False)]
     clauses = [clause_of(own, study, title) for own in parts[:CLAUSES]]
@@ -166,14 +164,14 @@ def clauses_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> 
 
 def clause_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> dict:
     """What is said of one corpus."""
-    strided, alone = rows["study"].iloc[0] == "strided_sop", bool(rows["method"].isin(CONTROL_METHODS).all())
+    probe, alone = study.get("probe", {}), bool(rows["method"].isin(CONTROL_METHODS).all())
     values, beside = per_cents(rows)
-    link = " → " if strided else ", "
+    link = " → " if probe.get("ends") else ", "
     names = [name.rpartition(": ")[2] for name in rows["title"]]
     several = f" ({', '.join(names)})" if len(names) > 1 else ""
-    if strided:
+    if probe.get("ends"):
         several = (
-            f" from {names[0]} to {names[-1].removeprefix('stride ')}"
+            f" from {names[0]} to {names[-1].rpartition(' ')[2]}"
             if several
             else f" at {names[0]}"
         )
@@ -185,7 +183,7 @@ def clause_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> d
         else f"best control {link.join(beside)} ({controls})"
     )
     verdicts = (
-        [] if alone else verdicts_of(rows["verdict"].tolist(), names, "at" if strided else "in")
+        [] if alone else verdicts_of(rows["verdict"].tolist(), names, "at" if probe.get("ends") else "in")
     )
     return {"corpus": limited(rows.iloc[0]), "said": f"{link.join(values)} %",
             "of": f"of {study.get('counted', 'the examples')}{several}",
@@ -226,7 +224,7 @@ def in_short(
     return " · ".join([system, *told, *([f"{count} {repeats}"] if count > 1 else [])])
 
 
-def caveats_of(rows: pd.DataFrame) -> list[str]:
+def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
     """What to know before a number is believed, the weightiest first."""
     sample, limits = bool(rows["sample"].any()), sorted(rows["limit"].dropna().unique())
     first = [SAMPLE] * sample + [
@@ -235,7 +233,7 @@ def caveats_of(rows: pd.DataFrame) -> list[str]:
     ]
     if rows["method"].isin(CONTROL_METHODS).all():
         return [*first, NO_MODEL]
-    verdicts, chance = set(rows["verdict"]), CHANCE.get(rows["study"].iloc[0], np.nan)
+    verdicts = set(rows["verdict"])
     holds = {
         NO_CONTROL: verdicts == {None},
         f"The model is at chance ({chance * 100:.0f} %).": (

@@ -184,7 +184,7 @@ def maker() -> str:
     told = project_version()
     commit = f", commit {told['commit']}{' (modified)' * bool(told['modified'])}" if told["commit"] else ""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
-    program = spec.name if spec and spec.name.startswith("scripts.publish.") else None
+    program = spec.name if spec and spec.name.startswith("scripts.") else None
     return f"timestride {told['version']}{commit}" + (f", {program} {identity(program)}" if program else "")
 
 

@@ -22,7 +22,6 @@ from scripts.publish.table import percent, signed
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 NOT_COMPARABLE, CONTRADICTED = "not comparable", "contradicted by a control"
 VERDICTS = [REPRODUCED, NOT_REPRODUCED, CONTRADICTED, NOT_COMPARABLE]
-PLACES = ["source", "split", "dataset", "challenge_set", "scoring", "stride", "method", "context_scope", "metric", "slice"]
 UNCLEAR = {"above": "allows both", "below": "allows both", "increases": "includes zero", "decreases": "includes zero", "alike": "is wider than ±{by} points"}
 POINTS = " points"
 BESIDE = ["source", "measured_on", "dataset", "split", "scoring"]  # what a control shares with what it is set against
@@ -123,21 +122,19 @@ def weakest(outcomes: Sequence[Outcome]) -> Outcome:
     return min(outcomes, key=lambda outcome: (outcome.sign, 0))
 
 
-def told_of(outcomes: Sequence[Outcome], titles: Mapping) -> str:
-    """The numbers of outcomes, each with its model and with what sets it apart; of many, how many are as claimed, and the weakest."""
+def told_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str] = ()) -> str:
+    """The numbers of outcomes, each with its model and with what sets it apart (options: of the study's data, besides); of many, how many
+    are as claimed, and the weakest."""
     if len(outcomes) > 3:
-        least = weakest(outcomes)
-        return f"as claimed in {sum(one.sign > 0 for one in outcomes)} of {len(outcomes)}; the least: {told_of([least], titles)}"
-    same_model = len({one.row["model"] for one in outcomes}) == 1
-    differing = [name for name in PLACES if len({str(one.row.get(name)) for one in outcomes}) > 1]
+        return f"as claimed in {sum(one.sign > 0 for one in outcomes)} of {len(outcomes)}; the least: {told_of([weakest(outcomes)], titles)}"
+    names = ["model", "source", "split", "dataset", *options, "scoring", "method", "metric", "slice"]
+    differing = [name for name in names if len({str(one.row.get(name)) for one in outcomes}) > 1]
     told = []
     for one in outcomes:
-        names = [] if same_model and told else [model_title(one.row["model"], titles)]
-        names += [
-            method_title(str(one.row[name])) if name == "method" else in_text(str(one.row[name]))
-            for name in differing
-        ]
-        told.append(": ".join(filter(None, [", ".join(dict.fromkeys(names)), one.told])))
+        shown = differing if told else dict.fromkeys(["model", *differing])
+        said = [model_title(one.row[name], titles) if name == "model" else method_title(one.row[name]) if name == "method"
+                else in_text(str(one.row[name])) for name in shown]
+        told.append(": ".join(filter(None, [", ".join(dict.fromkeys(said)), one.told])))
     return "; ".join(told)
 
 
@@ -167,8 +164,8 @@ def control_says(claim: Mapping, outcomes: list[Outcome], pool: pd.DataFrame, ti
     return ""
 
 
-def verdict(claim: Mapping, metrics: pd.DataFrame, classes: Mapping[str, list[str]], titles: Mapping) -> dict[str, str]:
-    """`verdict`, `why` and `numbers` of a claim; metrics: the study's rows over all seeds; classes: models by class.
+def verdict(claim: Mapping, metrics: pd.DataFrame, classes: Mapping[str, list[str]], titles: Mapping, options: Sequence[str] = ()) -> dict[str, str]:
+    """`verdict`, `why` and `numbers` of a claim; metrics: the study's rows over all seeds; classes: models by class; options: of told_of().
 
     Sample data and numbers of a part of a split bear nothing out. Where the paper's model did not run, another one of its class does.
     """
@@ -189,7 +186,7 @@ def verdict(claim: Mapping, metrics: pd.DataFrame, classes: Mapping[str, list[st
         return {"verdict": NOT_COMPARABLE, "why": ("sample data" if sampled else lacking) + same, "numbers": ""}
     models = ", ".join(dict.fromkeys(model_title(one.row["model"], titles) for one in outcomes))
     told = judged(weakest(outcomes).sign, tier, marks_of(rows), models, control, UNCLEAR[claim["direction"]].format(**claim))
-    return told | {"numbers": told_of(outcomes, titles)}
+    return told | {"numbers": told_of(outcomes, titles, options)}
 
 
 def judged(sign: int, tier: int, marks: list[str], models: str, control: str, unclear: str) -> dict[str, str]:

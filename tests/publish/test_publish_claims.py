@@ -82,7 +82,7 @@ def table(tmp_path_factory, program):
     for claim in claims:  # of controls the claim is asked without a method
         claim["where"] |= {"method": "train"}
     (folder / "claims.yaml").write_text(yaml.safe_dump({"classes": WHOLE["classes"], "claims": claims}))
-    for name in ("sources", "models"):
+    for name in ("sources", "models", "studies"):
         (folder / f"{name}.yaml").write_text((ROOT / f"resources/{name}.yaml").read_text())
     write_table(pa.Table.from_pylist(METRICS, schema=strided_sop.SCHEMA), folder / "metrics.parquet", strided_sop.SCHEMA, {})
     done = program("scripts.publish.claims", "--metrics", folder / "metrics.parquet", "--sources", folder / "sources.yaml",

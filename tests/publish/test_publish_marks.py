@@ -59,7 +59,7 @@ def test_strided_sop(tmp_path, program):
     for item in study.items():
         if item["kind"] == "figure":
             # Histories tell the limit of their run themselves.
-            assert (MARK in (study.publish / f"figures/{item['name']}.svg").read_text()) == (item["program"] != "scripts.publish.training_curves")
+            assert (MARK in (study.publish / f"figures/{item['name']}.svg").read_text()) == (item["program"] != "scripts.studies.strided_sop.figures.training_curves")
     drawn = (study.publish / "figures/accuracy_by_stride.svg").read_text()
     assert "one seed or wording" in drawn and "theirs, from elsewhere" in drawn
     table = check_table(study, "strided_sop_table", "Corpus", {", likelihood": ("", "2"), "theirs": ("", "")})

@@ -15,7 +15,7 @@ from tests.publish.figure_faults import faults_in
 from tests.plan.test_configuration import plan
 from tests.plan.test_initial_configuration import MCTACO, SOP, configured
 
-STUDIES = {"mctaco": {"title": "MC-TACO", "headline": "exact_match"}, "strided_sop": {"title": "Order", "headline": "accuracy"}}
+STUDIES = {"mctaco": {"title": "MC-TACO", "headline": "exact_match"}, "strided_sop": {"title": "Order", "headline": "accuracy", "learnt": "sentence order, stride {stride}"}}
 SOURCES = {"sample_mctaco": {"title": "Questions", "evaluate": ["test"]}, "sample_activitynet": {"title": "Captions", "evaluate": ["val_1"]}}
 
 
