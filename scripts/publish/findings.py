@@ -71,49 +71,25 @@ def findings_of(metrics: pd.DataFrame, studies: dict, sources: dict, models: dic
     controls = preferred(controls, studies).sort_index()
     has_model = bool((~metrics["method"].isin([*CONTROL_METHODS, "human"])).any())
     cells = cells_of(metrics, studies, sources, networks) if has_model else controls.iloc[:0]
-    found = []
+    title, found = partial(system_title, models=with_released(models, sources)), []
     for name, study in studies.items():
         own = cells[cells["study"] == name]
         # Predictions that authors released were found elsewhere; they count if there are no others.
         own = own[own["method"] != "released"] if (own["method"] != "released").any() else own
-        of_controls = controls[controls["study"] == name]
-        rows = best_system(own) if len(own) else best_of(of_controls, studies, sources)
+        rows = best_system(own) if len(own) else best_of(controls[controls["study"] == name], studies, sources)
         if rows.empty:
             continue
         probes = probe_names(rows, studies, sources)
         printed = published(claims, probes, studies)
         humans = pd.concat([people(metrics, studies, sources), printed[printed["who"] == "human"]])
+        verdicts = {UNKNOWN: rows["above_low"].isna(), ABOVE: rows["above_low"] > 0, BELOW: rows["above_high"] < 0}
         rows = rows.assign(
-            title=probes["title"].to_numpy(),
-            corpus_title=probes["corpus_title"].to_numpy(),
-            human=[
-                next(iter(at(humans, probe)["value"]), np.nan)
-                for probe in probes.to_dict("records")
-            ],
-        )
-        rows["verdict"] = np.select(
-            [
-                rows["above"].isna(),
-                rows["above_low"].isna(),
-                rows["above_low"] > 0,
-                rows["above_high"] < 0,
-            ],
-            [None, UNKNOWN, ABOVE, BELOW],
-            LEVEL,
-        )
-        title = partial(system_title, models=with_released(models, sources))
-        found.append(
-            Finding(
-                name,
-                study["title"],
-                study.get("short", study["title"]),
-                clauses_of(rows, study, title),
-                in_short(rows, own, study, title),
-                caveats_of(rows, study.get("chance", np.nan)),
-                marks_of(rows),
-                groups_of(rows, own),
-            )
-        )
+            title=probes["title"].to_numpy(), corpus_title=probes["corpus_title"].to_numpy(),
+            human=[next(iter(at(humans, probe)["value"]), np.nan) for probe in probes.to_dict("records")],
+            verdict=np.select([rows["above"].isna(), *verdicts.values()], [None, *verdicts], LEVEL))
+        found.append(Finding(
+            name, study["title"], study.get("short", study["title"]), clauses_of(rows, study, title), in_short(rows, own, study, title),
+            caveats_of(rows, study.get("chance", np.nan)), marks_of(rows), groups_of(rows, own)))
     return found
 
 
@@ -164,30 +140,20 @@ def clauses_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> 
 
 def clause_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> dict:
     """What is said of one corpus."""
-    probe, alone = study.get("probe", {}), bool(rows["method"].isin(CONTROL_METHODS).all())
+    ends, alone = study.get("probe", {}).get("ends"), bool(rows["method"].isin(CONTROL_METHODS).all())
     values, beside = per_cents(rows)
-    link = " → " if probe.get("ends") else ", "
+    link = " → " if ends else ", "
     names = [name.rpartition(": ")[2] for name in rows["title"]]
-    several = f" ({', '.join(names)})" if len(names) > 1 else ""
-    if probe.get("ends"):
-        several = (
-            f" from {names[0]} to {names[-1].rpartition(' ')[2]}"
-            if several
-            else f" at {names[0]}"
-        )
+    if len(names) > 1:
+        several = f" from {names[0]} to {names[-1].rpartition(' ')[2]}" if ends else f" ({', '.join(names)})"
+    else:
+        several = f" at {names[0]}" if ends else ""
     systems = dict.fromkeys(rows["model"] if alone else rows["control"].dropna())
     controls = joined([title(name) for name in systems], " or ")
-    control = (
-        f"by the best control alone ({controls})"
-        if alone
-        else f"best control {link.join(beside)} ({controls})"
-    )
-    verdicts = (
-        [] if alone else verdicts_of(rows["verdict"].tolist(), names, "at" if probe.get("ends") else "in")
-    )
-    return {"corpus": limited(rows.iloc[0]), "said": f"{link.join(values)} %",
-            "of": f"of {study.get('counted', 'the examples')}{several}",
-            "control": control if controls else "", "alone": alone, "verdicts": verdicts}
+    control = f"by the best control alone ({controls})" if alone else f"best control {link.join(beside)} ({controls})"
+    return {"corpus": limited(rows.iloc[0]), "said": f"{link.join(values)} %", "of": f"of {study.get('counted', 'the examples')}{several}",
+            "control": control if controls else "", "alone": alone,
+            "verdicts": [] if alone else verdicts_of(rows["verdict"].tolist(), names, "at" if ends else "in")}
 
 
 def limited(row: Mapping) -> str:

@@ -5,7 +5,7 @@ was found here, how far apart they are, and what to keep in mind. Every row of t
 run, nothing stands beside it. Sample data never do.
 
 Reads  metrics.parquet, <train>/<run>/run.json, <cleaned>/<source>/cleaning.csv, resources/sources.yaml, models.yaml,
-       published.csv beside them
+       published.csv and studies.yaml beside them
 Writes <output>.csv, .md, .tex
 
     python -m scripts.publish.published_tables --metrics results/evaluate/default/metrics.parquet \\

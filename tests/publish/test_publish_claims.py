@@ -12,8 +12,7 @@ from scripts.studies.mctaco import evaluate as mctaco
 from scripts.studies.strided_sop import evaluate as strided_sop
 from scripts.studies.temporal_nli import evaluate as temporal_nli
 from scripts.studies.timedial import evaluate as timedial
-from scripts.publish.claims import read_claims
-from scripts.publish.verdicts import CONTRADICTED, NOT_COMPARABLE, NOT_REPRODUCED, REPRODUCED, SHAPES, verdict
+from scripts.publish.claims import CONTRADICTED, NOT_COMPARABLE, NOT_REPRODUCED, REPRODUCED, SHAPES, read_claims, verdict
 from tests.conftest import ROOT
 from tests.rows import each_row
 from tests.plan.planned_metrics import METRICS as MEASURED, MODELS, STUDIES, planned_metrics

@@ -116,16 +116,6 @@ def test_timedial(tmp_path, program):
     assert counts.loc["predictions from elsewhere"].tolist() == ["", ""]
 
 
-def test_few_questions_without_several_quantities_are_drawn(tmp_path, program):
-    inputs = publish_inputs_mctaco
-    rows = [row | {"limit": 2} for row in inputs.metric_rows(curve=False) if row["slice"] == "all" and row["metric"] != "consistency"]
-    study = inputs.Study(tmp_path, program, rows)
-    for name, said in (("mctaco_consistency", "No model accepts two quantities or more in 10 questions"), ("mctaco_ranges", "AT MOST 2 ITEMS")):
-        done = study.call(name)
-        assert done.returncode == 0, done.stderr
-        assert said in (study.publish / f"figures/{name}.svg").read_text()
-
-
 @pytest.mark.parametrize("limits", [(200, None), (200, 2000)])
 def test_datasets_of_several_limits_are_told_apart(tmp_path, program, limits):
     rows = [row for row in publish_inputs.metric_rows() if row["source"] == "activitynet" and row["size_matched"] is None]

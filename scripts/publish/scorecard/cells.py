@@ -119,16 +119,13 @@ def asked_rows(metrics: pd.DataFrame, studies: dict, sources: dict, networks: di
     rows = with_probes(metrics, studies, sources)
     rows = rows[~rows["method"].isin([*CONTROL_METHODS, *LESS, "human"])]
     rows = rows[~rows["metric"].str.endswith("_above_control")].drop(columns="control")
-    kind = rows["model"].map(lambda name: networks.get(name, (UNKNOWN, None))[0])
-    kind = kind.mask((kind == UNKNOWN) & rows["method"].isin(["released", "external"]), ELSEWHERE)
-    parameters = rows["model"].map(lambda name: networks.get(name, (UNKNOWN, float("nan")))[1]).astype(float)
+    known = pd.DataFrame([networks.get(name, (UNKNOWN, None)) for name in rows["model"]], rows.index, ["kind", "parameters"])
+    kind = known["kind"].mask((known["kind"] == UNKNOWN) & rows["method"].isin(["released", "external"]), ELSEWHERE)
     way = [way_of(studies[study], method, of) for study, method, of in zip(rows["study"], rows["method"], kind)]
-    rows = rows.assign(kind=kind, parameters=parameters, way=way, key=keys)
+    rows = rows.assign(kind=kind, parameters=known["parameters"].astype(float), way=way, key=keys)
     by = [places(rows[name], studies, sources).rename(name) for name in PROBE]
     first = by[2].groupby([rows["study"], rows["corpus"]]).transform("min").rename("first")  # a study's corpora by what they begin with
-    order = pd.concat([by[0], first, *by[1:]], axis=1).assign(
-        size=rank(rows["kind"], KINDS.values()), parameters=parameters
-    )
+    order = pd.concat([by[0], first, *by[1:]], axis=1).assign(size=rank(rows["kind"], KINDS.values()), parameters=rows["parameters"])
     return rows.loc[order.sort_values(list(order), kind="stable").index].reset_index(drop=True)
 
 

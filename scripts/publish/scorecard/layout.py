@@ -9,7 +9,7 @@ import pandas as pd
 from scripts.running.program import UserError
 from scripts.data.yaml_files import read_yaml
 from scripts.publish.marks import face_of, note_of
-from scripts.publish.names import load, model_title
+from scripts.publish.names import load, load_systems, model_title
 from scripts.publish.scorecard.cells import (
     ELSEWHERE, KINDS, OTHER_WAYS, PROBE, SCORES, UNKNOWN, WAYS, best_controls, cells_of, is_clear, networks_of, people, published,
     rank, read_scores, way_of)
@@ -78,9 +78,10 @@ def read_measured(given: argparse.Namespace) -> tuple[pd.DataFrame, dict, dict]:
     return metrics, studies, networks_of([given.train / name / "run.json" for name in given.runs])
 
 
-def read_scorecard(given: argparse.Namespace, models: dict) -> Scorecard:
+def read_scorecard(given: argparse.Namespace) -> Scorecard:
     """The scorecard of the files that a program is given. Raises UserError where no model was measured on a probe."""
     resources, sources = given.sources.parent, load(given.sources)
+    models = load_systems(given.models, given.sources)
     metrics, studies, networks = read_measured(given)
     cells = cells_of(metrics, studies, sources, networks)
     if cells.empty:
