@@ -32,7 +32,7 @@ def shown_by_item(wildcards):
     shown = {"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
              "published.csv": rows_of(PAPERS, "study", studies)}
     if PUBLISHED[wildcards.item].get("show") in ("verdicts", "published"):
-        shown["studies.yaml"] = json.dumps(studies_shown([study], "extensions", "named_options", "altered"))
+        shown["studies.yaml"] = json.dumps({study: fields_of(STUDIES, [study], ("extensions", "named_options"))[study] | {"altered": ALTERED.get(study, [])}})
     if "claims" in PUBLISHED[wildcards.item]["reads"]:
         shown["claims.yaml"] = claims_of(study)
     if study == "all":
