@@ -64,12 +64,12 @@ def mirror() -> Path:
 def programs(shared: tuple[str, ...]):
     """What calls `python -m <module> <arguments>` in the project, by a fork of an interpreter that has imported what is shared or needed."""
     environment = dict(os.environ, PYTHONPATH=str(ROOT))
-    needed = {"scripts.train.run": LOOP, "scripts.train.control": WORDS, "scripts.publish.shortcuts": WORDS}
+    needed = {"scripts.train.run": LOOP, "scripts.train.control": WORDS}
     server = cache(lambda imports: ForkServer(environment | (TRAINING if imports == LOOP else {}), imports))
 
     def call(module: str, *arguments, cwd: Path = ROOT, **changed) -> subprocess.CompletedProcess:
         command = [module, *map(str, arguments)]
-        imports = shared if len(command) < 4 else needed.get(module, shared)  # --help, and arguments that are refused, need nothing
+        imports = shared if len(command) < 4 else needed.get(module, WORDS if module.endswith(".shortcuts") else shared)  # --help, and arguments that are refused, need nothing
         wanted = dict(os.environ, PYTHONPATH=str(cwd), **changed)
         differs = {name for name in wanted.keys() | environment.keys() if wanted.get(name) != environment.get(name)} - OF_TESTS
         if all(name.startswith("HF_") and imports != LOOP for name in differs):  # what is imported late may read it

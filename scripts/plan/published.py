@@ -105,9 +105,12 @@ class Published:
         }
         return {key: value for kind, options in places.items() if kind in item["reads"] for key, value in options.items()}
 
-    def learning_methods(self, study: str) -> dict[str, dict]:
-        """Of each method of a study whether it learns."""
-        return {method: {"learns": how["learns"]} for method, how in self.workplan.studies[study]["methods"].items()}
+    def studies_shown(self, names, *fields: str) -> dict[str, dict]:
+        """These fields of these studies, and of each method whether it learns; altered: the experiments whose models are not as they came."""
+        work = self.workplan
+        return {name: entry | {"methods": {method: {"learns": how["learns"]} for method, how in work.studies[name]["methods"].items()}}
+                | ({"altered": work.altered[name]} if "altered" in fields and name in work.altered else {})
+                for name, entry in fields_of(work.studies, names, ("title", "headline", "probe", *fields)).items()}
 
     @cached_property
     def left_out(self) -> str:
@@ -123,15 +126,15 @@ class Published:
         models = fields_of(work.models, work.with_base_models({run.model for run in runs}), OF_MODELS)
         shown = {"sources.yaml": json.dumps(sources), "models.yaml": json.dumps(presence_of(models, ("init", "esim", "control"))),
                  "published.csv": rows_of(work.papers, "study", studies)}
-        if item.get("show") in ("verdicts", "published") and study in work.altered:
-            shown["altered.yaml"] = json.dumps(work.altered[study])
+        if item.get("show") in ("verdicts", "published"):
+            facts = fields_of(work.studies, [study], ("extensions", "named_options"))[study]
+            shown["studies.yaml"] = json.dumps({study: facts | {"altered": work.altered.get(study, [])}})
         if "claims" in item["reads"]:
             whole = read_yaml(work.root / "resources/claims.yaml")
             shown["claims.yaml"] = json.dumps(whole | {"claims": [claim for claim in whole["claims"] if claim["study"] == study]})
         if study == "all":
-            facts = {name: {"title": entry["title"], "headline": entry["headline"], "headline_methods": entry.get("headline_methods", []),
-                            "methods": self.learning_methods(name)} | ({"altered": work.altered[name]} if name in work.altered else {})
-                     for name, entry in work.studies.items() if name in studies}
+            begun = {one["begun_with"]["study"] for one in work.compared["transfers"]}  # which need not be measured
+            facts = self.studies_shown(studies | begun, "headline_methods", "extensions", "learnt", "altered")
             shown |= {"studies.yaml": json.dumps(facts), "left_out.yaml": self.left_out}
         if compared := item.get("compares"):
             shown["compared.yaml"] = json.dumps(work.compared[compared])
@@ -160,11 +163,8 @@ class Published:
             if "sample" not in entry:  # of a download the page names its files, not where they were
                 entry["downloads"] = [{"file": file, "sha256": digest} for file, digest in work.fetched_hashes(source).items()]
         models = fields_of(work.models, work.with_base_models(work.used_models), (*OF_MODELS, "licence", "hub", "revision", "folder"))
-        studies = fields_of(work.studies, work.used_studies, ("title", "short", "counted", "paper", "headline"))
-        for study, entry in studies.items():
-            entry["methods"] = self.learning_methods(study)
-        shown = ("name", "title", "study", "program", "kind", "heads", "show", "needs", "needs_model", "needs_wordings", "needs_people",
-                 "compares", "caption")
+        studies = self.studies_shown(work.used_studies, "short", "counted", "paper", "chance", "extensions")
+        shown = ("name", "title", "study", "program", "kind", "heads", "show", "caption")
         items = [{key: item[key] for key in shown if key in item} for item in self.items.values()]
         resources = {"sources": sources, "models": presence_of(models, ("init", "esim", "control")), "studies": studies, "figures": items}
         captions = ["report/workflow.rst", *(f"report/{study}.rst" for study in (*work.used_studies, "all")),
@@ -208,4 +208,5 @@ class Published:
                   if item.get("show") != "cards" and "spans" not in item["reads"]}
         programs = {f"{stage}/{study}" for stage in ("build", "evaluate") for study in work.built_studies}
         programs |= {f"clean/{work.sources[source].get('cleaner', source)}" for source in work.used_sources}
-        return {"figures": figures, "tables": tables, "programs": sorted(programs), "configuration": self.page_configuration}
+        return {"figures": figures, "tables": tables, "programs": sorted(programs), "configuration": self.page_configuration,
+                "drawn": [name for name, entry in work.studies.items() if entry.get("compares_draws")]}

@@ -1,12 +1,17 @@
 """Tabulate which claims of a paper this study bears out: each sentence, the verdict, why, and the numbers.
 
-The claims, and how each is told, stand in resources/claims.yaml; scripts/publish/verdicts.py gives the verdicts:
+A claim (resources/claims.yaml) has a shape, which tells of each system that fits it whether it is so:
+  trend       a metric increases or decreases with a setting: the slope of the line of least squares
+  difference  a metric lies above, below or as high as that of other rows
+  reference   a metric lies above or below a number
+What is clear is told by 95 % intervals: of draws paired over the groups; of parts of a split, which carry none, by intervals that do
+not overlap. The verdicts:
   reproduced                  the paper's model, or another one of its class, shows it clearly
   not reproduced              it clearly shows something else
   contradicted by a control   a control shows the same, or is as good: what is claimed needs no understanding of time
   not comparable              no such run, no comparable one beside it, sample data, a part of a split, another class of model, or an interval too wide to tell
 
-Reads  metrics.parquet, resources/sources.yaml, models.yaml, claims.yaml beside them
+Reads  metrics.parquet, resources/sources.yaml, models.yaml, claims.yaml and studies.yaml beside them
 Writes <output>.csv, .md, .tex
 
     python -m scripts.publish.claims --metrics results/evaluate/default/metrics.parquet --sources resources/sources.yaml \\
@@ -14,24 +19,209 @@ Writes <output>.csv, .md, .tex
 """
 
 import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from scripts.running.program import UserError, execute, log
-from scripts.plan.schemas import check, schema
 from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import read_yaml
+from scripts.measure.intervals import Estimate, slope
+from scripts.plan.schemas import check, schema
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load
-from scripts.publish.selection import altered_experiments, as_published
-from scripts.publish.table import write
-from scripts.publish.verdicts import VERDICTS, verdict
+from scripts.publish.marks import marks_of
+from scripts.publish.names import load, method_title, model_title
+from scripts.publish.selection import as_published, distance, has_draws, once, pairs_of, selected, with_interval
+from scripts.publish.table import percent, signed, write
+from scripts.running.program import UserError, execute, log
 
 CAPTION = ("What the paper claims, and whether this study bears it out. Reproduced: the paper's model, or another one of its class, shows it "
            "clearly (95 % intervals). Not reproduced: it clearly shows something else. Contradicted by a control: what cannot understand "
            "time shows the same, or is as good. Not comparable: why is told. Sample data bear nothing out.")
 COLUMNS = ["Claim", "Verdict", "Why", "Numbers", "Source", "Note"]
+REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
+NOT_COMPARABLE, CONTRADICTED = "not comparable", "contradicted by a control"
+VERDICTS = [REPRODUCED, NOT_REPRODUCED, CONTRADICTED, NOT_COMPARABLE]
+UNCLEAR = {"above": "allows both", "below": "allows both", "increases": "includes zero", "decreases": "includes zero", "alike": "is wider than ±{by} points"}
+POINTS = " points"
+BESIDE = ["source", "measured_on", "dataset", "split", "scoring"]  # what a control shares with what it is set against
+
+
+@dataclass
+class Outcome:
+    """What one system says: 1 as claimed, -1 clearly otherwise, 0 where it cannot be told; the numbers; its row."""
+
+    sign: int
+    told: str
+    row: dict
+
+
+def sign_of(found: Estimate, direction: str, by: float = 0) -> int:
+    """1 where a difference (or slope) is clearly as claimed, -1 where clearly not; by: at least so much, or alike within so much."""
+    low, high = found.ci_low, found.ci_high
+    if low is None or pd.isna(low):
+        return 0
+    if direction == "alike":
+        return int(low > -by and high < by) - int(low > by or high < -by)
+    if direction in ("below", "decreases"):
+        low, high = -high, -low
+    return int(low > by) - int(high < by)
+
+
+def share(row: Mapping) -> str:
+    """`55.1 %`."""
+    return f"{percent(row['value'])} %"
+
+
+def in_text(name: str) -> str:
+    """A value of a setting as a text that stands between semicolons."""
+    return name.replace("_", " ").replace(";", ",")
+
+
+def trend(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
+    """Whether a metric increases or decreases with a setting, of each system and split that has several values of it."""
+    over, found = claim["over"], []
+    lines = [name for name in ("source", "split", "model", "method", "metric", "experiment") if name in rows]
+    for _, line in rows.groupby(lines, dropna=False, sort=False):
+        line = line.sort_values(over)
+        if line[over].nunique() < 2:
+            continue
+        records = line.to_dict("records")
+        if all(map(has_draws, records)):
+            change, unit = slope(records, line[over].to_numpy(float)), f" points a {over}"
+        else:
+            change, unit = distance(records[-1], records[0], by_ends=True), POINTS
+        ends = [f"{share(row)} at {over} {row[over]:g}" for row in (records[0], records[-1])]
+        told = f"{', '.join(ends)}: {with_interval(change, signed, unit)}"
+        found.append(Outcome(sign_of(change, claim["direction"]), told, records[0]))
+    return found
+
+
+def contrast(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
+    """How a metric lies beside that of other rows (`than`, one mapping or several) which are the same in the columns `same`."""
+    found = []
+    for than in claim["than"] if isinstance(claim["than"], list) else [claim["than"]]:
+        others = once(selected(pool, claim["where"] | than))
+        name = in_text(than.get("model", next(iter(than.values())))).removesuffix("*")
+        for _, row in pairs_of(rows, others[~others.index.isin(rows.index)], claim["same"]).iterrows():
+            change = distance(row, row["other"], by_ends=True)
+            both = f"{share(row)} beside {share(row['other'])} ({name})"
+            told = f"{both}: {with_interval(change, signed, POINTS)}"
+            found.append(Outcome(sign_of(change, claim["direction"], claim.get("by", 0) / 100), told, row.to_dict()))
+    return found
+
+
+def reference(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
+    """Whether a metric lies above or below a number (in per cent)."""
+    found = []
+    for row in rows.to_dict("records"):
+        change = Estimate(*(row[name] - claim["value"] / 100 for name in ("value", "ci_low", "ci_high")))
+        measured = Estimate(row["value"], row["ci_low"], row["ci_high"])
+        told = f"{with_interval(measured, percent, ' %')}, beside {claim['value']:g} %"
+        found.append(Outcome(sign_of(change, claim["direction"]), told, row))
+    return found
+
+
+SHAPES = {"trend": trend, "difference": contrast, "reference": reference}
+
+
+def outcomes_of(claim: Mapping, rows: pd.DataFrame, pool: pd.DataFrame) -> list[Outcome]:
+    """What each of these systems says of a claim; pool: rows that others are looked for in."""
+    return SHAPES[claim["shape"]](claim, once(selected(rows, claim["where"])), pool)
+
+
+def tier_of(model: str, claim: Mapping, classes: Mapping[str, list[str]]) -> int:
+    """0 for the paper's model, or where the claim is about none; 1 for another one of its class; 2 for any other."""
+    if model in claim.get("models", [model]):
+        return 0
+    return 1 if any(model in classes[name] for name in claim.get("classes", [])) else 2
+
+
+def weakest(outcomes: Sequence[Outcome]) -> Outcome:
+    """The outcome that says least for the claim."""
+    return min(outcomes, key=lambda outcome: (outcome.sign, 0))
+
+
+def told_of(outcomes: Sequence[Outcome], titles: Mapping, options: Sequence[str] = ()) -> str:
+    """The numbers of outcomes, each with its model and with what sets it apart (options: of the study's data, besides); of many, how many
+    are as claimed, and the weakest."""
+    if len(outcomes) > 3:
+        return f"as claimed in {sum(one.sign > 0 for one in outcomes)} of {len(outcomes)}; the least: {told_of([weakest(outcomes)], titles)}"
+    names = ["model", "source", "split", "dataset", *options, "scoring", "method", "metric", "slice"]
+    differing = [name for name in names if len({str(one.row.get(name)) for one in outcomes}) > 1]
+    told = []
+    for one in outcomes:
+        shown = differing if told else dict.fromkeys(["model", *differing])
+        said = [model_title(one.row[name], titles) if name == "model" else method_title(one.row[name]) if name == "method"
+                else in_text(str(one.row[name])) for name in shown]
+        told.append(": ".join(filter(None, [", ".join(dict.fromkeys(said)), one.told])))
+    return "; ".join(told)
+
+
+def control_says(claim: Mapping, outcomes: list[Outcome], pool: pd.DataFrame, titles: Mapping) -> str:
+    """The control that shows the same effect, or is as good, with its numbers; empty where none does."""
+    asked = claim.get("control")
+    controls = pool[(pool["method"] == "control") & ~pool["sample"].astype(bool)] if asked else pool.iloc[:0]
+    if controls.empty:
+        return ""
+    where = claim["where"] | asked.get("where", {}) | {"method": "control"}
+    changed = claim | asked | {"where": where}
+    if asked["shows"] == "same_effect":
+        by_model: dict[str, list[Outcome]] = {}
+        for one in outcomes_of(changed, controls, pool):
+            by_model.setdefault(one.row["model"], []).append(one)
+        holding = [ones for ones in by_model.values() if weakest(ones).sign > 0]
+        return told_of([weakest(holding[0])], titles) if holding else ""
+    rivals = selected(controls, changed["where"])
+    for one in outcomes:
+        keys = [name for name in BESIDE if name in rivals and name in one.row]
+        near = rivals[(rivals[keys].astype(str) == [str(one.row[name]) for name in keys]).all(axis=1)]
+        for best in near.nlargest(1, "value").to_dict("records"):
+            change = distance(one.row, best, by_ends=True)
+            if not change.clear or change.value < 0:
+                return (f"{model_title(best['model'], titles)} {share(best)}, the model "
+                        f"{with_interval(change, signed, POINTS)} above it")
+    return ""
+
+
+def verdict(claim: Mapping, metrics: pd.DataFrame, classes: Mapping[str, list[str]], titles: Mapping, options: Sequence[str] = ()) -> dict[str, str]:
+    """`verdict`, `why` and `numbers` of a claim; metrics: the study's rows over all seeds; classes: models by class; options: of told_of().
+
+    Sample data and numbers of a part of a split bear nothing out. Where the paper's model did not run, another one of its class does.
+    """
+    fitting = selected(metrics, claim["where"])
+    if "method" not in claim["where"]:
+        fitting = fitting[fitting["method"] != "control"]
+    asked = fitting if len(fitting) else metrics
+    sampled = bool(len(asked)) and bool(asked["sample"].all())
+    rows, pool = (table[~table["sample"].astype(bool)] for table in (fitting, metrics))
+    tiers = rows["model"].map(lambda model: tier_of(model, claim, classes)).astype(int)
+    rows, tier = rows[tiers == tiers.min()], tiers.min() if len(tiers) else 0
+    rows = rows[rows["limit"].isna()] if rows["limit"].isna().any() else rows
+    outcomes = outcomes_of(claim, rows, pool)
+    control = control_says(claim, outcomes, pool, titles)
+    if not outcomes:
+        same = f"; a control shows the same: {control}" if control else ""
+        lacking = "no comparable run beside it" if len(rows) else "no such run"
+        return {"verdict": NOT_COMPARABLE, "why": ("sample data" if sampled else lacking) + same, "numbers": ""}
+    models = ", ".join(dict.fromkeys(model_title(one.row["model"], titles) for one in outcomes))
+    told = judged(weakest(outcomes).sign, tier, marks_of(rows), models, control, UNCLEAR[claim["direction"]].format(**claim))
+    return told | {"numbers": told_of(outcomes, titles, options)}
+
+
+def judged(sign: int, tier: int, marks: list[str], models: str, control: str, unclear: str) -> dict[str, str]:
+    """The verdict and why, of the sign of the weakest outcome; tier: how near its models are to the paper's; marks: of its rows;
+    unclear: why it could not be told."""
+    if marks:
+        return {"verdict": NOT_COMPARABLE, "why": ", ".join(marks)}
+    if sign == 0:
+        return {"verdict": NOT_COMPARABLE, "why": f"cannot be told here: the interval {unclear}"}
+    if sign > 0 and control:
+        return {"verdict": CONTRADICTED, "why": control}
+    if tier == 2:
+        return {"verdict": NOT_COMPARABLE, "why": f"other model class: {models}" + (", which does not show it" if sign < 0 else ", which shows it")}
+    return {"verdict": REPRODUCED if sign > 0 else NOT_REPRODUCED, "why": f"by {models}, of the same class" if tier else ""}
 
 
 def as_settings(part: object) -> object:
@@ -54,11 +244,11 @@ def read_claims(file: Path, study: str) -> tuple[dict, list[dict]]:
         for claim in whole["claims"] if claim["study"] == study]
 
 
-def tabulate(claims: list[dict], metrics: pd.DataFrame, classes: dict, titles: dict) -> pd.DataFrame:
+def tabulate(claims: list[dict], metrics: pd.DataFrame, classes: dict, titles: dict, options: list[str]) -> pd.DataFrame:
     """A row of text for each claim, in the order of the file; metrics: the study's rows over all seeds."""
     rows = []
     for claim in claims:
-        found = verdict(claim, metrics, classes, titles)
+        found = verdict(claim, metrics, classes, titles, options)
         rows.append([claim["says"], found["verdict"], found["why"], found["numbers"], claim["source"], claim.get("note", "")])
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -68,7 +258,8 @@ def main(given: argparse.Namespace) -> None:
     classes, claims = read_claims(given.sources.with_name("claims.yaml"), study)
     metrics = read_metrics(given.metrics, draws=True).to_pandas()
     rows = metrics[(metrics["study"] == study) & metrics["seed"].isna()]
-    table = tabulate(claims, as_published(rows, altered_experiments(given.sources)), classes, load(given.models))
+    facts = load(given.sources.with_name("studies.yaml"))[study]
+    table = tabulate(claims, as_published(rows, facts), classes, load(given.models), facts.get("named_options", []))
     write(table, CAPTION, [], given.output)
     told = table["Verdict"].value_counts()
     log.info("%s: %s", given.output, ", ".join(f"{told[name]} {name}" for name in VERDICTS if name in told) or "no claim")

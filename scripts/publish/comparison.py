@@ -21,6 +21,7 @@ A row of published.csv is one number of a paper:
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,6 +50,10 @@ ELSEWHERE = {"statistics": "counted in a table of its own on this page", "transf
              "standard_error": "see the sd over seeds in the table of every number"}
 
 
+Near = Callable[[pd.DataFrame], pd.DataFrame]  # nearest() of a claim
+Caveats = Callable[[pd.Series], tuple[str, ...]]  # caveats_of() of a claim
+
+
 @dataclass
 class Facts:
     """What a study left: metrics (rows over all seeds), run.json of its runs, cleaning counts, titles."""
@@ -58,7 +63,7 @@ class Facts:
     cleaning: pd.DataFrame
     sources: dict
     models: dict
-    altered: list[str] = field(default_factory=list)  # experiments whose models are not as they came
+    study: dict = field(default_factory=dict)  # its entry of studies.yaml, with `altered`: experiments whose models are not as they came
 
 
 @dataclass
@@ -150,31 +155,22 @@ def told(found: Estimate, printed: str, unit: str, caveats: tuple[str, ...]) -> 
     return Here(here, with_interval(less, signed_share if is_share else signed), caveats)
 
 
-def differences(claim: pd.Series, facts: Facts, of_table: set[str]) -> list[Here]:
+def differences(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list[Here]:
     """How far a metric lies above the same with other values of some columns, in points."""
     settings, over = settings_of(claim["setting"]), settings_of(claim["unit"].removeprefix(DIFFERENCE))
     measured = facts.metrics[facts.metrics["metric"] == claim["metric"]]
     rows, others = selected(measured, settings), selected(measured, settings | over)
     rows = once(rows[~rows.index.isin(others.index)])
     keys = settings_columns(rows, list(over))
-    pairs = nearest(pairs_of(rows, once(others).drop_duplicates(keys), keys), paper_of(claim), of_table)
-    return [
-        told(
-            distance(row, row["other"]),
-            claim["value"],
-            claim["unit"],
-            caveats_of(row, paper_of(claim), facts),
-        )
-        for _, row in pairs.iterrows()
-    ]
+    pairs = near(pairs_of(rows, once(others).drop_duplicates(keys), keys))
+    return [told(distance(row, row["other"]), claim["value"], claim["unit"], caveats(row)) for _, row in pairs.iterrows()]
 
 
-def shares(claim: pd.Series, facts: Facts, of_table: set[str]) -> list[Here]:
+def shares(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list[Here]:
     """A metric as it was measured, of the systems that are nearest to the paper's; of several slices their mean over all
     examples; a sum over the slices where the metric ends in .sum."""
     metric = claim["metric"].removesuffix(".sum")
-    rows = selected(facts.metrics[facts.metrics["metric"] == metric], settings_of(claim["setting"]))
-    rows = nearest(once(rows), paper_of(claim), of_table)
+    rows = near(once(selected(facts.metrics[facts.metrics["metric"] == metric], settings_of(claim["setting"]))))
     systems = [system for _, system in rows.groupby(settings_columns(rows, []), dropna=False, sort=False)]
     if metric != claim["metric"] and not claim["model"]:  # the same whoever is asked
         systems = list({(system["source"].iloc[0], system["dataset"].iloc[0]): system for system in systems}.values())
@@ -186,8 +182,8 @@ def shares(claim: pd.Series, facts: Facts, of_table: set[str]) -> list[Here]:
         elif len(system) > 1:
             estimate = Estimate((system["value"] * system["n"]).sum() / system["n"].sum(), None, None)
         else:
-            estimate = Estimate(first["value"], first["ci_low"], first["ci_high"])
-        found.append(told(estimate, claim["value"], claim["unit"], caveats_of(first, paper_of(claim), facts)))
+            estimate = Estimate(*first[["value", "ci_low", "ci_high"]])
+        found.append(told(estimate, claim["value"], claim["unit"], caveats(first)))
     return found
 
 
@@ -198,48 +194,45 @@ def count(found: float, printed: str, caveats: tuple[str, ...]) -> Here:
                 "" if number is None else f"{found - number:+,g}".replace("-", "−") if found != number else "0", caveats)
 
 
-def counts(claim: pd.Series, facts: Facts, of_table: set[str]) -> list[Here]:
+def counts(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list[Here]:
     """How many examples a metric was measured on."""
     rows = selected(facts.metrics[facts.metrics["metric"] == claim["metric"].removesuffix(".n")], settings_of(claim["setting"]))
     rows = rows.drop_duplicates(["source", "split", "n"])
     return [count(row["n"], claim["value"], tuple(marks_of(row))) for _, row in rows.iterrows()]
 
 
-def of_runs(claim: pd.Series, facts: Facts, of_table: set[str]) -> list[Here]:
+def of_runs(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list[Here]:
     """A setting of training, or a number of run.json, of the runs that are nearest to the paper's."""
     kind, _, name = claim["metric"].partition(".")
-    told = [(run, (run["training"] if kind == "training" else run).get(name)) for run in facts.runs]
-    told = [(run, found) for run, found in told if isinstance(found, int | float)]
-    if not told:
+    rows = pd.DataFrame([run | run["data_options"] | {"found": found} for run in facts.runs
+                         if isinstance(found := (run["training"] if kind == "training" else run).get(name), int | float)])
+    if rows.empty:
         return []
-    rows = pd.DataFrame([run | run["data_options"] for run, _ in told]).assign(found=[found for _, found in told])
-    rows = nearest(selected(rows, settings_of(claim["setting"])), paper_of(claim), of_table)
-    rows = rows.drop_duplicates(["model", "found"] if kind == "training" else ["found"])
-    return [count(row["found"], claim["value"], caveats_of(row.drop(["method", "dataset"]), paper_of(claim), facts))
-            for _, row in rows.iterrows()]
+    rows = near(selected(rows, settings_of(claim["setting"]))).drop_duplicates(["model", "found"] if kind == "training" else ["found"])
+    return [count(row["found"], claim["value"], caveats(row.drop(["method", "dataset"]))) for _, row in rows.iterrows()]
 
 
-def cleaned(claim: pd.Series, facts: Facts, of_table: set[str]) -> list[Here]:
+def cleaned(claim: pd.Series, facts: Facts, near: Near, caveats: Caveats) -> list[Here]:
     """How many of a unit cleaning kept, by split; where it kept nothing by that name, what it noted."""
-    found, unit = [], claim["metric"].removeprefix("cleaning.")
-    rows = selected(facts.cleaning, settings_of(claim["setting"]))
-    rows = rows[rows["unit"] == unit]
-    for _, of_source in nearest(rows, paper_of(claim), of_table).groupby("source", sort=False):
+    found, rows = [], selected(facts.cleaning, settings_of(claim["setting"]))
+    rows = near(rows[rows["unit"] == claim["metric"].removeprefix("cleaning.")])
+    for _, of_source in rows.groupby("source", sort=False):
         action = "kept" if (of_source["action"] == "kept").any() else "noted"
         by_split = of_source[of_source["action"] == action].groupby(["split", "reason"], sort=False)["count"].sum()
-        caveats = caveats_of(of_source.iloc[0], paper_of(claim) | {"model": [""]}, facts)
         if len(by_split) == 1:
-            found.append(count(int(by_split.iloc[0]), claim["value"], caveats))
+            found.append(count(int(by_split.iloc[0]), claim["value"], caveats(of_source.iloc[0])))
         elif len(by_split):
-            found.append(Here(", ".join(f"{number:,} in {split}" for (split, _), number in by_split.items()), "", caveats))
+            found.append(Here(", ".join(f"{number:,} in {split}" for (split, _), number in by_split.items()), "", caveats(of_source.iloc[0])))
     return found
 
 
 def found_of(claim: pd.Series, facts: Facts, of_table: set[str] = frozenset()) -> list[Here]:
-    """What this study found of one row of published.csv; empty where it has nothing on it."""
+    """What this study found of one row of published.csv; empty where it has nothing on it. of_table: of nearest()."""
     kind, _, end = claim["metric"].partition(".")
     if kind in ELSEWHERE:
         return []
     finders = {"training": of_runs, "run": of_runs, "cleaning": cleaned}
     find = counts if end == "n" else differences if claim["unit"].startswith(DIFFERENCE) else finders.get(kind, shares)
-    return find(claim, facts, of_table)
+    paper = paper_of(claim)
+    about = paper | {"model": [""]} if find is cleaned else paper  # of a corpus no model is told
+    return find(claim, facts, lambda rows: nearest(rows, paper, of_table), lambda row: caveats_of(row, about, facts))

@@ -20,12 +20,10 @@ from scripts.publish.scorecard.cells import (
     FILLED, LIKELIHOOD, PROBE, cells_of, control_rows, people, places, preferred, published)
 from scripts.publish.scorecard.layout import at, probe_names
 
-CHANCE = {"strided_sop": 0.5, "timedial": 1 / 6}  # of the other studies the controls hold the most frequent label
 ABOVE, LEVEL, BELOW, UNKNOWN = "above", "level", "below", "unknown"
 VERDICTS = {ABOVE: "clearly above the control", LEVEL: "no better than the control", BELOW: "below the control",
             UNKNOWN: "no interval to tell it from the control"}
 AFTER_ANOTHER = {ABOVE: "clearly above", LEVEL: "no better", BELOW: "below it", UNKNOWN: "not to be told"}
-UNITS_NORMALIZED = "True"  # a probe of MC-TACO that its figure shows and its line leaves out
 CLAUSES = 2  # corpora that a line tells of; the figure shows all
 
 SAMPLE = "Sample data, made up to try the workflow: the numbers say nothing about language."
@@ -73,49 +71,25 @@ def findings_of(metrics: pd.DataFrame, studies: dict, sources: dict, models: dic
     controls = preferred(controls, studies).sort_index()
     has_model = bool((~metrics["method"].isin([*CONTROL_METHODS, "human"])).any())
     cells = cells_of(metrics, studies, sources, networks) if has_model else controls.iloc[:0]
-    found = []
+    title, found = partial(system_title, models=with_released(models, sources)), []
     for name, study in studies.items():
         own = cells[cells["study"] == name]
         # Predictions that authors released were found elsewhere; they count if there are no others.
         own = own[own["method"] != "released"] if (own["method"] != "released").any() else own
-        of_controls = controls[controls["study"] == name]
-        rows = best_system(own) if len(own) else best_of(of_controls, studies, sources)
+        rows = best_system(own) if len(own) else best_of(controls[controls["study"] == name], studies, sources)
         if rows.empty:
             continue
         probes = probe_names(rows, studies, sources)
         printed = published(claims, probes, studies)
         humans = pd.concat([people(metrics, studies, sources), printed[printed["who"] == "human"]])
+        verdicts = {UNKNOWN: rows["above_low"].isna(), ABOVE: rows["above_low"] > 0, BELOW: rows["above_high"] < 0}
         rows = rows.assign(
-            title=probes["title"].to_numpy(),
-            corpus_title=probes["corpus_title"].to_numpy(),
-            human=[
-                next(iter(at(humans, probe)["value"]), np.nan)
-                for probe in probes.to_dict("records")
-            ],
-        )
-        rows["verdict"] = np.select(
-            [
-                rows["above"].isna(),
-                rows["above_low"].isna(),
-                rows["above_low"] > 0,
-                rows["above_high"] < 0,
-            ],
-            [None, UNKNOWN, ABOVE, BELOW],
-            LEVEL,
-        )
-        title = partial(system_title, models=with_released(models, sources))
-        found.append(
-            Finding(
-                name,
-                study["title"],
-                study.get("short", study["title"]),
-                clauses_of(rows, study, title),
-                in_short(rows, own, study, title),
-                caveats_of(rows),
-                marks_of(rows),
-                groups_of(rows, own),
-            )
-        )
+            title=probes["title"].to_numpy(), corpus_title=probes["corpus_title"].to_numpy(),
+            human=[next(iter(at(humans, probe)["value"]), np.nan) for probe in probes.to_dict("records")],
+            verdict=np.select([rows["above"].isna(), *verdicts.values()], [None, *verdicts], LEVEL))
+        found.append(Finding(
+            name, study["title"], study.get("short", study["title"]), clauses_of(rows, study, title), in_short(rows, own, study, title),
+            caveats_of(rows, study.get("chance", np.nan)), marks_of(rows), groups_of(rows, own)))
     return found
 
 
@@ -155,7 +129,7 @@ def joined(words: list[str], link: str = " and ") -> str:
 
 def clauses_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> list[dict]:
     """What is said of each of the first corpora (and limits); rows: with title, corpus_title and verdict."""
-    plain = rows[rows["option"] != UNITS_NORMALIZED]
+    plain = rows[rows["option"] != study.get("probe", {}).get("secondary")]
     rows = plain if len(plain) else rows
     parts = [own for _, own in rows.groupby(["corpus", "limit"], sort=False, dropna=False)]
     clauses = [clause_of(own, study, title) for own in parts[:CLAUSES]]
@@ -166,30 +140,20 @@ def clauses_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> 
 
 def clause_of(rows: pd.DataFrame, study: dict, title: Callable[[str], str]) -> dict:
     """What is said of one corpus."""
-    strided, alone = rows["study"].iloc[0] == "strided_sop", bool(rows["method"].isin(CONTROL_METHODS).all())
+    ends, alone = study.get("probe", {}).get("ends"), bool(rows["method"].isin(CONTROL_METHODS).all())
     values, beside = per_cents(rows)
-    link = " → " if strided else ", "
+    link = " → " if ends else ", "
     names = [name.rpartition(": ")[2] for name in rows["title"]]
-    several = f" ({', '.join(names)})" if len(names) > 1 else ""
-    if strided:
-        several = (
-            f" from {names[0]} to {names[-1].removeprefix('stride ')}"
-            if several
-            else f" at {names[0]}"
-        )
+    if len(names) > 1:
+        several = f" from {names[0]} to {names[-1].rpartition(' ')[2]}" if ends else f" ({', '.join(names)})"
+    else:
+        several = f" at {names[0]}" if ends else ""
     systems = dict.fromkeys(rows["model"] if alone else rows["control"].dropna())
     controls = joined([title(name) for name in systems], " or ")
-    control = (
-        f"by the best control alone ({controls})"
-        if alone
-        else f"best control {link.join(beside)} ({controls})"
-    )
-    verdicts = (
-        [] if alone else verdicts_of(rows["verdict"].tolist(), names, "at" if strided else "in")
-    )
-    return {"corpus": limited(rows.iloc[0]), "said": f"{link.join(values)} %",
-            "of": f"of {study.get('counted', 'the examples')}{several}",
-            "control": control if controls else "", "alone": alone, "verdicts": verdicts}
+    control = f"by the best control alone ({controls})" if alone else f"best control {link.join(beside)} ({controls})"
+    return {"corpus": limited(rows.iloc[0]), "said": f"{link.join(values)} %", "of": f"of {study.get('counted', 'the examples')}{several}",
+            "control": control if controls else "", "alone": alone,
+            "verdicts": [] if alone else verdicts_of(rows["verdict"].tolist(), names, "at" if ends else "in")}
 
 
 def limited(row: Mapping) -> str:
@@ -226,7 +190,7 @@ def in_short(
     return " · ".join([system, *told, *([f"{count} {repeats}"] if count > 1 else [])])
 
 
-def caveats_of(rows: pd.DataFrame) -> list[str]:
+def caveats_of(rows: pd.DataFrame, chance: float) -> list[str]:
     """What to know before a number is believed, the weightiest first."""
     sample, limits = bool(rows["sample"].any()), sorted(rows["limit"].dropna().unique())
     first = [SAMPLE] * sample + [
@@ -235,7 +199,7 @@ def caveats_of(rows: pd.DataFrame) -> list[str]:
     ]
     if rows["method"].isin(CONTROL_METHODS).all():
         return [*first, NO_MODEL]
-    verdicts, chance = set(rows["verdict"]), CHANCE.get(rows["study"].iloc[0], np.nan)
+    verdicts = set(rows["verdict"])
     holds = {
         NO_CONTROL: verdicts == {None},
         f"The model is at chance ({chance * 100:.0f} %).": (

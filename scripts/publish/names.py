@@ -9,7 +9,7 @@ import pyarrow as pa
 from scripts.data.items import HUMAN
 from scripts.running.program import UserError
 from scripts.data.tables import read_metrics
-from scripts.data.yaml_files import entries_of
+from scripts.data.yaml_files import entries_of as load
 
 
 METHODS = {  # how a model met the data, in words, everywhere the same; any other method is told by its name
@@ -47,11 +47,6 @@ def split_title(name: str) -> str:
     """A split's name in figures and tables: `validation 1` of val_1."""
     kind, _, number = name.rpartition("_") if name[-1:].isdigit() else (name, "", "")
     return " ".join(filter(None, [SPLITS.get(kind, kind.replace("_", " ")), number]))
-
-
-def load(path: Path) -> dict:
-    """The entries of a YAML file of resources/, by name."""
-    return entries_of(path)
 
 
 def with_released(models: dict, sources: dict) -> dict[str, dict]:

@@ -17,12 +17,12 @@ import argparse
 import pandas as pd
 
 from scripts.data.items import HUMAN
-from scripts.running.program import UserError, execute, log
+from scripts.running.program import UserError, execute
 from scripts.data.tables import read_metrics
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, note_of
 from scripts.publish.names import OF_PEOPLE, load, method_title, model_title, split_title
-from scripts.publish.table import interval, percent, signed, write
+from scripts.publish.table import filled, interval, percent, publish_table, signed
 
 HEADS = ["Items of", "Split", "Measure", "Kind"]
 WORDS = [*HEADS, "Who"]
@@ -89,17 +89,15 @@ def tabulate(metrics: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame
         people_last = (right["model"] != HUMAN).astype(int) + (right["slice"].str.startswith("person=")) * 0.5
         right = right.assign(kind=kinds, place=people_last).sort_values(["measure", "kind", "place"], kind="stable")
         table_rows += [cells_of(row, about, models, sources) for _, row in right.iterrows()]
-    table = pd.DataFrame(table_rows)
-    return table.loc[:, [name for name in table if name in WORDS or (table[name] != "").any()]]
+    return filled(pd.DataFrame(table_rows), WORDS)
 
 
 def main(given: argparse.Namespace) -> None:
     metrics = people_metrics(read_metrics(given.metrics).to_pandas())
     if metrics.empty:
         raise UserError(f"{given.metrics}: nobody's answers are in it; name their files as `people` of an experiment (docs/people.md)")
-    table = tabulate(metrics, load(given.sources), load(given.models))
-    write(table, caption_of(CAPTION, metrics, "made-up texts, not a corpus"), [name for name in table if name not in WORDS], given.output)
-    log.info("%s: %d rows", given.output, len(table))
+    caption = caption_of(CAPTION, metrics, "made-up texts, not a corpus")
+    publish_table(given, tabulate(metrics, load(given.sources), load(given.models)), caption, WORDS)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ was found here, how far apart they are, and what to keep in mind. Every row of t
 run, nothing stands beside it. Sample data never do.
 
 Reads  metrics.parquet, <train>/<run>/run.json, <cleaned>/<source>/cleaning.csv, resources/sources.yaml, models.yaml,
-       published.csv beside them
+       published.csv and studies.yaml beside them
 Writes <output>.csv, .md, .tex
 
     python -m scripts.publish.published_tables --metrics results/evaluate/default/metrics.parquet \\
@@ -25,7 +25,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.comparison import (COLUMNS, DIFFERENCE, ELSEWHERE, SETTING, Facts, found_of, paper_of, published_claims,
                                         settings_of)
 from scripts.publish.names import load
-from scripts.publish.selection import altered_experiments, as_published
+from scripts.publish.selection import as_published
 from scripts.publish.table import write
 
 CAPTION = ("What the paper prints, row by row, and what was found here. Differences are in points, ours less the paper's, which is "
@@ -63,7 +63,7 @@ def rows_of_claim(claim: pd.Series, facts: Facts, of_table: set[str], missing: s
     printed = with_commas(claim["value"]) or "drawn, not printed"
     same = {"Table": claim["table"], "Row": claim["row"], "Measure": measure_of(claim),
             "Published": printed, "Note": claim["note"]}
-    of_claim = replace(facts, metrics=as_published(facts.metrics, facts.altered, settings_of(claim["setting"])))
+    of_claim = replace(facts, metrics=as_published(facts.metrics, facts.study, settings_of(claim["setting"])))
     found = found_of(claim, of_claim, of_table)
     if not found:
         reason = ELSEWHERE.get(claim["metric"].partition(".")[0], missing)
@@ -98,7 +98,7 @@ def read_facts(given: argparse.Namespace, study: str) -> Facts:
     columns = ["source", "split", "unit", "action", "reason", "count"]
     return Facts(metrics, [facts_of(given.train / name / "run.json") for name in given.runs],
                  pd.concat(cleaning, ignore_index=True) if cleaning else pd.DataFrame(columns=columns),
-                 load(given.sources), load(given.models), altered_experiments(given.sources))
+                 load(given.sources), load(given.models), load(given.sources.with_name("studies.yaml"))[study])
 
 
 def main(given: argparse.Namespace) -> None:

@@ -5,8 +5,8 @@ Of the figures and tables a record keeps those that README.md or docs/*.md link
 corpus is taken along. A record that other code would decide is named (--check), not changed.
 
 Reads  TOLD, JSON of the workflow: name, command, configuration, figures (by name: title, study, program,
-       reads, runs, resources), tables (by name: title), runs (by <study>/<run>: its paradigm, or
-       control), programs (those that decide numbers beside the runs), and where the files are: metrics,
+       reads, runs, resources), tables (by name: title), drawn (the studies whose figures compare by draws),
+       runs (by <study>/<run>: its paradigm, or control), programs (those that decide numbers beside the runs), and where the files are: metrics,
        publish, train; README.md and docs/*.md, two folders above OUTPUT
 Writes OUTPUT/metrics.csv.gz, draws.parquet, runs.csv, history.csv (scripts/publish/recorded.py),
        record.json, README.md; of what is linked figures/<item>.svg and .csv, resources/<item>/ (what the
@@ -123,7 +123,7 @@ def write_record(told: dict, output: Path) -> None:
     with whole_set(output.parent) as place:
         folder = place / output.name
         folder.mkdir()
-        columns = write_metrics(metrics, folder, any(figure["program"].endswith(TRANSFERS) for figure in told["figures"].values()))
+        columns = write_metrics(metrics, folder, told["drawn"], any(figure["program"].endswith(TRANSFERS) for figure in told["figures"].values()))
         write_runs(facts, [Path(told["train"], run, "history.parquet") for run in told["runs"]], folder)
         figures, tables = (copy_linked(told, kind, folder, output) for kind in SUFFIXES)
         write_resources(figures, folder)

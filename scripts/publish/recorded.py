@@ -27,7 +27,6 @@ from scripts.data.tables import HISTORY, provenance_of, read_table, write_table
 from scripts.data.texts import csv_of, json_of, text_of
 
 METRICS, DRAWS, RUNS, HISTORIES, FACTS = "metrics.csv.gz", "draws.parquet", "runs.csv", "history.csv", "record.json"
-DRAWN = "mctaco"  # the study whose figures compare by draws
 AGAIN = "take it from git again"
 OF_RECORD = {"name": str, "command": str, "recorded": str, "columns": list, "figures": dict, "tables": dict, "runs": dict, "programs": dict,
              "timestride": dict, "spent": dict}  # what record.json holds, among others
@@ -50,10 +49,10 @@ def read_record(folder: Path) -> dict:
 
 # ---- metrics
 
-def compared(metrics: pa.Table, transfers: bool) -> pa.ChunkedArray:
-    """Which rows figures compare by their draws: those of DRAWN and, for the figure of transfers, whole splits over all replicates. Elsewhere
-    draws decide the words of the page alone, and take megabytes."""
-    in_study = pc.equal(metrics["study"], DRAWN)
+def compared(metrics: pa.Table, drawn: list[str], transfers: bool) -> pa.ChunkedArray:
+    """Which rows figures compare by their draws: those of the studies `drawn` and, for the figure of transfers, whole splits over all
+    replicates. Elsewhere draws decide the words of the page alone, and take megabytes."""
+    in_study = pc.is_in(metrics["study"], pa.array(drawn, pa.string()))
     if transfers:
         over_all = pc.and_(pc.and_(pc.is_null(metrics["seed"]), pc.is_null(metrics["wording"])), pc.equal(metrics["slice"], "all"))
         in_study = pc.or_(in_study, over_all)
@@ -69,12 +68,12 @@ def with_texts(table: pa.Table, pattern: str, replacement: str) -> pa.Table:
     return table
 
 
-def write_metrics(metrics: pa.Table, folder: Path, transfers: bool = False) -> list[list[str]]:
-    """Write metrics.csv.gz and draws.parquet; returns the name and the type of each column of the metrics. transfers: see compared()."""
+def write_metrics(metrics: pa.Table, folder: Path, drawn: list[str], transfers: bool = False) -> list[list[str]]:
+    """Write metrics.csv.gz and draws.parquet; returns the name and the type of each column of the metrics. drawn, transfers: see compared()."""
     with whole(folder / METRICS) as place, pa.CompressedOutputStream(str(place), "gzip") as file:  # tens of megabytes of slices else
         arrow_csv.write_csv(with_texts(metrics.drop_columns("draws"), *HARMLESS), file)
     rows = pa.table({"row": pa.array(range(len(metrics)), pa.int32()), "draws": metrics["draws"]})
-    rows = rows.filter(compared(metrics, transfers))
+    rows = rows.filter(compared(metrics, drawn, transfers))
     if len(rows):
         with whole(folder / DRAWS) as place:
             # The bytes of the same place of each number together: half the size.

@@ -5,39 +5,28 @@ What tables and claims of a paper are compared by. Not a program.
 
 from collections.abc import Callable, Collection, Mapping
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from scripts.measure.intervals import Estimate, difference
 from scripts.running.program import UserError
-from scripts.data.yaml_files import read_yaml
 from scripts.measure.experiment import CONTROL_METHODS
 
-# The columns that tell of an extension, where they are not missing.
-EXTENSIONS = ["context", "train_stride", "learn_from", "predict", "span", "train_labels", "objectives", "contaminated"]
 # What a comparison needs of a row.
 COMPARED = ["value", "sd", "seeds", "ci_low", "ci_high", "effective_groups", "draws"]
 # The columns that are measured or tell of an example's part; all others are settings.
 MEASURED = ["metric", *COMPARED, "n", "groups", "sample", "seed", "wording", "slice"]
 
 
-def altered_experiments(sources: Path) -> list[str]:
-    """The experiments whose models begin with another run's weights or learn a second objective, of altered.yaml beside sources.yaml; none
-    where there is no such file."""
-    file = sources.with_name("altered.yaml")
-    return read_yaml(file) if file.exists() else []
-
-
-def as_published(rows: pd.DataFrame, altered: list[str], named: Collection[str] = ()) -> pd.DataFrame:
+def as_published(rows: pd.DataFrame, study: Mapping, named: Collection[str] = ()) -> pd.DataFrame:
     """The rows of what a paper may have measured: none of extensions that no paper has (docs/extensions.md, docs/transfer.md), and of altered
-    experiments only those of controls, which are as everywhere. named: columns whose values are asked for besides, of an extension that a
-    paper proposes."""
-    plain = rows.reindex(columns=[name for name in EXTENSIONS if name not in named]).isna().all(axis=1)
+    experiments only those of controls, which are as everywhere. study: its entry of studies.yaml, with `altered`. named: columns whose
+    values are asked for besides, of an extension that a paper proposes."""
+    plain = rows.reindex(columns=[name for name in study.get("extensions", []) if name not in named]).isna().all(axis=1)
     if "objectives" in named:  # which is what alters them
         return rows[plain]
-    return rows[plain & (~rows["experiment"].isin(altered) | rows["method"].isin(CONTROL_METHODS))]
+    return rows[plain & (~rows["experiment"].isin(study.get("altered", [])) | rows["method"].isin(CONTROL_METHODS))]
 
 
 def has_draws(row: Mapping) -> bool:

@@ -32,14 +32,13 @@ from scripts.running.program import UserError, execute, log, parser
 from scripts.data.runs import facts_of
 from scripts.data.tables import read_metrics
 from scripts.data.yaml_files import read_yaml
-from scripts.publish.beside_paper import paper_tables, verdict_rows
 from scripts.publish.comparison import paper_of, published_claims
 from scripts.publish.findings import findings_of, shared_caveats
 from scripts.publish.marks import with_replicates
 from scripts.publish.names import load, method_title, model_title
 from scripts.publish.parts import data_url, size_of, templates, told_and_folded
 from scripts.publish.provenance import machine_of, mixture, provenance_of
-from scripts.publish.reading import cards_of
+from scripts.publish.reading import cards_of, paper_tables, verdict_rows
 from scripts.publish.scorecard.cells import networks_of, read_scores
 from scripts.publish.scorecard.layout import read_left_out
 

@@ -121,15 +121,10 @@ def told_apart(systems: Iterable[tuple[str, str, str]]) -> dict[str, tuple[str, 
     return found
 
 
-def with_ends(points: pd.DataFrame) -> pd.DataFrame:
-    """The points with their value as both ends where they have no interval, since one group allows none."""
-    return points.assign(ci_low=points["ci_low"].fillna(points["value"]), ci_high=points["ci_high"].fillna(points["value"]))
-
-
 def error_bars(points: pd.DataFrame) -> np.ndarray:
-    """(2, n) distances from the value down and up to its interval, in per cent."""
-    points = with_ends(points)
-    return np.clip([points["value"] - points["ci_low"], points["ci_high"] - points["value"]], 0, None) * 100
+    """(2, n) distances from the value down and up to its interval, in per cent; 0 where one group allows no interval."""
+    ends = [points["value"] - points["ci_low"], points["ci_high"] - points["value"]]
+    return np.clip(np.nan_to_num(ends), 0, None) * 100
 
 
 def side_by_side(handles: list) -> int:
@@ -184,7 +179,7 @@ def maker() -> str:
     told = project_version()
     commit = f", commit {told['commit']}{' (modified)' * bool(told['modified'])}" if told["commit"] else ""
     spec = getattr(sys.modules["__main__"], "__spec__", None)
-    program = spec.name if spec and spec.name.startswith("scripts.publish.") else None
+    program = spec.name if spec and spec.name.startswith("scripts.") else None
     return f"timestride {told['version']}{commit}" + (f", {program} {identity(program)}" if program else "")
 
 

@@ -1,11 +1,9 @@
 """What is no plain run: pairs whose labels are coins, a second objective, other weights to begin with; how each is marked and kept out of comparisons."""
 
-import json
-
 import pandas as pd
 
 from scripts.data.tables import read_table
-from scripts.publish.selection import altered_experiments, as_published
+from scripts.publish.selection import as_published
 from tests.studies.strided_sop.test_build_strided_sop import build, cleaned  # noqa: F401 (a fixture)
 
 
@@ -20,9 +18,7 @@ def test_coins_change_the_labels_that_are_learnt_and_nothing_else(program, clean
     assert "train_labels: coin stands for the order of pairs" in done.stderr and "Traceback" not in done.stderr
 
 
-def test_no_paper_is_compared_with_what_is_altered(tmp_path):
+def test_no_paper_is_compared_with_what_is_altered():
     rows = pd.DataFrame([{"experiment": experiment, "method": method, "objectives": objectives} for experiment, method, objectives in (
         ("plain", "train", None), ("plain", "train", "sop 1, mlm 1"), ("begun_elsewhere", "train", None), ("begun_elsewhere", "control", None))])
-    (tmp_path / "altered.yaml").write_text(json.dumps(["begun_elsewhere"]))
-    assert as_published(rows, altered_experiments(tmp_path / "sources.yaml")).index.tolist() == [0, 3]
-    assert altered_experiments(tmp_path / "elsewhere/sources.yaml") == []
+    assert as_published(rows, {"extensions": ["objectives"], "altered": ["begun_elsewhere"]}).index.tolist() == [0, 3]

@@ -215,3 +215,7 @@ class Study:
             "--runs", *sorted(self.results.glob("train/*/*/run.json")), "--configuration", json.dumps(configuration),
             "--provenance", json.dumps({"accuracy_by_stride": {"rule": "publish_accuracy_by_stride", "code": "print 0123"}}),
             "--output", self.page)
+
+
+def item_of(study: Study, name: str) -> dict:
+    return next(item for item in study.items() if item["name"] == name)

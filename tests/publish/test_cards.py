@@ -5,7 +5,7 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.publish.cards import KINDS, Place, System, cards_of, drawn, labelled, write_cards
+from scripts.publish.cards import KINDS, Place, System, cards_of, drawn, write_cards
 from scripts.publish.reading import cards_of as read_cards
 
 NAMES = ["no", "yes"]
@@ -24,14 +24,6 @@ def test_items_are_drawn_in_turn_from_each_cell_whatever_their_order(outcomes, m
     assert counts.max() - counts[counts < sizes].min() <= 1 if (counts < sizes).any() else len(taken) == len(items)
     mixed = items.sample(frac=1, random_state=chance.randint(0, 99))
     assert set(drawn(mixed, many)["Item"]) == set(taken["Item"])
-
-
-def test_a_tie_is_wrong_and_the_score_is_of_the_answer():
-    scores = np.log([[0.2, 0.8], [0.7, 0.3], [0.5, 0.5]])
-    system = labelled({"model": "bag", "method": "control"}, {}, scores, NAMES, np.array([1, 1, 0]))
-    assert system.kind == "control" and system.name == "bag"
-    assert system.answer.tolist() == ["yes", "no", "no"] and system.wrong.tolist() == [False, True, True]
-    assert system.score.tolist() == [0.8, 0.7, 0.5] or np.allclose(system.score, [0.8, 0.7, 0.5])
 
 
 def place(options: bool) -> Place:

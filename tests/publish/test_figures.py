@@ -26,7 +26,7 @@ from tests.studies.temporal_nli.publish_inputs_temporal_nli import NliStudy
 
 pytestmark = pytest.mark.slow  # many figures; left out of `make check`
 
-# Figures of runs that these studies have none of are looked at with their own inputs: test_transfer.py, test_windows.py, test_strides.py, test_spans.py,
+# Figures of runs that these studies have none of are looked at with their own inputs: test_transfer.py, test_publish_strided_sop.py, test_windows.py, test_strides.py, test_spans.py,
 # test_hellaswag.py.
 FIGURES = [item for item in yaml.safe_load((ROOT / "resources/figures.yaml").read_text())
            if item["kind"] == "figure" and "compares" not in item and item["study"] != "hellaswag"

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from scripts.publish.latex import ROWS, latex, latex_table
+from scripts.publish.table import markdown
 
 HOSTILE = "\\input{/etc/ passwd} 50% & a_b #1 $x$ {y} ~ ^ <b> | \"q\" ’“” –—− ±·×… →≤° é Ž ﬁ 中 \u200b 😀 `code`"
 DOCUMENT = r"""\documentclass{article}
@@ -84,3 +85,7 @@ def test_signs_of_latex_are_shown():
         not {"%", "&", "#"} & set(shown.replace(r"\%", "").replace(r"\&", "").replace(r"\#", ""))
         and "\\input" not in shown
     )
+
+
+def test_a_cell_of_markdown_is_text():
+    assert markdown("a|b\n*c* <i> [l](u) `d_e`") == r"a\|b \*c\* \<i> \[l](u) \`d\_e\`"

@@ -1,9 +1,6 @@
-"""What a run has cost, as run.json and the page tell it; and that it decides nothing."""
-
-import json
+"""What runs have cost and were made with, as the page tells it."""
 
 from scripts.publish import provenance
-from scripts.train import cost, work
 from tests.rows import each_row
 
 HARDWARE = {"device": "NVIDIA H100", "processes": 2, "threads": 4, "precision": "bf16"}
@@ -33,18 +30,3 @@ def test_what_decides_the_numbers_is_told_without_the_name_of_a_host():
     told = dict(provenance.provenance_of([fact(cost=spent(gpus=1, gpu="NVIDIA H100")), fact(), fact()])["told"])
     assert told["timestride, of the runs"] == [f"0.1.0, commit {'a' * 40} (modified)"] and told["libraries of the runs"] == ["torch 2.13.0"]
     assert told["machines"] == ["NVIDIA H100 (2 runs)", "1 × NVIDIA H100, a CPU, 8 cores, Linux x86_64 (1 run)"]
-
-
-def test_the_cost_is_told_when_a_run_ends_and_goes_on_from_a_checkpoint(tmp_path, monkeypatch):
-    monkeypatch.setattr(cost, "EARLIER", {"cpu_seconds": 0.0, "at_least": False})
-    job = {"digest": "d", "makes_model": False}
-    (tmp_path / "work/result").mkdir(parents=True)
-    (tmp_path / "out").mkdir()
-    for name in work.outputs_of(job):
-        (tmp_path / "work/result" / name).write_text(json.dumps(fact()))
-    cost.take_up(1000.0)
-    work.finish(tmp_path / "work", job, tmp_path / "out")
-    told = json.loads((tmp_path / "out/run.json").read_text())["cost"]
-    assert told["cpu_seconds"] > 2000 and told["at_least"] and told["gpu_seconds"] == 0, "of two processes"
-    assert cost.cost_of(fact())["cpu_seconds"] < 100, "the next run of the process counts from here"
-    assert work.finished(tmp_path / "work", job), "its hash is that of the file with the cost"

@@ -12,8 +12,7 @@ from scripts.studies.mctaco import evaluate as mctaco
 from scripts.studies.strided_sop import evaluate as strided_sop
 from scripts.studies.temporal_nli import evaluate as temporal_nli
 from scripts.studies.timedial import evaluate as timedial
-from scripts.publish.claims import read_claims
-from scripts.publish.verdicts import CONTRADICTED, NOT_COMPARABLE, NOT_REPRODUCED, REPRODUCED, SHAPES, verdict
+from scripts.publish.claims import CONTRADICTED, NOT_COMPARABLE, NOT_REPRODUCED, REPRODUCED, SHAPES, read_claims, verdict
 from tests.conftest import ROOT
 from tests.rows import each_row
 from tests.plan.planned_metrics import METRICS as MEASURED, MODELS, STUDIES, planned_metrics
@@ -82,7 +81,7 @@ def table(tmp_path_factory, program):
     for claim in claims:  # of controls the claim is asked without a method
         claim["where"] |= {"method": "train"}
     (folder / "claims.yaml").write_text(yaml.safe_dump({"classes": WHOLE["classes"], "claims": claims}))
-    for name in ("sources", "models"):
+    for name in ("sources", "models", "studies"):
         (folder / f"{name}.yaml").write_text((ROOT / f"resources/{name}.yaml").read_text())
     write_table(pa.Table.from_pylist(METRICS, schema=strided_sop.SCHEMA), folder / "metrics.parquet", strided_sop.SCHEMA, {})
     done = program("scripts.publish.claims", "--metrics", folder / "metrics.parquet", "--sources", folder / "sources.yaml",

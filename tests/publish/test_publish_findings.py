@@ -18,13 +18,13 @@ from scripts.publish.findings import (
     shared_caveats,
 )
 from scripts.publish.names import load
-from scripts.publish.scorecard.cells import PLAIN, PREFERRED, PROBES, SYSTEM
+from scripts.publish.scorecard.cells import SYSTEM
 from tests.conftest import ROOT
 from tests.rows import each_row
 from tests.publish.publish_inputs import metric_rows
 
 STUDIES, SOURCES, MODELS = (load(ROOT / f"resources/{name}.yaml") for name in ("studies", "sources", "models"))
-COLUMNS = [*SYSTEM, *PROBES.values(), *PLAIN, *PREFERRED, "measured_on", "train_questions", "draw", "wording", "limit", "control"]
+COLUMNS = [*SYSTEM, "measured_on", "wording", "limit", "control"]
 
 
 def scores() -> pd.DataFrame:

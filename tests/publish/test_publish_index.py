@@ -6,7 +6,6 @@ from html import escape
 import pytest
 
 from tests.publish.publish_inputs import HOSTILE, Study
-from tests.web.test_page import CHROMIUM, CONTRAST, DARK, measured
 
 pytestmark = pytest.mark.slow
 
@@ -57,12 +56,3 @@ def test_a_file_that_holds_no_findings_is_told(study, text):
     done, listed = list_of(study, {"one": text})
     assert done.returncode == 1 and "findings.json: holds no findings of a page; remove it" in done.stderr
     assert "Traceback" not in done.stderr and listed.read_text() == before
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine; install it to test the page in a browser")
-def test_it_is_read_in_a_narrow_window_and_in_the_dark(study, tmp_path):
-    done, listed = list_of(study, {"one": study.page.with_name("findings.json").read_text()})
-    assert done.returncode == 0, done.stderr
-    found = measured(listed, tmp_path, CONTRAST, 500, *DARK)
-    assert found["dark"] and found["texts"] > 5 and found["faint"] == []
-    assert measured(listed, tmp_path, "return document.documentElement.scrollWidth", 500) == 500

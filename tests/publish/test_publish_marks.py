@@ -59,7 +59,7 @@ def test_strided_sop(tmp_path, program):
     for item in study.items():
         if item["kind"] == "figure":
             # Histories tell the limit of their run themselves.
-            assert (MARK in (study.publish / f"figures/{item['name']}.svg").read_text()) == (item["program"] != "scripts.publish.training_curves")
+            assert (MARK in (study.publish / f"figures/{item['name']}.svg").read_text()) == (item["program"] != "scripts.studies.strided_sop.figures.training_curves")
     drawn = (study.publish / "figures/accuracy_by_stride.svg").read_text()
     assert "one seed or wording" in drawn and "theirs, from elsewhere" in drawn
     table = check_table(study, "strided_sop_table", "Corpus", {", likelihood": ("", "2"), "theirs": ("", "")})
@@ -114,16 +114,6 @@ def test_timedial(tmp_path, program):
     counts = here.set_index("Paradigm")[["Seeds", "Wordings"]]
     assert counts.loc["likelihood of candidate and what follows, per token"].tolist() == ["", "2"]
     assert counts.loc["predictions from elsewhere"].tolist() == ["", ""]
-
-
-def test_few_questions_without_several_quantities_are_drawn(tmp_path, program):
-    inputs = publish_inputs_mctaco
-    rows = [row | {"limit": 2} for row in inputs.metric_rows(curve=False) if row["slice"] == "all" and row["metric"] != "consistency"]
-    study = inputs.Study(tmp_path, program, rows)
-    for name, said in (("mctaco_consistency", "No model accepts two quantities or more in 10 questions"), ("mctaco_ranges", "AT MOST 2 ITEMS")):
-        done = study.call(name)
-        assert done.returncode == 0, done.stderr
-        assert said in (study.publish / f"figures/{name}.svg").read_text()
 
 
 @pytest.mark.parametrize("limits", [(200, None), (200, 2000)])

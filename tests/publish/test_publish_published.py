@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from scripts.publish.beside_paper import paper_tables
+from scripts.publish.reading import paper_tables
 from scripts.publish.comparison import Facts, number_of, paper_of, published_claims, settings_of
 from scripts.publish.published_tables import NONE, tabulate
 from scripts.publish.table import write

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import warnings
 
 import pandas as pd
 import pyarrow as pa
@@ -16,7 +15,7 @@ from scripts.studies.temporal_nli import evaluate as temporal_nli
 from scripts.studies.timedial import evaluate as timedial
 from scripts.publish.scorecard.cells import cells_of, networks_of, read_scores
 from tests.conftest import ROOT
-from tests.publish.publish_inputs import HOSTILE, Study
+from tests.publish.publish_inputs import HOSTILE
 
 pytestmark = pytest.mark.slow  # left out of `make check`
 
@@ -126,24 +125,6 @@ def test_a_probe_is_the_whole_test_of_a_study(card):
     assert not {"gold", "bag_of_words", "random", "human"} & set(cells["model"])
 
 
-def test_a_table_of_one_study_has_no_columns_of_the_others(tmp_path):
-    """No text is filled into a column of numbers, which pandas warns of."""
-    one = {"strided_sop": STUDIES["strided_sop"]}
-    rows = measured("strided_sop", "small", "train", 0.6, (0.05, 0.01, 0.09))
-    write_table(
-        pa.Table.from_pylist(rows, schema=strided_sop.SCHEMA),
-        tmp_path / "metrics.parquet",
-        strided_sop.SCHEMA,
-        {},
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        cells = cells_of(
-            read_scores(tmp_path / "metrics.parquet"), one, SOURCES, {"small": ("encoder", 4e6)}
-        )
-    assert cells["corpus"].tolist() == ["activitynet"] and cells["above"].tolist() == [0.05]
-
-
 def test_the_table(card):
     done = card.call("table")
     assert done.returncode == 0, done.stderr
@@ -250,27 +231,3 @@ def test_without_a_model_it_is_refused(tmp_path, program):
     done = Card(tmp_path, program, measured("mctaco", "bag_of_words", "control", 0.3)).call("table")
     assert done.returncode == 1 and "no headline of a model" in done.stderr and len(done.stderr.splitlines()) == 1
     assert not (tmp_path / "table.csv").exists()
-
-
-@pytest.mark.slow
-def test_it_stands_first_on_the_page_of_a_probe(tmp_path, program):
-    study = Study(tmp_path, program)
-    (study.folder / "resources/left_out.yaml").write_text(json.dumps([LEFT_OUT[0] | {"study": "strided_sop"}]))
-    runs = [f"strided_sop/{name}" for name in study.runs]
-    of_all = [
-        item
-        for item in yaml.safe_load((ROOT / "resources/figures.yaml").read_text())
-        if item["name"] in ("scorecard", "scorecard_table")
-    ]
-    study.change("figures", lambda items: items.extend(of_all))
-    for name, base in (("figure", "figures/scorecard"), ("table", "tables/scorecard_table")):
-        resources = study.folder / "resources"
-        done = program(f"scripts.publish.scorecard.{name}", "--metrics", study.metrics, "--sources", resources / "sources.yaml", "--models",
-                       resources / "models.yaml", "--train", study.results / "train", "--runs", *runs, "--output", study.publish / base)
-        assert done.returncode == 0, done.stderr
-    done = study.make_page(model=["minilm"])
-    assert done.returncode == 0, done.stderr
-    html = study.page.read_text()
-    places = [html.index(f'<section id="{name}">') for name in ("all", "scorecard", "scorecard_table", "left-out", "strided_sop")]
-    assert places == sorted(places) and 'href="#scorecard"' in html and 'href="#left-out"' in html
-    assert "it has no head &lt;script&gt;" in html and html.count("<script") == 1

@@ -77,7 +77,7 @@ def shortcuts(program, folder, study: str, splits: dict[str, list[dict]], sample
         (folder / "train" / runs[-1] / "run.json").write_text(json.dumps({
             "run": runs[-1], "source": "made", "dataset": "d", "splits": ["train", "test"], "data_options": {}, "labels": ["entails_<b>", "neutral", "contradicts"]}))
     output = folder / f"tables/{study}_shortcuts"
-    return program("scripts.publish.shortcuts", "--metrics", folder / "metrics.parquet", "--sources", folder / "sources.yaml", "--models",
+    return program(f"scripts.studies.{study}.shortcuts", "--metrics", folder / "metrics.parquet", "--sources", folder / "sources.yaml", "--models",
                    folder / "models.yaml", "--train", folder / "train", "--build", folder / "build", "--runs", *runs, "--output", output), output
 
 

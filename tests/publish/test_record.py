@@ -34,7 +34,7 @@ def tell(study: Study, folder: Path) -> Path:
                for item in study.items() if item["name"] in DRAWN}
     told = {"name": "tried", "command": "snakemake --cores all --configfile presets/tried.yaml", "configuration": {"run": ["tried"]},
             "metrics": str(study.metrics), "publish": str(study.publish), "train": str(study.results / "train"),
-            "figures": figures, "tables": TABLES,
+            "figures": figures, "tables": TABLES, "drawn": ["mctaco"],
             "runs": {f"strided_sop/{run}": "classify" for run in study.runs}, "programs": ["evaluate/strided_sop"]}
     file = folder / "told.json"
     file.write_text(json.dumps(told))
@@ -111,7 +111,7 @@ def test_texts_that_read_like_numbers_or_formulas_come_back():
 def test_draws_are_kept_where_figures_compare_by_them(name, transfers, tmp_path):
     """Those of MC-TACO, and for the figure of transfers those of whole splits of every study."""
     table = pa.Table.from_pylist([row | {"study": name} for row in mctaco_rows()], schema=SCHEMA)
-    rows, kept = table.to_pylist(), read_metrics(tmp_path, write_metrics(table, tmp_path, transfers))
+    rows, kept = table.to_pylist(), read_metrics(tmp_path, write_metrics(table, tmp_path, ["mctaco"], transfers))
     wanted = [row["draws"] if name == "mctaco" or transfers and row["slice"] == "all" and row["seed"] is None
               else None for row in rows]
     assert kept["draws"].to_pylist() == wanted and any(wanted) == (name == "mctaco" or transfers)

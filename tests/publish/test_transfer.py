@@ -10,12 +10,11 @@ import pytest
 from scripts.plan.comparable import objectives, transfers
 from scripts.data.tables import write_table
 from scripts.studies.mctaco.evaluate import SCHEMA as MCTACO_METRICS
-from scripts.studies.strided_sop.evaluate import SCHEMA as SOP_METRICS
 from tests.publish.figure_faults import faults_in
 from tests.plan.test_configuration import plan
 from tests.plan.test_initial_configuration import MCTACO, SOP, configured
 
-STUDIES = {"mctaco": {"title": "MC-TACO", "headline": "exact_match"}, "strided_sop": {"title": "Order", "headline": "accuracy"}}
+STUDIES = {"mctaco": {"title": "MC-TACO", "headline": "exact_match"}, "strided_sop": {"title": "Order", "headline": "accuracy", "learnt": "sentence order, stride {stride}"}}
 SOURCES = {"sample_mctaco": {"title": "Questions", "evaluate": ["test"]}, "sample_activitynet": {"title": "Captions", "evaluate": ["val_1"]}}
 
 
@@ -85,21 +84,3 @@ def test_a_transfer_is_a_paired_difference(given, program, tmp_path, monkeypatch
     assert "by +6.0 (" in (tmp_path / "table.csv").read_text() and "[sample data]" in (tmp_path / "table.csv").read_text()
     done = program("scripts.publish.transfer.figure", *given(rows[:1], MCTACO_METRICS, compared), "--output", tmp_path / "none")
     assert done.returncode != 0 and "no run beside one that begins with" in done.stderr and not (tmp_path / "none.csv").exists()
-
-
-def test_accuracy_by_stride_and_weight(given, program, tmp_path, monkeypatch):
-    rows, compared = [], []
-    for experiment, weight in (("alone", 0.0), ("both", 0.5)):
-        for stride in (0, 3):
-            told = {"source": "sample_activitynet", "dataset": f"stride-{stride}", "split": "val_1", "stride": stride, "hard": False}
-            rows += [rows_of(SOP_METRICS, "strided_sop", metric, experiment, 0.5 + weight / 10 + stride / 100, np.full(50, 0.5), **told)
-                     for metric in ("accuracy", "peak_accuracy")]
-            compared.append({"study": "strided_sop", "source": "sample_activitynet", "dataset": f"stride-{stride}", "model": "tiny_bert", "method": "train",
-                             "experiment": experiment, "weight": weight})
-    rows.append(rows[0] | {"experiment": "unlike", "value": 0.99})
-    arguments = [*given(rows, SOP_METRICS, compared), "--output", tmp_path / "figure"]
-    done = program("scripts.studies.strided_sop.figures.objectives", *arguments)
-    assert done.returncode == 0, done.stderr
-    assert faults_in(monkeypatch, "scripts.studies.strided_sop.figures.objectives", *arguments) == []
-    points = pd.read_csv(tmp_path / "figure.csv").set_index(["weight", "stride"])["value"]
-    assert points.to_dict() == pytest.approx({(0.0, 0): 0.5, (0.0, 3): 0.53, (0.5, 0): 0.55, (0.5, 3): 0.58})

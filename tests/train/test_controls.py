@@ -18,6 +18,7 @@ from scripts.data.runs import facts_of
 from scripts.data.tables import PREDICTIONS, read_table
 from scripts.measure.experiment import above_controls
 from scripts.publish.shortcuts import audit
+from scripts.studies.timedial.shortcuts import SHORTCUTS
 from scripts.train.control import at_random, fit
 from tests.rows import each_row
 from tests.plan.test_configuration import STUDIES, default, plan
@@ -240,8 +241,8 @@ def test_the_audit_finds_a_planted_cue_that_the_evaluation_punishes():
             table += [(str(number), context, "two hours", 1), (str(number), context, "ten days", 0)]
         return pd.DataFrame(table, columns=["group", "first", "second", "label"])
 
-    found = audit("timedial", split(300, 1.0), split(300, 0.0)).set_index("cue").loc["stands in its dialog"]
+    found = audit(SHORTCUTS, split(300, 1.0), split(300, 0.0)).set_index("cue").loc["stands in its dialog"]
     assert found["train"] == 1 and found["evaluation"] == 0 and found["verdict"] == "punished" and found["alone"] == 0
     assert found["coverage"] == 0.5 and found["n"] == 300
-    same = audit("timedial", split(300, 1.0), split(300, 1.0)).set_index("cue").loc["stands in its dialog"]
+    same = audit(SHORTCUTS, split(300, 1.0), split(300, 1.0)).set_index("cue").loc["stands in its dialog"]
     assert same["verdict"] == "helps" and same["alone"] == 1

@@ -1,9 +1,8 @@
 """What the scorecard shows: of every probe, model and way of asking the study's headline, from the metrics of all studies.
 
-A probe is one test of a study: a corpus with one value of the option PROBES (stride, challenge set, unit normalization), on
-the first split that the corpus is measured on. Of sentence order the smallest and the largest stride stand for all. What chose
-its examples (size-matched, hard pairs, held-out forms) is no probe, and a model that begins with other weights, or learns a second
-objective, is not the model (altered experiments, scripts/plan/comparable.py).
+A probe is one test of a study: a corpus with one value of the option that the study names (`probe` of resources/studies.yaml), on
+the first split that the corpus is measured on. Other datasets of the study are no probes. A model that begins with other weights, or
+learns a second objective, is not the model (altered experiments, scripts/plan/comparable.py).
 
 A way is how a model was asked: fine-tuned, by filling masks, by likelihood, … Where a model was asked by several methods of one
 way, the one that the study tells first (`headline_methods` of resources/studies.yaml) has the cell, for every kind of model the
@@ -21,19 +20,11 @@ from scripts.data.tables import read_metrics
 from scripts.measure.experiment import CONTROL_METHODS
 from scripts.publish.comparison import parts_of, published_claims, settings_of
 from scripts.publish.names import method_title
-from scripts.publish.selection import EXTENSIONS
+from scripts.publish.selection import as_text
 
-PROBES = {"strided_sop": "stride", "temporal_nli": "challenge_set", "mctaco": "unit_normalization"}
-OPTIONS = {"temp_order": "set I: order", "temp_duration": "set II: duration", "cross_unit": "set III: units",
-           "False": "exact match", "True": "EM, units normalized"}
 SCORES = {"two_best_accuracy": "2-best accuracy", "exact_match": "exact match"}
-# What a row of a probe has in these columns, if anything.
-PLAIN = dict.fromkeys(["size_matched", "same_videos", *EXTENSIONS])
-PLAIN |= {"hard": False, "held_out": "template"}
 PROBE = ["study", "corpus", "option", "limit"]
 SYSTEM = ["study", "experiment", "model", "method", "source", "dataset", "split", "scoring"]  # tells the rows of one measurement
-PREFERRED = {"scoring": ["ternary", "binary"], "context_scope": ["full", "local", "target"], "negatives_from": ["pool", "dialog"],
-             "negatives_by": ["text", "occurrence"]}
 KINDS = {"encoder": "encoders", "encoder_decoder": "encoder-decoders", "decoder": "decoders", "esim": "no transformers"}
 UNKNOWN = "kind not told by the runs"
 ELSEWHERE = "predictions from elsewhere"  # no run of theirs tells a kind
@@ -47,12 +38,11 @@ NO_CLAIM = {"majority", "random", "always_yes", "always_no"}
 
 
 def read_scores(file: Path) -> pd.DataFrame:
-    """The metrics that the scorecard may need: whole splits, with every column that it asks for."""
+    """The metrics of whole splits, with every column that tells one measurement from another."""
     metrics = read_metrics(file).to_pandas()
     metrics = metrics[metrics["slice"] == "all"]
-    wanted = [*SYSTEM, *PROBES.values(), *PLAIN, *PREFERRED, "measured_on", "train_questions", "draw"]
-    texts = {name: object for name in (*SYSTEM, "measured_on")}  # a column that no study of this table has would be of numbers
-    return metrics.reindex(columns=list(dict.fromkeys([*metrics, *wanted]))).astype(texts)
+    texts = dict.fromkeys((*SYSTEM, "measured_on"), object)  # a column that no study of this table has would be of numbers
+    return metrics.reindex(columns=list(dict.fromkeys([*metrics, *texts, "control"]))).astype(texts)
 
 
 def networks_of(files: list[Path]) -> dict[str, tuple[str, float]]:
@@ -76,23 +66,27 @@ def way_of(study: dict, method: str, kind: str) -> str:
 
 def with_probes(metrics: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:
     """The rows of the studies' headlines (and `…_above_control`) on a probe, with the columns PROBE."""
-    parts = []
-    for name, study in studies.items():
-        rows = metrics[(metrics["study"] == name) & ~metrics["experiment"].isin(study.get("altered", [])) & metrics["metric"].isin(
-            [study["headline"], f"{study['headline']}_above_control", f"human_{study['headline']}"])]
-        option = rows[PROBES[name]] if name in PROBES else pd.Series("", rows.index)
-        if name == "strided_sop":
-            option = option.astype("Int64")
-        parts.append(rows.assign(option=option.astype(str), corpus=rows["measured_on"].astype(object).fillna(rows["source"])))
-    rows = pd.concat(parts, ignore_index=True)
-    for column, plain in PLAIN.items():
-        rows = rows[rows[column].isna() | ((rows[column] == plain) if plain is not None else False)]
+    return pd.concat([rows_on_probes(metrics[metrics["study"] == name], study, sources) for name, study in studies.items()], ignore_index=True)
+
+
+def rows_on_probes(rows: pd.DataFrame, study: dict, sources: dict) -> pd.DataFrame:
+    """The rows of with_probes() of one study."""
+    probe, headline = study.get("probe", {}), study["headline"]
+    rows = rows[~rows["experiment"].isin(study.get("altered", []))
+                & rows["metric"].isin([headline, f"{headline}_above_control", f"human_{headline}"])]
+    for option, plain in (dict.fromkeys(study.get("extensions", [])) | probe.get("plain", {})).items():
+        if option in rows:
+            rows = rows[rows[option].isna() | (rows[option] == plain)]
+    option = as_text(rows[probe["option"]]) if "option" in probe else ""
+    rows = rows.assign(option=option, corpus=rows["measured_on"].astype(object).fillna(rows["source"]))
     splits = [sources.get(corpus, {}).get("evaluate", []) for corpus in rows["corpus"]]
-    rows = rows.assign(split_place=[of.index(split) if split in of else len(of) for of, split in zip(splits, rows["split"])])
-    rows = rows[rows["split_place"] == rows.groupby(["study", "corpus"])["split_place"].transform("min")]
-    strided, stride = rows["study"] == "strided_sop", pd.to_numeric(rows["stride"])
-    ends = [stride.groupby(rows["corpus"]).transform(end) for end in ("min", "max")]
-    return rows[~strided | (stride == ends[0]) | (stride == ends[1])]
+    places = pd.Series([of.index(split) if split in of else len(of) for of, split in zip(splits, rows["split"])], rows.index, float)
+    rows = rows[places == places.groupby(rows["corpus"]).transform("min")]
+    if not probe.get("ends"):
+        return rows
+    number = pd.to_numeric(rows["option"], errors="coerce")
+    ends = [number.groupby(rows["corpus"]).transform(end) for end in ("min", "max")]
+    return rows[(number == ends[0]) | (number == ends[1])]
 
 
 def keys(rows: pd.DataFrame) -> pd.Series:
@@ -107,27 +101,17 @@ def rank(values: Iterable, order: Iterable) -> list[int]:
 
 
 def preferred(rows: pd.DataFrame, studies: dict) -> pd.DataFrame:
-    """One row for each probe, model and way: the method that the study tells first, three labels, all training questions, the full
-    context, wrong candidates drawn as in the paper's table 4 (all are in the study's own figures)."""
-    methods = [
-        (name, method)
-        for name, study in studies.items()
-        for method in (*study.get("headline_methods", []), *study["methods"])
-    ]
-    order = pd.DataFrame(
-        {
-            "method": rank(zip(rows["study"], rows["method"]), methods),
-            **{
-                name: rank(rows[name].astype(object).fillna(values[0]), values)
-                for name, values in PREFERRED.items()
-            },
-            "fewer": -rows["train_questions"].astype(float).fillna(float("inf")).to_numpy(),
-            "draw": rows["draw"].astype(float).fillna(0).to_numpy(),
-        },
-        index=rows.index,
-    )
-    rows = rows.loc[order.sort_values(list(order), kind="stable").index]
-    return rows.drop_duplicates([*PROBE, "model", "way"])
+    """One row for each probe, model and way: of the method that the study tells first, then of the values that it prefers."""
+    methods = [(name, method) for name, study in studies.items() for method in (*study.get("headline_methods", []), *study["methods"])]
+    order = pd.DataFrame({"method": rank(zip(rows["study"], rows["method"]), methods)}, index=rows.index)
+    for name, study in studies.items():
+        for option, first in study.get("probe", {}).get("prefers", {}).items():
+            values = rows.loc[rows["study"] == name, option]
+            if isinstance(first, list):
+                order.loc[values.index, option] = rank(values.astype(object).fillna(first[0]), first)
+            else:
+                order.loc[values.index, option] = values.astype(float).fillna(0) if first == "least" else -values.astype(float).fillna(float("inf"))
+    return rows.loc[order.sort_values(list(order), kind="stable").index].drop_duplicates([*PROBE, "model", "way"])
 
 
 def asked_rows(metrics: pd.DataFrame, studies: dict, sources: dict, networks: dict[str, tuple[str, float]]) -> pd.DataFrame:
@@ -135,16 +119,13 @@ def asked_rows(metrics: pd.DataFrame, studies: dict, sources: dict, networks: di
     rows = with_probes(metrics, studies, sources)
     rows = rows[~rows["method"].isin([*CONTROL_METHODS, *LESS, "human"])]
     rows = rows[~rows["metric"].str.endswith("_above_control")].drop(columns="control")
-    kind = rows["model"].map(lambda name: networks.get(name, (UNKNOWN, None))[0])
-    kind = kind.mask((kind == UNKNOWN) & rows["method"].isin(["released", "external"]), ELSEWHERE)
-    parameters = rows["model"].map(lambda name: networks.get(name, (UNKNOWN, float("nan")))[1]).astype(float)
+    known = pd.DataFrame([networks.get(name, (UNKNOWN, None)) for name in rows["model"]], rows.index, ["kind", "parameters"])
+    kind = known["kind"].mask((known["kind"] == UNKNOWN) & rows["method"].isin(["released", "external"]), ELSEWHERE)
     way = [way_of(studies[study], method, of) for study, method, of in zip(rows["study"], rows["method"], kind)]
-    rows = rows.assign(kind=kind, parameters=parameters, way=way, key=keys)
+    rows = rows.assign(kind=kind, parameters=known["parameters"].astype(float), way=way, key=keys)
     by = [places(rows[name], studies, sources).rename(name) for name in PROBE]
     first = by[2].groupby([rows["study"], rows["corpus"]]).transform("min").rename("first")  # a study's corpora by what they begin with
-    order = pd.concat([by[0], first, *by[1:]], axis=1).assign(
-        size=rank(rows["kind"], KINDS.values()), parameters=parameters
-    )
+    order = pd.concat([by[0], first, *by[1:]], axis=1).assign(size=rank(rows["kind"], KINDS.values()), parameters=rows["parameters"])
     return rows.loc[order.sort_values(list(order), kind="stable").index].reset_index(drop=True)
 
 
@@ -185,7 +166,8 @@ def places(column: pd.Series, studies: dict, sources: dict) -> pd.Series:
     """What a column of PROBE is sorted by: the order of resources/, strides by size, what is not limited first."""
     if column.name == "limit":
         return column.astype(float).fillna(0)
-    order = {"study": studies, "corpus": sources, "option": OPTIONS}[column.name]
+    options = [option for study in studies.values() for option in study.get("probe", {}).get("titles", {})]
+    order = {"study": studies, "corpus": sources, "option": options}[column.name]
     places = pd.Series(rank(column, order), column.index, dtype=float)
     return places.mask(
         places == len(order), pd.to_numeric(column, errors="coerce").fillna(len(order))
@@ -238,7 +220,7 @@ def published(file: Path, probes: pd.DataFrame, studies: dict) -> pd.DataFrame:
     claims = claims[(claims["unit"] == "%") & ~claims["model"].isin(NO_CLAIM)]
     claims = claims.assign(number=pd.to_numeric(claims["value"].str.split(" ±").str[0], errors="coerce")).dropna(subset="number")
     for probe in probes[~probes["sample"].astype(bool)].to_dict("records"):
-        study, option = probe["study"], PROBES.get(probe["study"])
+        study, option = probe["study"], studies[probe["study"]].get("probe", {}).get("option")
         own_claims = claims[(claims["study"] == study) & (claims["metric"] == studies[study]["headline"])]
         for claim in own_claims.to_dict("records"):
             said = settings_of(claim["setting"])

@@ -31,7 +31,6 @@ from matplotlib.patches import Rectangle
 from scripts.running.program import execute, log
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load_systems
 from scripts.publish.scorecard.cells import PROBE
 from scripts.publish.scorecard.layout import (
     FEET, NOT_RUN, Scorecard, corpus_line, read_scorecard, size_in_words)
@@ -191,7 +190,7 @@ def draw(card: Scorecard) -> Figure:
 
 
 def main(given: argparse.Namespace) -> None:
-    card = read_scorecard(given, load_systems(given.models, given.sources))
+    card = read_scorecard(given)
     style.save(lambda: draw(card), given)
     write_points(card.cells[COLUMNS], given.output)
     models = card.cells["model"].nunique()

@@ -9,9 +9,9 @@ import pandas as pd
 from scripts.running.program import UserError
 from scripts.data.yaml_files import read_yaml
 from scripts.publish.marks import face_of, note_of
-from scripts.publish.names import load, model_title
+from scripts.publish.names import load, load_systems, model_title
 from scripts.publish.scorecard.cells import (
-    ELSEWHERE, KINDS, OPTIONS, OTHER_WAYS, PROBE, SCORES, UNKNOWN, WAYS, best_controls, cells_of, is_clear, networks_of, people, published,
+    ELSEWHERE, KINDS, OTHER_WAYS, PROBE, SCORES, UNKNOWN, WAYS, best_controls, cells_of, is_clear, networks_of, people, published,
     rank, read_scores, way_of)
 from scripts.publish.table import interval, percent
 
@@ -78,9 +78,10 @@ def read_measured(given: argparse.Namespace) -> tuple[pd.DataFrame, dict, dict]:
     return metrics, studies, networks_of([given.train / name / "run.json" for name in given.runs])
 
 
-def read_scorecard(given: argparse.Namespace, models: dict) -> Scorecard:
+def read_scorecard(given: argparse.Namespace) -> Scorecard:
     """The scorecard of the files that a program is given. Raises UserError where no model was measured on a probe."""
     resources, sources = given.sources.parent, load(given.sources)
+    models = load_systems(given.models, given.sources)
     metrics, studies, networks = read_measured(given)
     cells = cells_of(metrics, studies, sources, networks)
     if cells.empty:
@@ -135,10 +136,11 @@ def row_order(cells: pd.DataFrame, models: dict, reasons: dict[tuple[str, str, s
 
 def option_title(probe: dict, studies: dict) -> str:
     """What a probe is called within its study."""
-    if probe["study"] == "strided_sop":
-        return f"stride {probe['option']}"
-    headline = studies[probe["study"]]["headline"]
-    return OPTIONS.get(probe["option"], probe["option"]) or SCORES.get(headline, headline.replace("_", " "))
+    study = studies[probe["study"]]
+    of, headline = study.get("probe", {}), study["headline"]
+    if "option" in of:
+        return of.get("titles", {}).get(probe["option"], f"{of['option']} {probe['option']}")
+    return SCORES.get(headline, headline.replace("_", " "))
 
 
 def probe_names(cells: pd.DataFrame, studies: dict, sources: dict) -> pd.DataFrame:

@@ -19,7 +19,7 @@ import pandas as pd
 from scripts.running.program import execute, log
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of
-from scripts.publish.names import load_systems, method_title
+from scripts.publish.names import method_title
 from scripts.publish.scorecard.layout import FEET, Scorecard, read_scorecard, size_in_words
 from scripts.publish.table import interval, percent, signed, write
 
@@ -90,7 +90,7 @@ def tabulate(card: Scorecard) -> pd.DataFrame:
 
 
 def main(given: argparse.Namespace) -> None:
-    card = read_scorecard(given, load_systems(given.models, given.sources))
+    card = read_scorecard(given)
     table = tabulate(card)
     methods = [method for study in card.studies.values() for method in study.get("headline_methods", [])]
     caption = CAPTION + FIRST.format(", ".join(dict.fromkeys(map(method_title, methods))))

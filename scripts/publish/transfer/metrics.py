@@ -22,14 +22,11 @@ def is_coin(begun: dict) -> bool:
 
 def start_title(begun: dict, studies: dict, sources: dict) -> str:
     """What a run begins with, in words: `after sentence order of stride 4 (ActivityNet Captions)`; begun: as comparable.transfers() tells it."""
-    title = studies.get(begun["study"], {}).get("title", begun["study"].replace("_", " "))
+    study = studies[begun["study"]]
     corpus = sources.get(begun["source"], {}).get("title", begun["source"].replace("_", " "))
     stage = {"mlm": ", masked words", "clm": ", next words"}.get(begun["method"], "")
-    if is_coin(begun):
-        return f"after coins for sentence order, stride {begun['data']['stride']}, {corpus} (a control)"
-    if begun["study"] == "strided_sop":
-        return f"after sentence order, stride {begun['data']['stride']}, {corpus}"
-    return f"after {title}{stage}, {corpus}"
+    learnt = study["learnt"].format(**begun["data"]) if "learnt" in study else f"{study['title']}{stage}"
+    return f"after coins for {learnt}, {corpus} (a control)" if is_coin(begun) else f"after {learnt}, {corpus}"
 
 
 def headlines(metrics: Path, studies: dict) -> pd.DataFrame:

@@ -8,7 +8,7 @@ Reads  metrics.parquet (for which corpora are samples), <train>/<run>/history.pa
        provenance tells the run's settings), resources/sources.yaml and models.yaml for titles
 Writes <output>.svg, .dark.svg, .png, .pdf, and .csv: the plotted points
 
-    python -m scripts.publish.training_curves --metrics results/evaluate/default/metrics.parquet \\
+    python -m scripts.studies.strided_sop.figures.training_curves --metrics results/evaluate/default/metrics.parquet \\
         --sources resources/sources.yaml --models resources/models.yaml --train results/train/strided_sop \\
         --runs RUN RUN … --output results/publish/default/figures/strided_sop_training_curves
 """

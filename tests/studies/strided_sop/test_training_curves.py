@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from scripts.publish.training_curves import draw
+from scripts.studies.strided_sop.figures.training_curves import draw
 
 
 def test_no_stride_is_cut_by_the_limits_of_a_flatter_one():

@@ -1,0 +1,47 @@
+"""Tabulate the shortcuts of a study: what stands in the answer.
+
+scripts/publish/shortcuts.py says what the columns tell.
+
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json, <build>/<source>/<dataset>/<split>.parquet,
+       resources/sources.yaml for titles
+Writes <output>.csv, .md, .tex
+
+    python -m scripts.studies.mctaco.shortcuts --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --train results/train/mctaco \\
+        --build results/build/mctaco --runs RUN RUN … --output results/publish/default/tables/mctaco_shortcuts
+"""
+
+import argparse
+
+import numpy as np
+import pandas as pd
+
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.shortcuts import Cues, Shortcuts, publish_shortcuts
+from scripts.running.program import execute
+from scripts.text.text_features import in_context, numerals, shared_numbers
+
+UNITS = ["second", "minute", "hour", "day", "week", "month", "year", "decade", "century|centuries"]
+
+
+def cues_of(table: pd.DataFrame, train: pd.DataFrame) -> Cues:
+    """What stands in an answer; it says: likely."""
+    answer = table["second"].str.lower()
+    cues = {f"{unit.split('|')[0]}s": answer.str.contains(rf"\b(?:{unit}s?)\b", regex=True).to_numpy() for unit in UNITS}
+    cues["a number"] = answer.map(lambda text: bool(numerals(text))).to_numpy()
+    cues["always, never, forever"] = answer.str.contains(r"\b(?:always|never|forever)\b", regex=True).to_numpy()
+    cues["more than four words"] = (answer.str.split().str.len() > 4).to_numpy()
+    cues["stands in sentence or question"] = in_context(table) == 1
+    cues["shares a number with sentence or question"] = shared_numbers(table) > 0
+    return {name: (there, np.ones(len(table), int)) for name, there in cues.items()}
+
+
+SHORTCUTS = Shortcuts(["group_id", "text_a", "text_b"], "exact match", cues_of)
+
+
+def main(given: argparse.Namespace) -> None:
+    publish_shortcuts(given, SHORTCUTS)
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())

@@ -1,0 +1,43 @@
+"""Tabulate the shortcuts of a study: what a candidate has in common with its dialog and with the candidates of the training data.
+
+scripts/publish/shortcuts.py says what the columns tell.
+
+Reads  metrics.parquet (for which corpora are samples), <train>/<run>/run.json, <build>/<source>/<dataset>/<split>.parquet,
+       resources/sources.yaml for titles
+Writes <output>.csv, .md, .tex
+
+    python -m scripts.studies.timedial.shortcuts --metrics results/evaluate/default/metrics.parquet \\
+        --sources resources/sources.yaml --models resources/models.yaml --train results/train/timedial \\
+        --build results/build/timedial --runs RUN RUN … --output results/publish/default/tables/timedial_shortcuts
+"""
+
+import argparse
+
+import numpy as np
+import pandas as pd
+
+from scripts.publish.arguments import publisher_arguments
+from scripts.publish.shortcuts import Cues, Shortcuts, publish_shortcuts
+from scripts.running.program import execute
+from scripts.text.text_features import frequency, in_context, normal_words, shared_numbers
+
+
+def cues_of(table: pd.DataFrame, train: pd.DataFrame) -> Cues:
+    """What a candidate has in common with its dialog and with the right candidates of the training data, but itself; it says: right."""
+    often = frequency(table, train.loc[train["label"] == 1, "second"]) - (table["label"] == 1).to_numpy() * (table is train)
+    cues = {"stands in its dialog": in_context(table) == 1, "shares a number with its dialog": shared_numbers(table) > 0,
+            "a right one elsewhere in training": often > 0, "a right one ten times in training": often >= 10,
+            "has a digit": table["second"].str.contains(r"\d", regex=True).to_numpy(),
+            "one word": (normal_words(table["second"]).str.split().str.len() == 1).to_numpy()}
+    return {name: (there, np.ones(len(table), int)) for name, there in cues.items()}
+
+
+SHORTCUTS = Shortcuts(["instance_id", "context", "candidate"], "2-best accuracy", cues_of, is_ranked=True)
+
+
+def main(given: argparse.Namespace) -> None:
+    publish_shortcuts(given, SHORTCUTS)
+
+
+if __name__ == "__main__":
+    execute(main, publisher_arguments(__doc__, "runs", "datasets").parse_args())
