@@ -27,7 +27,8 @@ from scripts.data.csv_files import write_csv
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash, keyed_uniform
 from scripts.running.program import UserError, execute, log, parser
-from scripts.data.tables import CAPTIONS, CHOICES, ENDINGS, provenance_of, read_complete, write_table
+from scripts.data.tables import CAPTIONS, ENDINGS, provenance_of, read_complete, write_table
+from scripts.studies.hellaswag.tables import CHOICES
 
 MOST = 4  # captions in a row that an item is made of
 PARTED, DRAWN = 23, 24  # mark the draws: of articles, of items to learn from

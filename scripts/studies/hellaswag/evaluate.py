@@ -26,7 +26,7 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.running.program import UserError, execute
-from scripts.data.tables import CHOICES
+from scripts.studies.hellaswag.tables import CHOICES
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import Run, read_examples, read_scores, replicates_of

@@ -46,7 +46,8 @@ from scripts.data.files import whole_set
 from scripts.data.keyed import highest_kept, keyed_hash
 from scripts.running.program import UserError, execute, log, parser
 from scripts.studies.strided_sop.strides import strides_of
-from scripts.data.tables import STRIDED_PAIRS, provenance_of, table_writer
+from scripts.data.tables import provenance_of, table_writer
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 SIZE = 2  # the draw of pairs, apart from the other draws from the same key
 HIGHEST = np.uint64(2**64 - 1)

@@ -34,7 +34,8 @@ import pyarrow as pa
 from scripts.running.program import UserError, execute, shown
 from scripts.data.runs import read_predictions
 from scripts.studies.strided_sop.strides import strides_of
-from scripts.data.tables import STRIDED_PAIRS, read_complete
+from scripts.data.tables import read_complete
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.strided_sop import order_scores, predicted_strides, span_scores
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling

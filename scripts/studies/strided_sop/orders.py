@@ -19,7 +19,7 @@ from scripts.studies.strided_sop.pairs import pair_table, spans, words
 from scripts.studies.strided_sop.parts import Part, categories_of, units_of
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError
-from scripts.data.tables import STRIDED_PAIRS
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 CANDIDATES = STRIDED_PAIRS.append(pa.field("units", pa.string()))
 MOST_UNITS = 4  # 24 orders of them; of five there are 120, which are too many to read for each span

@@ -16,7 +16,8 @@ from scripts.studies.strided_sop.pairs import Categories, mixed_pairs
 from scripts.data.keyed import highest_kept, keyed_hash
 from scripts.running.program import UserError
 from scripts.data.sorted_ids import hashes_of, sorted_ids
-from scripts.data.tables import CAPTIONS, STRIDED_PAIRS, read_complete, read_table
+from scripts.data.tables import CAPTIONS, read_complete, read_table
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.data.texts import json_of, text_of
 
 VIDEO = 3  # the draw of videos, apart from the other draws from the same key

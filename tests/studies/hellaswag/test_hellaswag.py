@@ -8,7 +8,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from scripts.data.tables import CAPTIONS, CHOICES, read_table, write_table
+from scripts.data.tables import CAPTIONS, read_table, write_table
+from scripts.studies.hellaswag.tables import CHOICES
 from tests.conftest import ROOT
 from tests.runs import write_run
 from tests.publish.figure_faults import faults_in

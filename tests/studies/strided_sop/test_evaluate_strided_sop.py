@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from tests.runs import write_run
-from scripts.data.tables import PREDICTIONS, STRIDED_PAIRS, read_table, write_table
+from scripts.data.tables import PREDICTIONS, read_table, write_table
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 
 def told(pair: int) -> dict:

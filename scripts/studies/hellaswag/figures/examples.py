@@ -17,7 +17,7 @@ import argparse
 import pandas as pd
 
 from scripts.running.program import execute
-from scripts.data.tables import CHOICES
+from scripts.studies.hellaswag.tables import CHOICES
 from scripts.measure.experiment import Run, read_examples
 from scripts.studies.hellaswag.evaluate import scores_of
 from scripts.measure.ranking import checked
