@@ -16,12 +16,12 @@ this one or a larger one) keeps in every split only the videos that have a pair 
 on the same videos. hard keeps, of the splits to measure on, only the pairs that a cross-fitted bag of words does not get
 right (scripts/studies/strided_sop/hard_pairs.py); what is learnt from stays as it is. On hard pairs a model of words alone is below 50 %.
 limit keeps at most that many of the pairs to measure on, by hash of the video and of the place of the first sentence: so strides
-are compared on nearly the same pairs. context makes the units that are put in order windows of captions (scripts/studies/strided_sop/caption_windows.py):
+are compared on nearly the same pairs. context makes the units that are put in order windows of captions (scripts/studies/strided_sop/parts.py):
 {"seconds": n} or {"sentences": k}; sentences, strides and positions above are then counted in windows.
 stride up_to_n mixes strides 0 to n: of each as many pairs as n has, those with the lowest hash. train_stride: the stride, or the strides,
 of the split to learn from, where it is not that of those to measure on; --learn-from: another corpus for that split. predict: the label
 is then not the order but the stride, or 2 · stride + order.
-span: k measures on all pairs of k units, `stride` sentences skipped between neighbours (scripts/studies/strided_sop/span_scores.py puts them in order), of the videos
+span: k measures on all pairs of k units, `stride` sentences skipped between neighbours (scripts/studies/strided_sop/tallies.py puts them in order), of the videos
 that have so many, and learns from pairs of all their strides, as many of each; limit then keeps spans, by hash of their place. order_by: permutations
 makes a row of each order of the k units instead (scripts/studies/strided_sop/orders.py); size_matched then cuts spans. train_labels: coin gives the pairs to
 learn from a coin as their label, for a control that reads as much and learns nothing of their order.
@@ -156,7 +156,7 @@ def build_split(part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray
     if options["order_by"] == PERMUTATIONS:
         tables, keep, schema = orders.orders_of(part, options, keep, options["wrong_orders"] if learnt else None), all_of, orders.CANDIDATES
     asked = {name: value for name, value in options.items() if LATER.get(name) != value}
-    provenance = provenance_of(shards(part.cleaned, part.split)[0]) | {"split": output.stem, "options": asked} | cut
+    provenance = provenance_of(shards(part)[0]) | {"split": output.stem, "options": asked} | cut
     with table_writer(output, schema, provenance) as writer:
         for pairs in tables:
             all_pairs += len(pairs)

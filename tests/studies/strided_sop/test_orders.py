@@ -11,7 +11,7 @@ from scipy.stats import kendalltau
 
 from scripts.running.program import UserError
 from scripts.data.tables import provenance_of, read_table
-from scripts.studies.strided_sop.order_scores import measures_of
+from scripts.studies.strided_sop.tallies import span_tallies
 from scripts.measure.tally import values_of
 from scripts.train.paradigms import packed
 from tests.studies.strided_sop.test_build_strided_sop import build, cleaned  # noqa: F401 (a fixture)
@@ -86,14 +86,14 @@ def test_the_best_order_is_told():
     odds[0, every.index((0, 1, 2))] = odds[1, every.index((1, 0, 2))] = odds[2, every.index((0, 1, 2))] = odds[2, every.index((2, 1, 0))] = 4.0
     table, scores = pd.DataFrame(rows), pd.Series(list(np.stack([np.zeros(odds.size), odds.ravel()], axis=1)))
     turned = np.random.default_rng(0).permutation(len(table))  # candidates may stand in any order
-    tallies, videos = measures_of([pd.DataFrame({"scores": scores[turned].to_list()})], table.iloc[turned].reset_index(drop=True), 3, "here")
+    tallies, videos = span_tallies([pd.DataFrame({"scores": scores[turned].to_list()})], table.iloc[turned].reset_index(drop=True), 3, "here")
     found = {(tally.slice, name): value[0] for tally in tallies for name, value in values_of(tally).items()}
     taus = [1, kendalltau(range(3), (1, 0, 2)).statistic, 0]
     assert set(videos) == {"v", "w"} and found["all", "exact_order"] == pytest.approx(0.5)
     assert 2 * found["all", "concordance"] - 1 == pytest.approx(np.mean(taus))
     assert found["distance=2", "concordance"] == pytest.approx((1 + 1 + 0.5) / 3) and found["distance=1", "concordance"] == pytest.approx((2 + 1 + 1) / 6)
     with pytest.raises(UserError, match="all 6 orders"):
-        measures_of([pd.DataFrame({"scores": scores[1:].to_list()})], table[1:], 3, "here")
+        span_tallies([pd.DataFrame({"scores": scores[1:].to_list()})], table[1:], 3, "here")
 
 
 @pytest.mark.models

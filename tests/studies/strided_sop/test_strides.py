@@ -11,7 +11,7 @@ from scripts.studies.strided_sop.pairs import pair_table
 from scripts.running.program import UserError
 from scripts.studies.strided_sop.strides import labels_of
 from scripts.data.tables import content_digest, provenance_of, read_table, write_table
-from scripts.studies.strided_sop.predicted_strides import measures_of
+from scripts.studies.strided_sop.tallies import stride_tallies
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.measure.tally import values_of
 from tests.studies.strided_sop.test_build_strided_sop import LENGTHS, build, captions, cleaned  # noqa: F401 (a fixture)
@@ -118,7 +118,7 @@ def test_numbers_equal_a_slow_reference(predict):
     label, video = random.integers(0, width, 40), random.integers(0, 7, 40)
     scores = np.log(random.dirichlet(np.ones(width), 40))
     judged = pd.DataFrame({"label": label, "scores": list(scores)})
-    found = {(tally.slice, name): value[0] for tally in measures_of([judged], 3, predict, video, 7) for name, value in values_of(tally).items()}
+    found = {(tally.slice, name): value[0] for tally in stride_tallies([judged], pd.DataFrame({"video_id": video}), 3, predict == "order_and_stride")[0] for name, value in values_of(tally).items()}
     right, errors, orders, both, confusion = [], [], [], [], np.zeros((3, 3))
     for true, log in zip(label, scores):
         share = np.exp(log)

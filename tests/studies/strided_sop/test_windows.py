@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scripts.studies.strided_sop.caption_windows import windows
+from scripts.studies.strided_sop.parts import windows
 from scripts.running.program import UserError
 from scripts.data.tables import CAPTIONS, read_table, write_table
 from scripts.studies.strided_sop.evaluate import SCHEMA
