@@ -26,14 +26,13 @@ from scripts.running.program import UserError, execute
 from scripts.studies.strided_sop.slices import PARTS
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, source_title, split_title
+from scripts.publish.names import load
 from scripts.publish.panels import (
     Look, Panel, Rows, draw_line, figure_of, in_lines, legend_of, looks, publish, with_best_control,
     write_beside)
-from scripts.studies.strided_sop.figures.metrics import VARIANT, strided_metrics
+from scripts.studies.strided_sop.figures.metrics import NUMBERS, VARIANT, accuracies, place_title, strided_metrics
 
-COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "limit", "slice", "seed", "metric", "value",
-           "sd", "ci_low", "ci_high", "n", "groups", "sample"]
+COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "limit", "slice", "seed", "metric", *NUMBERS]
 LEAST = 10  # pairs
 NEARLY_ALL = 0.97  # of the pairs of every stride: such a slice says what they all say
 HEADS = {"all": "", "overlap": "the two clips overlap", "same_start": "the two start together", "position": "place in the video",
@@ -49,7 +48,7 @@ def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
     Beside the columns of metrics: the partition (`panel`), the part of it, the choice of pairs that a block is made of, and
     the `system`, which is the series without that.
     """
-    points = metrics[metrics["seed"].isna() & (metrics["metric"] == "accuracy")]
+    points = accuracies(metrics)
     hard = points["hard"].map(lambda value: pd.notna(value) and bool(value))
     points = points.assign(pairs=points["same_videos"].notna().map({True: ", same videos", False: ""})
                            + hard.map({True: ", hard pairs", False: ""})
@@ -110,7 +109,7 @@ def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFra
         strides = sorted(set(shown["stride"]))
         for start in range(0, len(strides), ACROSS):
             part = shown[shown["stride"].isin(strides[start : start + ACROSS])]
-            blocks.append((f"{source_title(source, sources)}, {split_title(split)}{pairs}", part))
+            blocks.append((place_title(source, split, sources) + pairs, part))
     return blocks
 
 
