@@ -115,14 +115,6 @@ def test_wordings_are_replicates_as_seeds_are(program, trained):
     assert set(zip(rows["seed"].fillna(-1), rows["wording"].fillna(""))) == {(7, "plain"), (7, "then"), (-1, "")}
 
 
-@pytest.mark.parametrize("wording", [["plain"], "a/b"])
-def test_a_wording_that_is_no_name_is_refused(program, trained, wording):
-    folder, _ = trained
-    change_facts(folder, "run-1", wording=wording)
-    said = evaluate(program, folder, ok=False)
-    assert "run-1/run.json: wording is " in said and len(said.splitlines()) == 1
-
-
 def test_every_slice_and_their_n_add_up_to_all(program, trained):
     folder, right = trained
     metrics = evaluate(program, folder)

@@ -17,6 +17,7 @@ import argparse
 import textwrap
 from functools import partial
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -49,19 +50,16 @@ def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
     the `system`, which is the series without that.
     """
     points = accuracies(metrics)
-    hard = points["hard"].map(lambda value: pd.notna(value) and bool(value))
-    points = points.assign(pairs=points["same_videos"].notna().map({True: ", same videos", False: ""})
-                           + hard.map({True: ", hard pairs", False: ""})
-                           + points["context"].map(lambda context: f", windows of {context}" if pd.notna(context) else ""))
+    points = points.assign(pairs=np.where(points["same_videos"].notna(), ", same videos", "")
+                           + np.where(points["hard"].eq(True), ", hard pairs", "")
+                           + (", windows of " + points["context"]).fillna(""))
     points["system"] = [series.replace(pairs, "") if pairs else series for series, pairs in zip(points["series"], points["pairs"])]
     names = points["slice"].str.partition("=")
     shown = names[2].replace(NAMES).map(partial(textwrap.shorten, width=26, placeholder="…"))
     shown = shown.where(names[0] != "all", "all pairs")
-    panels, parts = list(HEADS), [part for of_panel in PARTS.values() for part in of_panel]
-    places = {part: number for number, part in enumerate(parts)}
-    points = points.assign(panel=names[0], part=names[2], panel_place=names[0].map({name: at for at, name in enumerate(panels)}),
-                           part_place=names[2].map(places).fillna(len(places)), row=points["slice"],
-                           name=shown, head=names[0].map(HEADS))
+    places = {part: number for number, part in enumerate(part for of_panel in PARTS.values() for part in of_panel)}
+    points = points.assign(panel=names[0], part=names[2], panel_place=names[0].map({name: at for at, name in enumerate(HEADS)}), row=points["slice"],
+                           part_place=names[2].map(places).fillna(len(places)), name=shown, head=names[0].map(HEADS))
     return points.sort_values(["panel_place", "part_place", "part"], kind="stable")
 
 
