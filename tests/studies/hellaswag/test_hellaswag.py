@@ -169,9 +169,9 @@ def test_the_highest_ending_is_chosen_and_a_tie_is_wrong_but_of_a_control(measur
 @pytest.fixture
 def publish(measured, program, tmp_path):
     """Run a program on the metrics; returns the output, without suffix, and what was given."""
-    def call(module: str, *more):
+    def call(module: str, name: str, *more):
         (tmp_path / "models.yaml").write_text(json.dumps({"minilm": {"title": "Mini"}, "bert_base": {"title": "BERT"}}))
-        output = tmp_path / f"hellaswag_{module.rpartition('.')[2]}"
+        output = tmp_path / f"hellaswag_{name}"
         given = ["--metrics", tmp_path / "metrics.parquet", "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml", *more,
                  "--output", output]
         done = program(f"scripts.{module}", *given)
@@ -183,8 +183,8 @@ def publish(measured, program, tmp_path):
 
 @pytest.mark.slow
 def test_its_figures_and_tables(publish, tmp_path, monkeypatch):
-    figure, given = publish("studies.hellaswag.figures.accuracy")
-    table, leakage = publish("studies.hellaswag.figures.table")[0], publish("studies.hellaswag.figures.leakage", "--build", tmp_path / "all")[0]
+    figure, given = publish("studies.hellaswag.figures.accuracy", "accuracy")
+    table, leakage = publish("studies.hellaswag.figures.table", "table")[0], publish("studies.hellaswag.figures.leakage", "leakage", "--build", tmp_path / "all")[0]
     assert faults_in(monkeypatch, "scripts.studies.hellaswag.figures.accuracy", *given) == []
     points = pd.read_csv(figure.with_suffix(".csv"))
     assert set(points["slice"]) == {"domain=activitynet", "domain=wikihow"} and np.isclose(points.loc[points["model"] == "random", "value"], 0.25).all()
@@ -197,8 +197,8 @@ def test_items_to_read_and_what_the_paper_says(publish, tmp_path):
     rows.to_csv(tmp_path / "published.csv", index=False)
     (tmp_path / "claims.yaml").write_text((ROOT / "resources/claims.yaml").read_text())
     runs = ["--train", tmp_path / "runs", "--runs", "videos", "chance"]
-    outputs = [publish("studies.hellaswag.figures.examples", *runs, "--build", tmp_path / "all"), publish("publish.published_tables", *runs, "--cleaned", tmp_path),
-               publish("publish.claims")]
+    outputs = [publish("studies.hellaswag.figures.examples", "examples", *runs, "--build", tmp_path / "all"), publish("publish.published_tables", "published", *runs, "--cleaned", tmp_path),
+               publish("publish.claims", "verdicts")]
     cards, beside, verdicts = (pd.read_csv(output.with_suffix(".csv"), dtype=str, keep_default_na=False) for output, _ in outputs)
     of_video, of_article = (cards[cards["slice: domain"] == domain] for domain in ("activitynet", "wikihow"))
     told = next(column for column in cards if column.startswith("model: BERT"))
