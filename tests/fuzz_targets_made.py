@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 
 from scripts.data import tables
 from scripts.studies.timedial.tables import CLOZE
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.fuzz import Target
 
 
@@ -46,7 +47,7 @@ ORDERED = [{"pair_id": f"e{place}", "example_id": f"e{place}", "group_id": f"v{p
             "first_position": 1, "second_position": 2, "text_a": "She cuts.", "text_b": "She eats.", "label": place % 2, "overlap": 0.5,
             "same_start": False, "relative_position": 0.3, "sentences": 6, "words_a": 2, "words_b": 2, "seconds_apart": 4.0} for place in range(4)]
 STUDIES = {
-    "strided_sop": (tables.STRIDED_PAIRS, {"stride": 0, "size_matched": None, "same_videos": None, "hard": False, "max_videos": None,
+    "strided_sop": (STRIDED_PAIRS, {"stride": 0, "size_matched": None, "same_videos": None, "hard": False, "max_videos": None,
                                            "label_seed": 0}, ["swapped", "in_order"], ORDERED),
     "mctaco": (tables.ANSWERS, {"unit_normalization": False, "train_questions": None, "draw": 0}, ["unlikely", "likely"], ANSWERS),
     "temporal_nli": (tables.NLI, {"challenge_set": "temp_order", "test_templates": None, "held_out": "template"}, ["entailment", "neutral", "contradiction"], PAIRS),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from safetensors.numpy import save
 
-from scripts.data.tables import STRIDED_PAIRS
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.fetch.model import word_pieces
 from tests.fuzz import Target
 from tests.fuzz_targets_made import as_json, table

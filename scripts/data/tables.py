@@ -4,10 +4,6 @@ captions      one row a sentence: source, split, video_id, position (from 0, in 
               start_s, end_s (seconds)
 cleaning      what a cleaner did: source, split, unit (videos, sentences, …), action (read, kept, changed,
               dropped, noted), reason, count
-strided pairs pair_id, video_id, stride, first_position, second_position, text_a, text_b, label (1: text_a comes first in
-              the video), overlap (of the two clips: the share of the shorter one), same_start (both start at the same
-              second), relative_position (of the middle of the pair in the video: 0 its first sentence, 1 its last), sentences
-              (of the video), words_a, words_b, seconds_apart (between the starts of both), category (of the video; missing where the corpus tells none)
 templates     one row an event: source, split, template, past and future forms (fronted: after "In May, …"), their units,
               duration_units, and the forms that tell of a duration; empty text where an event has no such side
 nli           example_id, group_id (the template), text_a (premise), text_b (hypothesis), label (0 entailment,
@@ -34,8 +30,6 @@ spans         one row a temporal expression: source, split, dialog_id (of a chal
               "14 days"; the words in lower case where no quantity is understood)
 endings       one row an ending: source, split (of the release), item_id, activity, domain (activitynet, wikihow), video_id (missing where the
               release has lost it), context, ending, place (from 0, of its item), label (1 right)
-choices       the endings to choose from: example_id, instance_id (the item), group_id (its video, or its article), context (with one
-              <MASK>, at its end), candidate (the ending), label (1 right), domain, activity
 predictions   run, split, selection (held_out: the epoch best on the held-out groups; last: the last epoch, where nothing is
               held out; peak: the epoch best on this very split; direct: of a model that did not learn), epoch,
               example_id, group_id, label, score (the log-probability of each label, a list in label order; a list of one,
@@ -70,13 +64,6 @@ CAPTIONS = pa.schema([
 CLEANING = pa.schema([
     ("source", pa.string()), ("split", pa.string()), ("unit", pa.string()), ("action", pa.string()),
     ("reason", pa.string()), ("count", pa.int64()),
-])
-STRIDED_PAIRS = pa.schema([
-    ("pair_id", pa.string()), ("video_id", pa.string()), ("stride", pa.int32()),
-    ("first_position", pa.int32()), ("second_position", pa.int32()),
-    ("text_a", pa.string()), ("text_b", pa.string()), ("label", pa.int8()),
-    ("overlap", pa.float64()), ("same_start", pa.bool_()), ("relative_position", pa.float64()), ("sentences", pa.int32()),
-    ("words_a", pa.int32()), ("words_b", pa.int32()), ("seconds_apart", pa.float64()), ("category", pa.string()),
 ])
 TEMPLATES = pa.schema([
     ("source", pa.string()), ("split", pa.string()), ("template", pa.string()),
@@ -119,10 +106,6 @@ SPANS = pa.schema([
 ENDINGS = pa.schema([
     ("source", pa.string()), ("split", pa.string()), ("item_id", pa.string()), ("activity", pa.string()), ("domain", pa.string()),
     ("video_id", pa.string()), ("context", pa.string()), ("ending", pa.string()), ("place", pa.int8()), ("label", pa.int8()),
-])
-CHOICES = pa.schema([
-    ("example_id", pa.string()), ("instance_id", pa.string()), ("group_id", pa.string()), ("context", pa.string()),
-    ("candidate", pa.string()), ("label", pa.int8()), ("domain", pa.string()), ("activity", pa.string()),
 ])
 PREDICTIONS = pa.schema([
     ("run", pa.string()), ("split", pa.string()), ("selection", pa.string()), ("epoch", pa.int32()),

@@ -7,7 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from scripts.data.tables import ANSWERS, CHOICES, METRICS, NLI, STRIDED_PAIRS, write_table
+from scripts.data.tables import ANSWERS, METRICS, NLI, write_table
+from scripts.studies.hellaswag.tables import CHOICES
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
 from scripts.studies.hellaswag import evaluate as hellaswag
 from scripts.studies.mctaco import evaluate as mctaco

@@ -45,6 +45,7 @@ def written(file: str, text: str):
     (written("r/run.json", '{"run": "r", "run": "s"}'), "r/run.json: the key run occurs twice"),
     (changed("r/run.json", seed="1"), "r/run.json: seed is '1', not a whole number from 0"),
     (changed("r/run.json", source="../x"), "r/run.json: source is '../x', not a name"),
+    (changed("r/run.json", wording="a/b"), "r/run.json: wording is 'a/b', not a name"),
     (changed("r/run.json", labels=["a"]), "its run.json names 1 labels; run it again"),
     (written("sources.yaml", "other: {evaluate: [val]}\n"), "sources.yaml: no source corpus, which the runs need"),
     (written("sources.yaml", "corpus: {evaluate: val}\n"), "sources.yaml: corpus: evaluate must be a list of its splits"),

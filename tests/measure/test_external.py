@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from scripts.data.tables import ANSWERS, NLI, STRIDED_PAIRS, read_table, write_table
+from scripts.data.tables import ANSWERS, NLI, read_table, write_table
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
 from tests.runs import write_run
 from tests.studies.strided_sop.test_evaluate_strided_sop import told

@@ -9,7 +9,8 @@ import pyarrow as pa
 import yaml
 
 from scripts.running.job_files import has_options
-from scripts.data.tables import HISTORY, PREDICTIONS, STRIDED_PAIRS, write_table
+from scripts.data.tables import HISTORY, PREDICTIONS, write_table
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.measure.experiment import above_controls
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from tests.conftest import ROOT

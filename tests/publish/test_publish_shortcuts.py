@@ -7,7 +7,8 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from scripts.data.tables import ANSWERS, METRICS, NLI, STRIDED_PAIRS, write_table
+from scripts.data.tables import ANSWERS, METRICS, NLI, write_table
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`

@@ -11,7 +11,8 @@ from accelerate import Accelerator
 from transformers import BertConfig, BertForSequenceClassification
 
 from scripts.running.program import UserError
-from scripts.data.tables import STRIDED_PAIRS, write_table
+from scripts.data.tables import write_table
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.train import adapter
 from scripts.train.paradigms import classify
 from scripts.train.batches import Examples, collate

@@ -12,7 +12,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from scripts.data.tables import STRIDED_PAIRS, read_table, write_table
+from scripts.data.tables import read_table, write_table
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.conftest import ROOT
 from tests.training import arguments
 from tests.train.test_keep import TRAINING, pairs

@@ -9,7 +9,8 @@ import pytest
 import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-from scripts.data.tables import STRIDED_PAIRS, read_table, write_table
+from scripts.data.tables import read_table, write_table
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.train.decoders import write_decoder
 
 pytestmark = pytest.mark.models

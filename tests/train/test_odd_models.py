@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from scripts.data.tables import STRIDED_PAIRS
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.fuzz import place
 from tests.fuzz_targets import TARGETS
 from tests.fuzz_targets_made import table

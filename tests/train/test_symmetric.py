@@ -9,7 +9,8 @@ import torch
 from transformers import AutoModelForSequenceClassification
 
 from scripts.running.program import UserError
-from scripts.data.tables import STRIDED_PAIRS, read_table, write_table
+from scripts.data.tables import read_table, write_table
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.train.paradigms import symmetric
 from scripts.train.batches import collate
 from tests.models import fetched

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from scripts.data.tables import STRIDED_PAIRS, read_table, write_table
+from scripts.data.tables import read_table, write_table
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.conftest import ROOT
 from tests.training import arguments
 

@@ -27,7 +27,8 @@ from scripts.data.csv_files import write_csv
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash, keyed_uniform
 from scripts.running.program import UserError, execute, log, parser
-from scripts.data.tables import CAPTIONS, CHOICES, ENDINGS, provenance_of, read_complete, write_table
+from scripts.data.tables import CAPTIONS, ENDINGS, provenance_of, read_complete, write_table
+from scripts.studies.hellaswag.tables import CHOICES
 
 MOST = 4  # captions in a row that an item is made of
 PARTED, DRAWN = 23, 24  # mark the draws: of articles, of items to learn from
@@ -41,14 +42,11 @@ def plain(texts: pd.Series) -> pd.Series:
 
 def runs_of(captions: pd.DataFrame) -> pd.DataFrame:
     """Every run of one to four captions of a video: key (plain text), video_id, use. captions: video_id, use, text, in their order."""
-    text, video = plain(captions["text"]).to_numpy(object), captions["video_id"].to_numpy(object)
-    running, parts = text, []
-    for more in range(MOST):
-        rows = len(text) - more
-        if more:
-            running = running[:rows] + " " + text[more:]
-        one_video = video[:rows] == video[more:]
-        parts.append(pd.DataFrame({"key": running, "video_id": video[:rows], "use": captions["use"].to_numpy(object)[:rows]})[one_video])
+    rows = captions[["video_id", "use"]].assign(key=plain(captions["text"]))
+    text, parts = rows["key"], [rows]
+    for more in range(1, MOST):
+        following = rows.assign(key=parts[-1]["key"] + " " + text.shift(-more))
+        parts.append(following[rows["video_id"] == rows["video_id"].shift(-more)])
     return pd.concat(parts).drop_duplicates()
 
 
@@ -81,7 +79,7 @@ def leakage_of(items: pd.DataFrame, splits: dict[str, str]) -> pd.DataFrame:
     """How many items stand in which split or were dropped, and why; splits: by use the split."""
     why = {("activitynet", LEARNT): "its video is one that sentence order is learnt from: not measured on here",
            ("activitynet", MEASURED): "its video is one that sentence order is measured on: not learnt from here",
-           ("wikihow", LEARNT): "its article, by hash", ("wikihow", MEASURED): "its article, by hash"}
+           **dict.fromkeys([("wikihow", LEARNT), ("wikihow", MEASURED)], "its article, by hash")}
     kept = items[items["dropped"] == ""].groupby(["domain", "use"]).agg(items=("item_id", "size"), groups=("group_id", "nunique")).reset_index()
     kept = kept.assign(split=kept["use"].map(splits), reason=[why[place] for place in zip(kept["domain"], kept["use"])])
     gone = items[items["dropped"] != ""].groupby(["domain", "dropped"]).size().rename("items").reset_index()
@@ -92,9 +90,8 @@ def leakage_of(items: pd.DataFrame, splits: dict[str, str]) -> pd.DataFrame:
 def to_choose(endings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     """The endings of items as rows of the schema choices."""
     rows = endings.merge(items[["item_id", "group_id"]], on="item_id")
-    return pd.DataFrame({"example_id": rows["item_id"] + ":" + rows["place"].astype(str), "instance_id": rows["item_id"], "group_id": rows["group_id"],
-                         "context": rows["context"] + " <MASK>", "candidate": rows["ending"], "label": rows["label"], "domain": rows["domain"],
-                         "activity": rows["activity"]})
+    return rows.rename(columns={"item_id": "instance_id", "ending": "candidate"}).assign(
+        example_id=rows["item_id"] + ":" + rows["place"].astype(str), context=rows["context"] + " <MASK>")[CHOICES.names]
 
 
 def sampled(rows: pd.DataFrame, wanted: int | None, where: Path) -> pd.DataFrame:

@@ -25,24 +25,22 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from scripts.data.tables import METRICS
 from scripts.running.program import UserError, execute
-from scripts.data.tables import CHOICES
+from scripts.studies.hellaswag.tables import CHOICES
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import Run, read_examples, read_scores, replicates_of
 from scripts.measure.external import Answered
 from scripts.measure.people import System, people_rows
 from scripts.measure.people_answers import Answers
-from scripts.measure.study import evaluate
+from scripts.measure.study import Systems, evaluate, parts_of
 from scripts.measure.tally import MEASURES, Tally, metric_rows, share, sums_by_group
 from scripts.measure.ranking import checked, outranked, outranked_by_chance
 
 SCHEMA = pa.schema([
-    ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()), ("dataset", pa.string()),
-    ("method", pa.string()), ("domain", pa.string()), ("train_items", pa.int64()), ("train_examples", pa.int64()), ("limit", pa.int64()),
-    ("seed", pa.int64()), ("wording", pa.string()), ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES,
-    ("sample", pa.bool_()),
-])
+    *list(METRICS)[:5], *pa.schema({"method": pa.string(), "domain": pa.string(), "train_items": pa.int64(), "train_examples": pa.int64()}),
+    *list(METRICS)[5:11], *MEASURES, METRICS.field("sample")])
 PRINTED = {"domain=": ("accuracy",)}  # of slices, for predictions made elsewhere
 ANSWERED = Answered("hellaswag", ("example_id", "group_id", "context", "candidate"), (["wrong", "right"],), scored=True)
 
@@ -71,7 +69,7 @@ def people_values(endings: pd.DataFrame, chosen: np.ndarray) -> dict[str, np.nda
     return {"accuracy": outranked(chosen, endings["label"].to_numpy(), pd.factorize(endings["instance_id"])[0])[0]}
 
 
-def of_dataset(endings: pd.DataFrame, systems: dict[tuple, list[Run]], split: str, resamples: int,
+def of_dataset(endings: pd.DataFrame, systems: Systems, split: str, resamples: int,
                people: pd.DataFrame | None = None) -> list[dict]:
     """The rows of one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
     label, item, rows, found = endings["label"].to_numpy(), endings["instance"].to_numpy(), [], {}
@@ -85,27 +83,27 @@ def of_dataset(endings: pd.DataFrame, systems: dict[tuple, list[Run]], split: st
     return rows + people_rows(people, endings.assign(unit=endings["instance_id"]), people_values, found, 2, resamples)
 
 
+def read_endings(file: Path) -> pd.DataFrame:
+    """The endings of a split (schema choices), with `instance`, the number of their item."""
+    return checked(read_examples(file, CHOICES, 2), file)
+
+
 def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
     """The rows of a run on one split of its dataset (file)."""
-    endings = checked(read_examples(file, CHOICES, 2), file)
-    return of_dataset(endings, {(run.facts["model"], run.facts["method"]): [run]}, split, resamples)
+    return of_dataset(read_endings(file), {(run.facts["model"], run.facts["method"]): [run]}, split, resamples)
 
 
-def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
-            resamples: int, people: Answers | None = None) -> list[dict]:
+def measure(datasets: dict[tuple, Systems], external: dict[tuple, Systems], build: Path, sources: dict, resamples: int,
+            people: Answers | None = None) -> list[dict]:
     """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); people: of
     answers_given()."""
     rows = []
-    for (source, dataset), systems in datasets.items():
-        same = {"study": "hellaswag", "source": source, "dataset": dataset, "sample": "sample" in sources[source]}
-        facts = next(iter(systems.values()))[0].facts
-        same |= facts["data_options"]
-        for split in sources[source]["evaluate"]:
-            file = build / source / dataset / f"{split}.parquet"
-            endings = checked(read_examples(file, CHOICES, 2), file)
-            answered = people and people.on_split(facts, split, endings.assign(unit=endings["instance_id"]))
-            every = systems | external.get((source, dataset, split), {})
-            rows += [same | {"split": split} | row for row in of_dataset(endings, every, split, resamples, answered)]
+    for part in parts_of(datasets, external, build, sources):
+        endings = read_endings(part.file)
+        same = {"study": "hellaswag", "source": part.source, "dataset": part.dataset, "sample": "sample" in sources[part.source],
+                "split": part.split} | part.facts["data_options"]
+        answered = people and people.on_split(part.facts, part.split, endings.assign(unit=endings["instance_id"]))
+        rows += [same | row for row in of_dataset(endings, part.systems, part.split, resamples, answered)]
     return rows
 
 

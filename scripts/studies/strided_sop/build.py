@@ -16,12 +16,12 @@ this one or a larger one) keeps in every split only the videos that have a pair 
 on the same videos. hard keeps, of the splits to measure on, only the pairs that a cross-fitted bag of words does not get
 right (scripts/studies/strided_sop/hard_pairs.py); what is learnt from stays as it is. On hard pairs a model of words alone is below 50 %.
 limit keeps at most that many of the pairs to measure on, by hash of the video and of the place of the first sentence: so strides
-are compared on nearly the same pairs. context makes the units that are put in order windows of captions (scripts/studies/strided_sop/caption_windows.py):
+are compared on nearly the same pairs. context makes the units that are put in order windows of captions (scripts/studies/strided_sop/parts.py):
 {"seconds": n} or {"sentences": k}; sentences, strides and positions above are then counted in windows.
 stride up_to_n mixes strides 0 to n: of each as many pairs as n has, those with the lowest hash. train_stride: the stride, or the strides,
 of the split to learn from, where it is not that of those to measure on; --learn-from: another corpus for that split. predict: the label
 is then not the order but the stride, or 2 · stride + order.
-span: k measures on all pairs of k units, `stride` sentences skipped between neighbours (scripts/studies/strided_sop/span_scores.py puts them in order), of the videos
+span: k measures on all pairs of k units, `stride` sentences skipped between neighbours (scripts/studies/strided_sop/tallies.py puts them in order), of the videos
 that have so many, and learns from pairs of all their strides, as many of each; limit then keeps spans, by hash of their place. order_by: permutations
 makes a row of each order of the k units instead (scripts/studies/strided_sop/orders.py); size_matched then cuts spans. train_labels: coin gives the pairs to
 learn from a coin as their label, for a control that reads as much and learns nothing of their order.
@@ -46,8 +46,10 @@ from scripts.data.files import whole_set
 from scripts.data.keyed import highest_kept, keyed_hash
 from scripts.running.program import UserError, execute, log, parser
 from scripts.studies.strided_sop.strides import strides_of
-from scripts.data.tables import STRIDED_PAIRS, provenance_of, table_writer
+from scripts.data.tables import provenance_of, table_writer
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
+Keep = Callable[[pa.Table], np.ndarray]  # which rows of a table of pairs are kept: (n,) booleans
 SIZE = 2  # the draw of pairs, apart from the other draws from the same key
 HIGHEST = np.uint64(2**64 - 1)
 BITS = 16  # of a hash, by which pairs are counted
@@ -102,7 +104,7 @@ def size_limit(part: Part, stride: int, matched: int, share: int, options: dict)
     return np.sort(np.concatenate(hashes))[wanted - up_to[near] + counted[near] - 1]
 
 
-def cut_to_size(part: Part, matched: int | None, options: dict) -> Callable[[pa.Table], np.ndarray]:
+def cut_to_size(part: Part, matched: int | None, options: dict) -> Keep:
     """Which pairs of a split stay, as a function: of several strides as many of each as the largest has, or together as many as the
     stride `matched`."""
     if matched is None and len(part.strides) == 1:
@@ -118,17 +120,31 @@ def place_hashes(pairs: pa.Table, mixed: bool) -> np.ndarray:
     return limit_hashes(pairs["video_id"].to_pandas(), *numbers)
 
 
-def within_limit(part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray], output: Path) -> tuple[Callable[[pa.Table], np.ndarray], dict]:
-    """Which pairs of a split to measure on are kept when those that `keep` tells are cut to the option limit, as a function, and
-    what the provenance says of it."""
-    limit = options["limit"]
+def of_kept_spans(pairs: pa.Table, highest: np.uint64, length: int, step: int) -> np.ndarray:
+    """(n,) whether each pair is in a span of `length` units, `step` places from one to the next, whose hash is not above `highest`."""
+    first, sentences = (pairs[name].to_numpy().astype(np.int64) for name in ("first_position", "sentences"))
+    video, apart, kept = pairs["video_id"].to_pandas(), (pairs["stride"].to_numpy() + 1) // step, np.zeros(len(pairs), bool)
+    for place in range(length - 1):  # of the pair's first unit in the span
+        start = first - place * step
+        fits = (start >= 1) & (start + (length - 1) * step <= sentences - 2) & (place + apart < length)
+        kept |= fits & (limit_hashes(video, start.astype(np.int32)) <= highest)
+    return kept
+
+
+def within_limit(part: Part, options: dict, keep: Keep, output: Path) -> tuple[Keep, dict]:
+    """Which pairs of a split to measure on are kept when those that `keep` tells, or their spans, are cut to the option limit, as a
+    function, and what the provenance says of it."""
+    length, limit = options["span"], options["limit"]
     if limit is None:
         return keep, {}
-    mixed = len(part.strides) > 1
-    hashes = np.concatenate([place_hashes(pairs, mixed)[keep(pairs)] for pairs in pairs_of(part, options)])
-    highest = highest_kept(hashes, limit)
-    return (lambda pairs: keep(pairs) & (place_hashes(pairs, mixed) <= highest),
-            told(min(limit, len(hashes)), len(hashes), "pairs", f"{output} {part.split}"))
+    counted = part if length is None else part._replace(strides=part.strides[-1:])  # one pair a span
+    mixed = len(counted.strides) > 1
+    hashes = np.concatenate([place_hashes(pairs, mixed)[keep(pairs)] for pairs in pairs_of(counted, options)])
+    highest, items = highest_kept(hashes, limit), "pairs" if length is None else "spans"
+    cut = told(min(limit, len(hashes)), len(hashes), items, f"{output} {part.split}")
+    if length is not None:
+        return partial(of_kept_spans, highest=highest, length=length, step=options["stride"] + 1), cut
+    return lambda pairs: keep(pairs) & (place_hashes(pairs, mixed) <= highest), cut
 
 
 def none_left(part: Part, options: dict, all_pairs: int) -> UserError:
@@ -145,7 +161,7 @@ def none_left(part: Part, options: dict, all_pairs: int) -> UserError:
                      f"{', shorter windows' * bool(options['context'])} or another source")
 
 
-def build_split(part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray], cut: dict, output: Path, learnt: bool) -> dict:
+def build_split(part: Part, options: dict, keep: Keep, cut: dict, output: Path, learnt: bool) -> dict:
     """Write the pairs of one split that are to be kept, or the orders of the spans that are, shard by shard; returns its counts. Raises
     UserError for none.
 
@@ -155,7 +171,7 @@ def build_split(part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray
     if options["order_by"] == PERMUTATIONS:
         tables, keep, schema = orders.orders_of(part, options, keep, options["wrong_orders"] if learnt else None), all_of, orders.CANDIDATES
     asked = {name: value for name, value in options.items() if LATER.get(name) != value}
-    provenance = provenance_of(shards(part.cleaned, part.split)[0]) | {"split": output.stem, "options": asked} | cut
+    provenance = provenance_of(shards(part)[0]) | {"split": output.stem, "options": asked} | cut
     with table_writer(output, schema, provenance) as writer:
         for pairs in tables:
             all_pairs += len(pairs)
@@ -171,7 +187,7 @@ def build_split(part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray
     return counts
 
 
-def hard_of(parts: list[Part], options: dict) -> Callable[[pa.Table], np.ndarray]:
+def hard_of(parts: list[Part], options: dict) -> Keep:
     """Which of a table of pairs are hard (n,), as a function."""
     from scripts.studies.strided_sop.hard_pairs import are_hard, learnt_weights  # scikit-learn, which takes a second to load
 
@@ -179,31 +195,9 @@ def hard_of(parts: list[Part], options: dict) -> Callable[[pa.Table], np.ndarray
     return partial(are_hard, weights=weights)
 
 
-def both(first: Callable, second: Callable) -> Callable[[pa.Table], np.ndarray]:
+def both(first: Keep, second: Keep) -> Keep:
     """What is kept by both."""
     return lambda pairs: first(pairs) & second(pairs)
-
-
-def of_kept_spans(pairs: pa.Table, highest: np.uint64, length: int, step: int) -> np.ndarray:
-    """(n,) whether each pair is in a span of `length` units, `step` places from one to the next, whose hash is not above `highest`."""
-    first, sentences = (pairs[name].to_numpy().astype(np.int64) for name in ("first_position", "sentences"))
-    video, apart, kept = pairs["video_id"].to_pandas(), (pairs["stride"].to_numpy() + 1) // step, np.zeros(len(pairs), bool)
-    for place in range(length - 1):  # of the pair's first unit in the span
-        start = first - place * step
-        fits = (start >= 1) & (start + (length - 1) * step <= sentences - 2) & (place + apart < length)
-        kept |= fits & (limit_hashes(video, start.astype(np.int32)) <= highest)
-    return kept
-
-
-def limited_spans(part: Part, options: dict, output: Path) -> tuple[Callable[[pa.Table], np.ndarray], dict]:
-    """Which pairs of a split are of the spans that the option limit keeps, as a function, and what the provenance says of it."""
-    length, step, limit = options["span"], options["stride"] + 1, options["limit"]
-    if limit is None:
-        return all_of, {}
-    whole = part._replace(strides=part.strides[-1:])  # one pair a span
-    hashes = np.concatenate([place_hashes(pairs, mixed=False) for pairs in pairs_of(whole, options)])
-    keep = partial(of_kept_spans, highest=highest_kept(hashes, limit), length=length, step=step)
-    return keep, told(min(limit, len(hashes)), len(hashes), "spans", f"{output} {part.split}")
 
 
 def strides_asked(options: dict) -> tuple[list[int], list[int]]:
@@ -232,15 +226,14 @@ def main(given: argparse.Namespace) -> None:
     cleaned, split = given.learn_from or (given.cleaned, given.splits[0])
     learn = Part(Path(cleaned), split, learnt, options["same_videos"])
     own = [Part(given.cleaned, split, measured, reached) for split in given.splits]
-    hard = hard_of(own, options) if options["hard"] else all_of
+    hard = hard_of(own, options) if options["hard"] and options["span"] is None else all_of
     with whole_set(given.output) as folder:
         for name, part in zip(given.splits, [learn, *own[1:]]):
             if part is learn:
                 keep, cut = cut_to_size(part, options["size_matched"], options), {}
-            elif options["span"] is not None:
-                keep, cut = limited_spans(part, options, given.output)
             else:
-                keep, cut = within_limit(part, options, both(cut_to_size(part, None, options), hard), given.output)
+                keep = all_of if options["span"] is not None else both(cut_to_size(part, None, options), hard)
+                keep, cut = within_limit(part, options, keep, given.output)
             counts = build_split(part, options, keep, cut, folder / f"{name}.parquet", part is learn)
             log.info("%s %s: %d %s of %d videos, %d in order", given.output, name, counts["pairs"],
                      "orders" if options["order_by"] == PERMUTATIONS else "pairs", counts["videos"], counts["in_order"])

@@ -4,8 +4,7 @@ Metrics, as shares from 0 to 1, on each evaluation split:
   accuracy       at the epoch with the lowest loss on the held-out training videos
   peak_accuracy  at the epoch that was best on this very split: what the paper reports
   human_accuracy of people's answers (--people), where there are any, and more beside it: scripts/measure/people.py
-Where the stride is told (the option predict): scripts/studies/strided_sop/predicted_strides.py. Where spans are put in order: scripts/studies/strided_sop/span_scores.py, by scores
-of pairs, and order_scores.py, by scores of orders.
+Where the stride is told (the option predict) or spans are put in order (the option span): scripts/studies/strided_sop/tallies.py.
 The accuracy stands on all pairs (slice all) and on slices of them (overlap=none, position=first_third, …:
 scripts/studies/strided_sop/slices.py says which); the n of each partition's slices add up to that of all. Intervals are 95 %
 intervals over videos. A row without seed is the mean over the replicates (seeds, or wordings of what a model is asked); its sd is
@@ -24,38 +23,51 @@ Predictions made elsewhere (scripts/measure/external.py), labels swapped and in_
 """
 
 import argparse
-from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from scripts.running.program import UserError, execute, shown
 from scripts.data.runs import read_predictions
-from scripts.studies.strided_sop.strides import strides_of
-from scripts.data.tables import STRIDED_PAIRS, read_complete
-from scripts.studies.strided_sop import order_scores, predicted_strides, span_scores
+from scripts.data.tables import METRICS, read_complete
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import Run, label_scores, replicates_of
 from scripts.measure.external import Answered
 from scripts.measure.people import System, people_rows
 from scripts.measure.people_answers import Answers
-from scripts.studies.strided_sop.slices import READ, parts_of, slices_of
-from scripts.measure.study import evaluate
-from scripts.measure.tally import MEASURES, Tally, metric_rows, share, sums_by_group
+from scripts.measure.study import Systems, evaluate
+from scripts.measure.tally import MEASURES, metric_rows
+from scripts.running.program import UserError, execute, shown
+from scripts.studies.strided_sop.slices import READ
+from scripts.studies.strided_sop.strides import strides_of, tells_of_pairs
+from scripts.studies.strided_sop.tables import COUNT, NUMBER, STRIDED_PAIRS, TEXT
+from scripts.studies.strided_sop.tallies import Found, highest, order_tallies, pair_span_tallies, span_tallies, stride_tallies
 
 METRIC = {"held_out": "accuracy", "last": "accuracy", "direct": "accuracy", "peak": "peak_accuracy"}
-VARIANTS = ["size_matched", "same_videos", "hard"]  # options of the data that stand in the metrics as they are
 ANSWERED = Answered("strided_sop", ("pair_id", "video_id", "text_a", "text_b"), (["swapped", "in_order"],))
+VARIANTS = ["size_matched", "same_videos", "hard"]  # options of the data that stand in the metrics as they are
+PAIRS = pa.schema([STRIDED_PAIRS.field(name) for name in dict.fromkeys([*READ, "video_id", "first_position", "seconds_apart"])])
 SCHEMA = pa.schema([
-    ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
-    ("dataset", pa.string()), ("method", pa.string()), ("stride", pa.int32()), ("size_matched", pa.int32()),
-    ("same_videos", pa.int32()), ("hard", pa.bool_()), ("context", pa.string()), ("seconds_apart", pa.float64()), ("train_stride", pa.string()),
-    ("learn_from", pa.string()), ("predict", pa.string()), ("span", pa.int32()), ("order_by", pa.string()), ("train_labels", pa.string()), ("objectives", pa.string()), ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()),
-    ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
-])
+    *list(METRICS)[:5], *pa.schema({
+        "method": TEXT, "stride": COUNT, "size_matched": COUNT, "same_videos": COUNT, "hard": pa.bool_(), "context": TEXT, "seconds_apart": NUMBER,
+        "train_stride": TEXT, "learn_from": TEXT, "predict": TEXT, "span": COUNT, "order_by": TEXT, "train_labels": TEXT, "objectives": TEXT}),
+    *list(METRICS)[5:11], *MEASURES, METRICS.field("sample")])
+
+
+class Dataset(NamedTuple):
+    """A dataset that is measured on: its folder, its options, and by split its pairs (schema PAIRS)."""
+
+    folder: Path
+    options: dict
+    pairs: dict[str, pd.DataFrame]
+
+
+def read_dataset(folder: Path, options: dict, splits: list[str]) -> Dataset:
+    """The splits of a dataset."""
+    return Dataset(folder, options, {split: read_complete(folder / f"{split}.parquet", PAIRS, ["category"]).to_pandas() for split in splits})
 
 
 def judged(run: Run, evaluation: list[str]) -> pd.DataFrame:
@@ -64,14 +76,13 @@ def judged(run: Run, evaluation: list[str]) -> pd.DataFrame:
     A control that sees no cue in a pair scores both orders alike: by expectation it is half right, not right by the labels' order.
     """
     table = read_predictions(run.folder, ["split", "selection", "example_id", "group_id", "label", "score"])
-    scores = label_scores(run, table)
+    scores, options = label_scores(run, table), run.facts["data_options"]
     frame = table.drop_columns(["score"]).to_pandas()
     if not frame["label"].between(0, scores.shape[1] - 1).all():
         raise UserError(f"{run.folder}: a label of its predictions has no score; run it again")
-    highest = scores == scores.max(1, keepdims=True)
-    if {"predict", "span"} & {name for name, value in run.facts["data_options"].items() if value}:
+    if options.get("predict") or options.get("span"):
         frame["scores"] = list(scores)
-    frame["right"] = highest[np.arange(len(frame)), frame["label"]] / highest.sum(1)
+    frame["right"] = highest(scores)[np.arange(len(frame)), frame["label"]]
     frame["metric"] = frame["selection"].map(METRIC)
     frame = frame[frame["split"].isin(evaluation)]
     if frame.duplicated(["split", "metric", "example_id"]).any():
@@ -79,102 +90,52 @@ def judged(run: Run, evaluation: list[str]) -> pd.DataFrame:
     return frame
 
 
-def parts_by_split(folder: Path, evaluation: list[str]) -> dict[str, pd.DataFrame]:
-    """By split of a dataset the part of each pair of every partition (parts_of)."""
-    schema = pa.schema([STRIDED_PAIRS.field(name) for name in READ])
-    return {split: parts_of(read_complete(folder / f"{split}.parquet", schema, ["category"]).to_pandas()) for split in evaluation}
+def tallies_of(judgements: list[pd.DataFrame], dataset: Dataset, split: str, metric: str) -> Found:
+    """The tallies of one system on a split, and the videos; judgements: of each replicate, on the pairs of the split in their order."""
+    pairs, options = dataset.pairs[split], dataset.options
+    if predict := options.get("predict"):
+        return stride_tallies(judgements, pairs, len(strides_of(options["stride"])), predict == "order_and_stride")
+    if order_by(options) == "permutations":
+        return span_tallies(judgements, pairs, options["span"], dataset.folder / f"{split}.parquet")
+    if options.get("span"):
+        return pair_span_tallies(judgements, pairs, options["span"], options["stride"] + 1)
+    return order_tallies(judgements, pairs, metric)
 
 
-def tallies_of(judgements: list[pd.DataFrame], metric: str, where: Path,
-               parts: pd.DataFrame | None = None) -> tuple[list[Tally], pd.Index]:
-    """The right answers by video, on all pairs and, where their parts are given, on each slice; and the videos.
-
-    judgements: example_id, group_id and right of each replicate, on the same examples. Raises UserError that names the folder
-    `where` if one has other examples than the first, or than the parts.
-    """
-    first = judgements[0]
-    if any(set(other["example_id"]) != set(first["example_id"]) for other in judgements):
-        raise UserError(f"{where}: its predictions are not of the same pairs as those of the other replicates; run it again")
-    if parts is not None and set(parts.index) != set(first["example_id"]):
-        raise UserError(f"{where}: its predictions are not of the pairs that were built; run it again")
-    video, videos = pd.factorize(first["group_id"])
-    right = [one.set_index("example_id")["right"].loc[first["example_id"]].to_numpy(float) for one in judgements]
-    slices = {"all": np.ones(len(first), bool)} if parts is None else slices_of(parts.loc[first["example_id"]])
-    return [Tally(name, {metric: share}, sums_by_group([one * inside for one in right], video, len(videos)),
-                  np.bincount(video[inside], minlength=len(videos))) for name, inside in slices.items()], videos
-
-
-def people_on(answers: Answers | None, split: str, judgements: dict[tuple, list[pd.DataFrame]],
-              systems: dict[tuple, list[Run]], resamples: int) -> list[dict]:
-    """What people reached on a split, and every system on the same pairs (scripts/measure/people.py); judgements: of judged(), by system."""
-    facts = next(iter(systems.values()))[0].facts
-    if facts["data_options"].get("predict"):
-        if answers:
-            answers.refuse(facts, "people are asked which comes first, but in {dataset} strides are told")
-        return []
-    if order_by(facts["data_options"]) == "permutations":
-        if answers:
-            answers.refuse(facts, "people are asked which of two comes first, but in {dataset} whole orders are told")
-        return []
-    of_split = {name: [one[(one["split"] == split) & (one["metric"] == "accuracy")] for one in ones] for name, ones in judgements.items()}
-    examples = next(iter(of_split.values()))[0].assign(unit=lambda rows: rows["example_id"]).reset_index(drop=True)
-    right = {name: np.stack([one.set_index("example_id")["right"].loc[examples["example_id"]].to_numpy(float) for one in ones])
-             for name, ones in of_split.items()}
-    found = {name: System({"accuracy": values}, replicates_of(systems[name])) for name, values in right.items()}
-    answered = answers and answers.on_split(facts, split, examples)
-    return people_rows(answered, examples, lambda rows, chosen: {"accuracy": (rows["label"] == chosen).to_numpy(float)}, found,
-                       len(ANSWERED.labels[0]), resamples)
-
-
-def of_system(runs: list[Run], judgements: list[pd.DataFrame], parts: dict[str, pd.DataFrame], resamples: int) -> list[dict]:
-    """The rows of one model on one dataset, by split and metric; parts: by split those of its pairs."""
-    replicates, rows = replicates_of(runs), []
-    by_part = [dict(list(judgement.groupby(["split", "metric"]))) for judgement in judgements]
+def rows_of(runs: list[Run], judgements: list[pd.DataFrame], dataset: Dataset, resamples: int) -> list[dict]:
+    """The rows of one model on a dataset, by split and metric."""
+    by_part, rows = [dict(list(judgement.groupby(["split", "metric"]))) for judgement in judgements], []
+    plain = not dataset.options.get("predict") and not dataset.options.get("span")
     for run, of_run in zip(runs, by_part):
         if not of_run or of_run.keys() != by_part[0].keys():
             raise UserError(f"{run.folder}: its predictions are not on the splits that are measured, or not on those of the other "
                             "replicates; run it again")
-    for split, metric in by_part[0]:
-        tallies, videos = tallies_of([of_run[split, metric] for of_run in by_part], metric, runs[-1].folder,
-                                     parts[split] if metric == "accuracy" else None)
-        rows += [{"split": split} | row for row in metric_rows(tallies, replicates, resampling(videos, resamples))]
-    return rows
-
-
-def on_same_pairs(runs: list[Run], judgements: list[pd.DataFrame], split: str, ids: pd.Series) -> list[pd.DataFrame]:
-    """The judgements of each replicate at the epoch that is reported, on the pairs of a split (ids), in their order."""
-    of_split = [one[(one["split"] == split) & (one["metric"] == "accuracy")].set_index("example_id") for one in judgements]
-    for run, one in zip(runs, of_split):
-        if set(one.index) != set(ids):
-            raise UserError(f"{run.folder}: its predictions are not of the pairs that were built; run it again")
-    return [one.loc[ids] for one in of_split]
-
-
-def of_predictor(runs: list[Run], judgements: list[pd.DataFrame], resamples: int) -> list[dict]:
-    """The rows of one model that tells the stride (scripts/studies/strided_sop/predicted_strides.py), by split."""
-    rows, options = [], runs[0].facts["data_options"]
-    for split, first in judgements[0][judgements[0]["metric"] == "accuracy"].groupby("split"):
-        ordered = on_same_pairs(runs, judgements, split, first["example_id"])
-        video, videos = pd.factorize(first["group_id"])
-        tallies = predicted_strides.measures_of(ordered, len(strides_of(options["stride"])), options["predict"], video, len(videos))
+    for split, metric in [part for part in by_part[0] if plain or part[1] == "accuracy"]:
+        ids, ordered = dataset.pairs[split]["pair_id"], []
+        for run, of_run in zip(runs, by_part):
+            of_part = of_run[split, metric].set_index("example_id")
+            if set(of_part.index) != set(ids):
+                raise UserError(f"{run.folder}: its predictions are not of the pairs that were built; run it again")
+            ordered.append(of_part.loc[ids])
+        tallies, videos = tallies_of(ordered, dataset, split, metric)
         rows += [{"split": split} | row for row in metric_rows(tallies, replicates_of(runs), resampling(videos, resamples))]
     return rows
 
 
-def of_orderer(runs: list[Run], judgements: list[pd.DataFrame], folder: Path, resamples: int) -> list[dict]:
-    """The rows of one model whose scores put spans in order (scripts/studies/strided_sop/span_scores.py, order_scores.py), by split; folder: of the dataset."""
-    rows, options = [], runs[0].facts["data_options"]
-    schema = pa.schema([STRIDED_PAIRS.field(name) for name in ("pair_id", "video_id", "first_position", "stride")])
-    for split in judgements[0]["split"].unique():
-        file = folder / f"{split}.parquet"
-        pairs = read_complete(file, schema).to_pandas()
-        on_pairs = on_same_pairs(runs, judgements, split, pairs["pair_id"])
-        if order_by(options) == "permutations":
-            tallies, videos = order_scores.measures_of(on_pairs, pairs, options["span"], file)
-        else:
-            tallies, videos = span_scores.measures_of(on_pairs, pairs, options["span"], options["stride"] + 1)
-        rows += [{"split": split} | row for row in metric_rows(tallies, replicates_of(runs), resampling(videos, resamples))]
-    return rows
+def people_on(answers: Answers | None, split: str, judgements: dict[tuple, list[pd.DataFrame]], systems: Systems, resamples: int) -> list[dict]:
+    """What people reached on a split, and every system on the same pairs (scripts/measure/people.py); judgements: of judged(), by system."""
+    facts = next(iter(systems.values()))[0].facts
+    if not tells_of_pairs(facts["data_options"]):
+        if answers:
+            answers.refuse(facts, "people are asked which of two comes first, which is not what {dataset} tells")
+        return []
+    of_split = {name: [one[(one["split"] == split) & (one["metric"] == "accuracy")] for one in ones] for name, ones in judgements.items()}
+    examples = next(iter(of_split.values()))[0].assign(unit=lambda rows: rows["example_id"]).reset_index(drop=True)
+    found = {name: System({"accuracy": np.stack([one.set_index("example_id")["right"].loc[examples["example_id"]].to_numpy(float) for one in ones])},
+                          replicates_of(systems[name])) for name, ones in of_split.items()}
+    answered = answers and answers.on_split(facts, split, examples)
+    return people_rows(answered, examples, lambda rows, chosen: {"accuracy": (rows["label"] == chosen).to_numpy(float)}, found,
+                       len(ANSWERED.labels[0]), resamples)
 
 
 def order_by(options: dict) -> str | None:
@@ -184,7 +145,7 @@ def order_by(options: dict) -> str | None:
 
 def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
     """The rows of a run on one split of its dataset (file)."""
-    return of_system([run], [judged(run, [split])], parts_by_split(file.parent, [split]), resamples)
+    return rows_of([run], [judged(run, [split])], read_dataset(file.parent, run.facts["data_options"], [split]), resamples)
 
 
 def objectives_of(training: dict) -> str | None:
@@ -216,40 +177,26 @@ def options_told(options: dict) -> dict:
         "train_labels": options.get("train_labels")}
 
 
-def seconds_by_split(folder: Path, evaluation: list[str]) -> dict[str, float]:
-    """By split of a dataset the median of the seconds between the two of its pairs."""
-    schema = pa.schema([STRIDED_PAIRS.field("seconds_apart")])
-    return {split: float(np.median(read_complete(folder / f"{split}.parquet", schema)["seconds_apart"].to_numpy())) for split in evaluation}
-
-
-def measure(datasets: dict[tuple, dict[tuple, list[Run]]], external: dict[tuple, dict[tuple, list[Run]]], build: Path, sources: dict,
-            resamples: int, answers: Answers | None) -> list[dict]:
+def measure(datasets: dict[tuple, Systems], external: dict[tuple, Systems], build: Path, sources: dict, resamples: int,
+            answers: Answers | None) -> list[dict]:
     """Every metric of the runs of an experiment (schema metrics, less the experiment); external: of external_systems(); answers: of
     answers_given()."""
     rows = []
-    for (source, dataset), systems in datasets.items():
-        facts, evaluation = next(iter(systems.values()))[0].facts, sources[source]["evaluate"]
-        same = {"study": facts["study"], "source": source, "dataset": dataset, "sample": "sample" in sources[source]}
-        same |= options_told(facts["data_options"])
-        parts, first = parts_by_split(build / source / dataset, evaluation), len(rows)
-        measured = partial(of_system, parts=parts, resamples=resamples)
-        if facts["data_options"].get("predict"):
-            measured = partial(of_predictor, resamples=resamples)
-        if facts["data_options"].get("span"):
-            measured = partial(of_orderer, folder=build / source / dataset, resamples=resamples)
-        judgements = {name: [judged(run, evaluation) for run in runs] for name, runs in systems.items()}
+    for (source, name), systems in datasets.items():
+        facts, evaluation, first = next(iter(systems.values()))[0].facts, sources[source]["evaluate"], len(rows)
+        dataset = read_dataset(build / source / name, facts["data_options"], evaluation)
+        same = {"study": facts["study"], "source": source, "dataset": name, "sample": "sample" in sources[source]} | options_told(dataset.options)
+        judgements = {system: [judged(run, evaluation) for run in runs] for system, runs in systems.items()}
         for (model, method), runs in systems.items():
             told = same | {"model": model, "method": method, "objectives": objectives_of(runs[0].facts["training"])}
-            rows += [told | row for row in measured(runs, judgements[model, method])]
+            rows += [told | row for row in rows_of(runs, judgements[model, method], dataset, resamples)]
         for split in evaluation:
-            elsewhere = external.get((source, dataset, split), {})
-            of_elsewhere = {name: [judged(run, [split])] for name, [run] in elsewhere.items()}
+            elsewhere = external.get((source, name, split), {})
+            of_elsewhere = {system: [judged(run, [split])] for system, [run] in elsewhere.items()}
             for (model, method), runs in elsewhere.items():
-                rows += [same | {"model": model, "method": method} | row
-                         for row in measured(runs, of_elsewhere[model, method])]
-            rows += [same | {"split": split} | row for row in
-                      people_on(answers, split, judgements | of_elsewhere, systems | elsewhere, resamples)]
-        seconds = seconds_by_split(build / source / dataset, evaluation)
+                rows += [same | {"model": model, "method": method} | row for row in rows_of(runs, of_elsewhere[model, method], dataset, resamples)]
+            rows += [same | {"split": split} | row for row in people_on(answers, split, judgements | of_elsewhere, systems | elsewhere, resamples)]
+        seconds = {split: float(np.median(pairs["seconds_apart"])) for split, pairs in dataset.pairs.items()}
         rows[first:] = [row | {"seconds_apart": seconds[row["split"]]} for row in rows[first:]]
     return rows
 

@@ -19,7 +19,7 @@ from scripts.studies.strided_sop.pairs import pair_table, spans, words
 from scripts.studies.strided_sop.parts import Part, categories_of, units_of
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError
-from scripts.data.tables import STRIDED_PAIRS
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 CANDIDATES = STRIDED_PAIRS.append(pa.field("units", pa.string()))
 MOST_UNITS = 4  # 24 orders of them; of five there are 120, which are too many to read for each span
@@ -61,9 +61,9 @@ def with_units(pairs: pa.Table, texts: pa.Array, rows: np.ndarray, span: np.ndar
     named = pa.array(["".join(map(str, one)) for one in every]).take(pa.array(order))
     table = pairs.take(pa.array(span))
     changed = {"pair_id": pc.binary_join_element_wise(table["pair_id"], named, ":"), "text_a": first, "text_b": second,
-               "label": pa.array((order == 0).astype(np.int8)), "words_a": words(pc.replace_substring(first, "\n", " ")),
+               "label": (order == 0).astype(np.int8), "words_a": words(pc.replace_substring(first, "\n", " ")),
                "words_b": words(pc.replace_substring(second, "\n", " ")), "units": lines(texts, shown)}
-    return pa.table({name: changed[name] if name in changed else table[name] for name in CANDIDATES.names}).cast(CANDIDATES)
+    return pa.table({name: table[name] for name in STRIDED_PAIRS.names} | changed, schema=CANDIDATES)
 
 
 def orders_of(part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray], wrong: int | None) -> Iterator[pa.Table]:
@@ -71,7 +71,7 @@ def orders_of(part: Part, options: dict, keep: Callable[[pa.Table], np.ndarray],
     categories, [stride], length, step = categories_of(part.cleaned), part.strides, options["span"], options["stride"] + 1
     for captions in units_of(part, options):
         first = spans(captions, stride, part.same_videos)[0]
-        pairs = pair_table(captions, stride, options["label_seed"], part.same_videos, categories).cast(STRIDED_PAIRS)
+        pairs = pair_table(captions, stride, options["label_seed"], part.same_videos, categories)
         kept = np.flatnonzero(keep(pairs))
         pairs, rows = pairs.take(pa.array(kept)), first[kept][:, None] + step * np.arange(length)
         span, order = chosen_orders(pairs, math.factorial(length), options["label_seed"], wrong)

@@ -3,14 +3,12 @@
 Not a program.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from scripts.data.keyed import keyed_hash
-from scripts.data.sorted_ids import SortedIds, hashes_of
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 FEWEST_SENTENCES = 5  # section 2: "We discard any videos with fewer than five sentences"
 LABEL, COIN = 1, 9  # the draws of the coin that swaps a pair, and of one that is learnt in its place, apart from the other draws from the same key
@@ -59,40 +57,26 @@ def words(texts: pa.Array) -> pa.Array:
     return pc.add(pc.count_substring(texts, " "), 1).cast(pa.int32())
 
 
-class Categories(NamedTuple):
-    """The categories of a source's videos, to be looked up by id."""
-
-    videos: SortedIds
-    categories: pa.Array
-
-    def of(self, video_id: pa.Array) -> pa.Array:
-        """The category of each video; null where none is known."""
-        once = video_id.dictionary_encode()
-        rows = self.videos.rows_of(once.dictionary, hashes_of(once.dictionary))
-        return self.categories.take(pa.array(rows, mask=rows < 0)).take(once.indices)
-
-
 def pair_ids(video_id: pa.Array, position: pa.Array, stride: int) -> pa.Array:
     """The ids of pairs, from their video and first position."""
     return pc.binary_join_element_wise(video_id, str(stride), position.cast(pa.string()), ":")
 
 
-def pair_table(captions: pa.Table, stride: int, label_seed: int, same_videos: int | None = None,
-               categories: Categories | None = None) -> pa.Table:
-    """Every pair of a table of captions (schema strided pairs); same_videos: see spans(); categories: where some are known."""
+def pair_table(captions: pa.Table, stride: int, label_seed: int, same_videos: int | None = None, categories: pa.Table | None = None) -> pa.Table:
+    """Every pair of a table of captions (schema strided pairs); same_videos: see spans(); categories: video_id and category_1, where some are
+    known."""
     first, last = spans(captions, stride, same_videos)
     first_rows, last_rows = captions.take(first), captions.take(last)
     sentences = sentences_of(captions)[1][first]
-    video_id = first_rows["video_id"].combine_chunks()
-    position, second = first_rows["position"].combine_chunks(), last_rows["position"].combine_chunks()
+    video_id, first_text, position = (first_rows[name].combine_chunks() for name in ("video_id", "text", "position"))
+    last_text, second = (last_rows[name].combine_chunks() for name in ("text", "position"))
     coin = keyed_hash(video_id.to_pandas(), position.to_numpy(), stride, label_seed, LABEL)
     in_order = pa.array((coin >> np.uint64(63)) == 1)
-    first_text, last_text = first_rows["text"].combine_chunks(), last_rows["text"].combine_chunks()
     text_a, text_b = pc.if_else(in_order, first_text, last_text), pc.if_else(in_order, last_text, first_text)
     return pa.table({
         "pair_id": pair_ids(video_id, position, stride),
         "video_id": video_id,
-        "stride": pa.array(np.full(len(first), stride, np.int32)),
+        "stride": np.full(len(first), stride),
         "first_position": position,
         "second_position": second,
         "text_a": text_a,
@@ -101,16 +85,17 @@ def pair_table(captions: pa.Table, stride: int, label_seed: int, same_videos: in
         "overlap": overlaps(captions, first, last),
         "same_start": pc.equal(first_rows["start_s"], last_rows["start_s"]),
         "relative_position": (position.to_numpy() + second.to_numpy()) / 2 / np.maximum(sentences - 1, 1),
-        "sentences": pa.array(sentences, pa.int32()),
+        "sentences": sentences,
         "words_a": words(text_a),
         "words_b": words(text_b),
         "seconds_apart": pc.subtract(last_rows["start_s"], first_rows["start_s"]),
-        "category": pa.nulls(len(first), pa.string()) if categories is None else categories.of(video_id),
-    })
+        "category": pa.nulls(len(first), pa.string()) if categories is None
+        else categories["category_1"].combine_chunks().take(pc.index_in(video_id, categories["video_id"].combine_chunks())),
+    }, schema=STRIDED_PAIRS)
 
 
 def mixed_pairs(captions: pa.Table, strides: list[int], label_seed: int, same_videos: int | None = None,
-                categories: Categories | None = None) -> pa.Table:
+                categories: pa.Table | None = None) -> pa.Table:
     """The pairs of several strides, by the place of their first sentence, then by stride."""
     tables = [pair_table(captions, stride, label_seed, same_videos, categories) for stride in strides]
     if len(tables) == 1:
@@ -119,16 +104,19 @@ def mixed_pairs(captions: pa.Table, strides: list[int], label_seed: int, same_vi
     return pa.concat_tables(tables).take(pa.array(np.argsort(first, kind="stable")))
 
 
+def with_label(pairs: pa.Table, label: pa.Array | pa.ChunkedArray) -> pa.Table:
+    """Pairs with another label."""
+    return pairs.set_column(pairs.column_names.index("label"), "label", label.cast(pa.int8()))
+
+
 def labelled(pairs: pa.Table, predict: str | None) -> pa.Table:
     """Pairs with what is to be told of them as their label: the order (None), the stride, or 2 · stride + order (order_and_stride)."""
     if predict is None:
         return pairs
     stride = pairs["stride"]
-    label = stride if predict == "stride" else pc.add(pc.multiply(stride, 2), pairs["label"].cast(pa.int32()))
-    return pairs.set_column(pairs.column_names.index("label"), "label", label.cast(pa.int8()))
+    return with_label(pairs, stride if predict == "stride" else pc.add(pc.multiply(stride, 2), pairs["label"].cast(pa.int32())))
 
 
 def with_coins(pairs: pa.Table, label_seed: int) -> pa.Table:
     """Pairs with a coin by hash as their label, of which nothing in their texts tells."""
-    coin = keyed_hash(pairs["pair_id"].to_pandas(), label_seed, COIN) >> np.uint64(63)
-    return pairs.set_column(pairs.column_names.index("label"), "label", pa.array(coin.astype(np.int8)))
+    return with_label(pairs, pa.array(keyed_hash(pairs["pair_id"].to_pandas(), label_seed, COIN) >> np.uint64(63)))

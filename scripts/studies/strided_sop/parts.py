@@ -1,6 +1,9 @@
 """The pairs of a split of cleaned captions, of one stride or several, table by table.
 
-Not a program.
+Not a program. Units that are put in order are captions, or windows of captions where one caption is none (HowTo100M's lines of speech are cut
+anywhere). Windows do not overlap. {"seconds": n}: window k of a video holds the captions that start in [k·n, (k+1)·n) seconds; where
+none starts there is no window, so that neighbours may be further apart (column seconds_apart of the pairs). {"sentences": k}: k captions
+after one another, fewer in a video's last window.
 """
 
 from collections.abc import Iterator
@@ -11,27 +14,34 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from scripts.studies.strided_sop.caption_windows import windows
-from scripts.studies.strided_sop.pairs import Categories, mixed_pairs
 from scripts.data.keyed import highest_kept, keyed_hash
-from scripts.running.program import UserError
-from scripts.data.sorted_ids import hashes_of, sorted_ids
-from scripts.data.tables import CAPTIONS, STRIDED_PAIRS, read_complete, read_table
+from scripts.data.tables import CAPTIONS, read_complete, read_table
 from scripts.data.texts import json_of, text_of
+from scripts.running.program import UserError
+from scripts.studies.strided_sop.pairs import mixed_pairs
 
 VIDEO = 3  # the draw of videos, apart from the other draws from the same key
 PART = 1 << 18  # captions made into pairs at a time
 
 
-def shards(cleaned: Path, split: str) -> list[Path]:
-    """The Parquet files of one cleaned split, in order."""
-    manifest = cleaned / split / "manifest.json"
-    if manifest.exists():
-        try:
-            return [manifest.parent / shard["file"] for shard in json_of(text_of(manifest), str(manifest))["shards"]]
-        except (KeyError, TypeError):
-            raise UserError(f"{manifest}: names no shards; clean the source again") from None
-    return [cleaned / f"{split}.parquet"]
+class Part(NamedTuple):
+    """A split of a cleaned source, the strides of the pairs that it gives, and a stride that its videos must reach, too (or None)."""
+
+    cleaned: Path
+    split: str
+    strides: list[int]
+    same_videos: int | None
+
+
+def shards(part: Part) -> list[Path]:
+    """The Parquet files of a cleaned split, in order."""
+    manifest = part.cleaned / part.split / "manifest.json"
+    if not manifest.exists():
+        return [part.cleaned / f"{part.split}.parquet"]
+    try:
+        return [manifest.parent / shard["file"] for shard in json_of(text_of(manifest), str(manifest))["shards"]]
+    except (KeyError, TypeError):
+        raise UserError(f"{manifest}: names no shards; clean the source again") from None
 
 
 def parts_of(captions: pa.Table) -> Iterator[pa.Table]:
@@ -44,49 +54,50 @@ def parts_of(captions: pa.Table) -> Iterator[pa.Table]:
     yield captions.slice(begin)
 
 
-class Part(NamedTuple):
-    """A split of a cleaned source, the strides of the pairs that it gives, and a stride that its videos must reach, too (or None)."""
+def kept_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table]:
+    """The captions of each shard in parts, cut to the `max_videos` videos whose ids hash lowest."""
+    if max_videos is not None:
+        hashes = [keyed_hash(pc.unique(read_table(file, ["video_id"], CAPTIONS)["video_id"]).to_pandas(), VIDEO) for file in files]
+        highest = highest_kept(np.concatenate(hashes), max_videos)
+    for file in files:
+        captions = read_complete(file, CAPTIONS)
+        if max_videos is not None:
+            captions = captions.filter(pa.array(keyed_hash(captions["video_id"].to_pandas(), VIDEO) <= highest))
+        yield from parts_of(captions)
 
-    cleaned: Path
-    split: str
-    strides: list[int]
-    same_videos: int | None
+
+def windows(captions: pa.Table, context: dict | None) -> pa.Table:
+    """The windows of a table of whole videos (schema captions, positions from 0): their captions joined by a space, from the first start
+    to the last end. Without a context the captions themselves."""
+    if context is None or not len(captions):
+        return captions
+    position = captions["position"].to_numpy()
+    [(unit, length)] = context.items()
+    bin_of = position // length if unit == "sentences" else np.floor(captions["start_s"].to_numpy() / length)
+    begins = np.append(True, (position[1:] == 0) | (bin_of[1:] != bin_of[:-1]))
+    frame = captions.select(["text", "start_s", "end_s"]).to_pandas()
+    joined = frame.groupby(np.cumsum(begins) - 1).agg({"text": " ".join, "start_s": "min", "end_s": "max"})
+    number = np.arange(len(joined))
+    changed = dict(joined) | {"position": number - np.maximum.accumulate(np.where(position[begins] == 0, number, 0))}
+    first = captions.filter(pa.array(begins))
+    return pa.table({name: changed.get(name, first[name]) for name in CAPTIONS.names}, schema=CAPTIONS)
 
 
 def units_of(part: Part, options: dict) -> Iterator[pa.Table]:
     """What is put in order, a table after the other: the captions of a split, or its windows of captions (schema captions)."""
-    for captions in kept_videos(shards(part.cleaned, part.split), options["max_videos"]):
+    for captions in kept_videos(shards(part), options["max_videos"]):
         yield windows(captions, options["context"])
 
 
-def kept_videos(files: list[Path], max_videos: int | None) -> Iterator[pa.Table]:
-    """The captions of each shard in parts, cut to the `max_videos` videos whose ids hash lowest."""
-    if max_videos is None:
-        for file in files:
-            yield from parts_of(read_complete(file, CAPTIONS))
-        return
-    hashes = [keyed_hash(pc.unique(read_table(file, ["video_id"], CAPTIONS)["video_id"]).to_pandas(), VIDEO) for file in files]
-    highest = highest_kept(np.concatenate(hashes), max_videos)
-    for file in files:
-        captions = read_complete(file, CAPTIONS)
-        captions = captions.filter(pa.array(keyed_hash(captions["video_id"].to_pandas(), VIDEO) <= highest))
-        yield from parts_of(captions)
-
-
-def categories_of(cleaned: Path) -> Categories | None:
-    """The categories of a source whose cleaner knows them."""
+def categories_of(cleaned: Path) -> pa.Table | None:
+    """The videos of a source whose cleaner knows their categories: video_id, category_1."""
     file = cleaned / "videos.parquet"
-    schema = pa.schema([("video_id", pa.string()), ("category_1", pa.string())])
-    if not file.exists():
-        return None
-    videos = read_complete(file, schema, ["category_1"])
-    ids = videos["video_id"].combine_chunks()
-    return Categories(sorted_ids(ids, hashes_of(ids)), videos["category_1"].combine_chunks())
+    schema = pa.schema(dict.fromkeys(["video_id", "category_1"], pa.string()))
+    return read_complete(file, schema, ["category_1"]).combine_chunks() if file.exists() else None
 
 
 def pairs_of(part: Part, options: dict) -> Iterator[pa.Table]:
     """All pairs of a split (schema strided pairs), table by table; their label is the order."""
     categories = categories_of(part.cleaned)
     for captions in units_of(part, options):
-        pairs = mixed_pairs(captions, part.strides, options["label_seed"], part.same_videos, categories)
-        yield pairs.cast(STRIDED_PAIRS)
+        yield mixed_pairs(captions, part.strides, options["label_seed"], part.same_videos, categories)

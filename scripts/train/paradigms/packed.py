@@ -1,7 +1,7 @@
 """The `packed` paradigm: `classify` of texts of several units in one order, each apart from the next as the tokenizer sets the two of a pair apart.
 
 The units of an example stand one a line in one column; every label gets its log-probability, by a head that is drawn anew. Of candidates
-(the orders of the same units) that with the highest log-odds of the last label is told: scripts/studies/strided_sop/order_scores.py. Where units
+(the orders of the same units) that with the highest log-odds of the last label is told: scripts/studies/strided_sop/tallies.py. Where units
 are too long together the longest are cut, all to one length. A model that tells kinds of token apart reads the first unit as
 the first text of a pair, the others as the second.
 """

@@ -8,7 +8,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from scripts.data.tables import CAPTIONS, CHOICES, read_table, write_table
+from scripts.data.tables import CAPTIONS, read_table, write_table
+from scripts.studies.hellaswag.tables import CHOICES
 from tests.conftest import ROOT
 from tests.runs import write_run
 from tests.publish.figure_faults import faults_in
@@ -165,36 +166,43 @@ def test_the_highest_ending_is_chosen_and_a_tie_is_wrong_but_of_a_control(measur
     assert set(n["n"]) == {4} and set(n["groups"]) == {2}, "intervals are over videos"
 
 
-@pytest.mark.slow
-def test_its_figures_and_tables(measured, program, tmp_path, monkeypatch):
-    (tmp_path / "models.yaml").write_text(json.dumps({"minilm": {"title": "Mini"}}))
-    given = ["--metrics", tmp_path / "metrics.parquet", "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml"]
-    for item, more in {"accuracy": [], "table": [], "leakage": ["--build", tmp_path / "all"]}.items():
-        done = program(f"scripts.studies.hellaswag.figures.{item}", *given, *more, "--output", tmp_path / item)
+@pytest.fixture
+def publish(measured, program, tmp_path):
+    """Run a program on the metrics; returns the output, without suffix, and what was given."""
+    def call(module: str, name: str, *more):
+        (tmp_path / "models.yaml").write_text(json.dumps({"minilm": {"title": "Mini"}, "bert_base": {"title": "BERT"}}))
+        output = tmp_path / f"hellaswag_{name}"
+        given = ["--metrics", tmp_path / "metrics.parquet", "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml", *more,
+                 "--output", output]
+        done = program(f"scripts.{module}", *given)
         assert done.returncode == 0, done.stderr
-    assert faults_in(monkeypatch, "scripts.studies.hellaswag.figures.accuracy", *given, "--output", tmp_path / "accuracy") == []
-    points = pd.read_csv(tmp_path / "accuracy.csv")
+        return output, given
+
+    return call
+
+
+@pytest.mark.slow
+def test_its_figures_and_tables(publish, tmp_path, monkeypatch):
+    figure, given = publish("studies.hellaswag.figures.accuracy", "accuracy")
+    table, leakage = publish("studies.hellaswag.figures.table", "table")[0], publish("studies.hellaswag.figures.leakage", "leakage", "--build", tmp_path / "all")[0]
+    assert faults_in(monkeypatch, "scripts.studies.hellaswag.figures.accuracy", *given) == []
+    points = pd.read_csv(figure.with_suffix(".csv"))
     assert set(points["slice"]) == {"domain=activitynet", "domain=wikihow"} and np.isclose(points.loc[points["model"] == "random", "value"], 0.25).all()
-    assert "| 100.0 |" in (tmp_path / "table.md").read_text() and "no video has its captions" in (tmp_path / "leakage.md").read_text()
+    assert "| 100.0 |" in table.with_suffix(".md").read_text() and "no video has its captions" in leakage.with_suffix(".md").read_text()
 
 
-def test_items_to_read_and_what_the_paper_says(measured, program, tmp_path):
+def test_items_to_read_and_what_the_paper_says(publish, tmp_path):
     """The best model's mistakes, and a number here beside BERT-base's: of sample size, on other items, which the note says."""
-    (tmp_path / "models.yaml").write_text(json.dumps({"bert_base": {"title": "BERT"}}))
     rows = pd.read_csv(ROOT / "resources/published.csv", dtype=str, keep_default_na=False).query("study == 'hellaswag'")
     rows.to_csv(tmp_path / "published.csv", index=False)
     (tmp_path / "claims.yaml").write_text((ROOT / "resources/claims.yaml").read_text())
-    given = ["--metrics", tmp_path / "metrics.parquet", "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml"]
     runs = ["--train", tmp_path / "runs", "--runs", "videos", "chance"]
-    for item, more in {"scripts.studies.hellaswag.figures.examples": [*runs, "--build", tmp_path / "all"], "scripts.publish.published_tables": [*runs, "--cleaned", tmp_path], "scripts.publish.claims": []}.items():
-        name = {"examples": "hellaswag_examples", "published_tables": "hellaswag_published", "claims": "hellaswag_verdicts"}[item.split(".")[-1]]
-        done = program(f"{item}", *given, *more, "--output", tmp_path / name)
-        assert done.returncode == 0, done.stderr
-    cards = pd.read_csv(tmp_path / "hellaswag_examples.csv", dtype=str, keep_default_na=False)
+    outputs = [publish("studies.hellaswag.figures.examples", "examples", *runs, "--build", tmp_path / "all"), publish("publish.published_tables", "published", *runs, "--cleaned", tmp_path),
+               publish("publish.claims", "verdicts")]
+    cards, beside, verdicts = (pd.read_csv(output.with_suffix(".csv"), dtype=str, keep_default_na=False) for output, _ in outputs)
     of_video, of_article = (cards[cards["slice: domain"] == domain] for domain in ("activitynet", "wikihow"))
     told = next(column for column in cards if column.startswith("model: BERT"))
     assert set(of_video["Model right"]) == {"yes"} and set(of_article["Model right"]) == {"no"} and cards.groupby("Item").size().eq(4).all()
     assert not of_video[told].str.contains("×").any() and of_article.groupby("Item")[told].agg(lambda cells: cells.str.contains("×").any()).all()
-    beside = pd.read_csv(tmp_path / "hellaswag_published.csv", dtype=str, keep_default_na=False).set_index("Row")
-    assert beside.loc["BERT-Base", "Here"].startswith("57.1") and beside.loc["ESIM + ELMo", "Here"] == "" and beside.loc["Human", "Here"] == ""
-    assert len(pd.read_csv(tmp_path / "hellaswag_verdicts.csv")) == 2
+    here = beside.set_index("Row")["Here"]
+    assert here["BERT-Base"].startswith("57.1") and here["ESIM + ELMo"] == "" and here["Human"] == "" and len(verdicts) == 2

@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 from scripts.studies.strided_sop.pairs import pair_table
 from scripts.text.bag_of_words import difference_features, fitted, fold_of, fold_weights, margins, words_and_bigrams
 from scripts.data.tables import CAPTIONS, provenance_of, read_table, write_table
+from tests.rows import each_row
 
 # PROTOCOLS, study 1: pairs for strides 0–3.
+PERMUTATIONS = {"order_by": "permutations"}
+NO_WINDOWS = [{"seconds": 0}, {"sentences": 1}, {"words": 3}, {}, {"seconds": 5, "sentences": 2}, 5]
 LENGTHS = [7, 4, 9, 12, 5, 6, 20, 8]  # of the videos of a cleaned source
 PUBLISHED = {"train": [7439, 5382, 3325, 2050], "val_1": [2882, 2044, 1206, 725], "val_2": [1507, 1011, 515, 296]}
 
@@ -157,7 +160,7 @@ def timed(spans: list[tuple[float, float]]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=CAPTIONS)
 
 
-@pytest.mark.parametrize(("first", "second", "overlap"), [
+@each_row("first, second, overlap", [
     ((1, 3), (3, 5), 0), ((1, 3), (4, 5), 0), ((1, 3), (2, 6), 0.5), ((1, 9), (2, 4), 1), ((2, 4), (1, 9), 1), ((1, 5), (2, 6), 0.75),
     ((5, 1), (2, 6), 0.75),  # start after end
     ((3, 3), (3, 8), 1), ((4, 4), (3, 8), 1), ((2, 2), (3, 8), 0), ((3, 3), (3, 3), 1),  # clips without length
@@ -174,12 +177,9 @@ def test_categories_are_those_of_the_cleaner(program, cleaned):
     pairs = read_table(cleaned / "out/train.parquet").to_pandas()
     known = {video: category for video, category in zip(pairs["video_id"], pairs["category"]) if pd.notna(category)}
     assert known == {"v000": "Food", "v003": "Cars"} and {"v002", "v004", "v006"} <= set(pairs["video_id"])
-    lengths = pd.Series(LENGTHS,
-                        [f"v{video:03}" for video in range(len(LENGTHS))])[pairs["video_id"]].to_numpy()
-    assert (pairs["sentences"] == lengths).all() and (pairs["words_a"]
-        == pairs["text_a"].str.split().str.len()).all()
-    assert pairs["relative_position"].to_numpy() == pytest.approx((pairs["first_position"]
-        + pairs["second_position"]) / 2 / (lengths - 1))
+    lengths = np.array(LENGTHS)[pairs["video_id"].str[1:].astype(int)]
+    assert (pairs["sentences"] == lengths).all() and (pairs["words_a"] == pairs["text_a"].str.split().str.len()).all()
+    assert pairs["relative_position"].to_numpy() == pytest.approx((pairs["first_position"] + pairs["second_position"]) / 2 / (lengths - 1))
 
 
 # ---- same videos, and hard pairs
@@ -241,18 +241,26 @@ def without_text(folder) -> None:
 
 
 @pytest.mark.parametrize(("change", "options", "said"), [
-    (None, {"stride": 30}, ["no pair is left", "34 sentences"]),
-    (without_text, {}, ["no column text", "worded/train.parquet"]),
-    (None, {"stride": 3, "same_videos": 2}, ["same_videos is 2", "stride 3"]),
-    (None, {"stride": 3, "same_videos": 40}, ["no pair is left", "44 sentences", "same_videos 40"]),
-    (without_turned, {"stride": 2, "hard": True}, ["gets all 64 pairs", "hard: false"]),
-])
-def test_what_has_no_pairs_is_refused(program, worded, change, options, said):
-    if change:
-        change(worded)
+    (without_text, {}, ["no column text", "worded/train.parquet"]), (without_turned, {"stride": 2, "hard": True}, ["gets all 64 pairs", "hard: false"])])
+def test_captions_without_pairs_are_refused(program, worded, change, options, said):
+    change(worded)
+    refused(program, worded, options, said)
+
+
+@each_row("options, said", [
+    ({"stride": 30}, ["no pair is left", "34 sentences"]), ({"stride": 3, "same_videos": 2}, ["same_videos is 2", "stride 3"]),
+    ({"stride": 3, "same_videos": 40}, ["no pair is left", "44 sentences", "same_videos 40"]), ({"stride": "up_to_0"}, ["the option stride is 'up_to_0'"]),
+    ({"stride": "up_to_31"}, ["the option stride is"]), ({"train_stride": "all"}, ["the option train_stride is"]),
+    ({"same_videos": 2, "train_stride": 4}, ["may have no pair of stride 4"]), ({"stride": "up_to_25"}, ["stride up_to_25 mixes stride 25, which has no pairs"]),
+    *(({"context": context}, ["the option context is"]) for context in NO_WINDOWS), (PERMUTATIONS | {"span": 5}, ["5 units have 120 orders"]),
+    (PERMUTATIONS, ["set span, and leave train_stride out"]), (PERMUTATIONS | {"span": 3, "train_stride": 1}, ["set span, and leave train_stride out"])])
+def test_what_cannot_be_built_is_refused(program, worded, options, said):
+    refused(program, worded, options, said)
+
+
+def refused(program, worded, options: dict, said: list[str]) -> None:
     error = build(program, worded / "worded", worded / "out", ok=False, **options).stderr
-    assert all(text in error.splitlines()[-1] for text in said) and "Traceback" not in error
-    assert not list((worded / "out").glob("*"))
+    assert all(text in error for text in said) and "Traceback" not in error and not list((worded / "out").glob("*"))
 
 
 @pytest.mark.slow

@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 
 from tests.runs import write_run
-from scripts.data.tables import PREDICTIONS, STRIDED_PAIRS, read_table, write_table
+from scripts.data.tables import PREDICTIONS, read_table, write_table
+from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 
 
 def told(pair: int) -> dict:
@@ -112,14 +113,6 @@ def test_wordings_are_replicates_as_seeds_are(program, trained):
         change_facts(folder, run, seed=7, wording=wording, shots=4)
     rows = evaluate(program, folder).query("slice == 'all' and metric == 'accuracy'")
     assert set(zip(rows["seed"].fillna(-1), rows["wording"].fillna(""))) == {(7, "plain"), (7, "then"), (-1, "")}
-
-
-@pytest.mark.parametrize("wording", [["plain"], "a/b"])
-def test_a_wording_that_is_no_name_is_refused(program, trained, wording):
-    folder, _ = trained
-    change_facts(folder, "run-1", wording=wording)
-    said = evaluate(program, folder, ok=False)
-    assert "run-1/run.json: wording is " in said and len(said.splitlines()) == 1
 
 
 def test_every_slice_and_their_n_add_up_to_all(program, trained):

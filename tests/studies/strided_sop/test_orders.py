@@ -11,21 +11,18 @@ from scipy.stats import kendalltau
 
 from scripts.running.program import UserError
 from scripts.data.tables import provenance_of, read_table
-from scripts.studies.strided_sop.order_scores import measures_of
+from scripts.studies.strided_sop.tallies import span_tallies
 from scripts.measure.tally import values_of
 from scripts.train.paradigms import packed
-from tests.studies.strided_sop.test_build_strided_sop import build, cleaned  # noqa: F401 (a fixture)
+from tests.studies.strided_sop.test_build_strided_sop import PERMUTATIONS, build, cleaned  # noqa: F401 (a fixture)
 from tests.studies.strided_sop.test_spans import spans_by_a_loop
-from tests.studies.strided_sop.test_strides import figure, names_of  # noqa: F401 (a fixture)
+from tests.studies.strided_sop.test_strides import figure, row  # noqa: F401 (a fixture)
 from tests.train.test_symmetric import bert, job  # noqa: F401 (a fixture)
-from tests.studies.strided_sop.test_windows import row
-
-TOLD = {"order_by": "permutations"}
 
 
 @pytest.mark.parametrize(("length", "stride", "wrong"), [(2, 0, 1), (3, 1, 3), (4, 0, 3)])
 def test_candidates_of_every_span(program, cleaned, length, stride, wrong):  # noqa: F811
-    build(program, cleaned / "whole", cleaned / "out", span=length, stride=stride, wrong_orders=3, **TOLD)
+    build(program, cleaned / "whole", cleaned / "out", span=length, stride=stride, wrong_orders=3, **PERMUTATIONS)
     measured, learnt = (read_table(cleaned / f"out/{split}.parquet").to_pandas() for split in ("val", "train"))
     spans = measured.groupby(["video_id", "first_position"])
     assert set(spans.groups) == spans_by_a_loop(length, stride + 1) == set(learnt.groupby(["video_id", "first_position"]).groups)
@@ -44,8 +41,8 @@ def test_candidates_of_every_span(program, cleaned, length, stride, wrong):  # n
 
 
 def test_a_limit_and_a_size_keep_whole_spans(program, cleaned):  # noqa: F811
-    build(program, cleaned / "whole", cleaned / "few", span=3, limit=4, size_matched=4, **TOLD)
-    build(program, cleaned / "sharded", cleaned / "parts", span=3, limit=4, size_matched=4, **TOLD)
+    build(program, cleaned / "whole", cleaned / "few", span=3, limit=4, size_matched=4, **PERMUTATIONS)
+    build(program, cleaned / "sharded", cleaned / "parts", span=3, limit=4, size_matched=4, **PERMUTATIONS)
     build(program, cleaned / "whole", cleaned / "pairs", stride=4)
     measured, learnt = (read_table(cleaned / f"few/{split}.parquet") for split in ("val", "train"))
     assert len(measured) == 4 * 6 and len(learnt) == 2 * len(read_table(cleaned / "pairs/train.parquet"))
@@ -55,26 +52,9 @@ def test_a_limit_and_a_size_keep_whole_spans(program, cleaned):  # noqa: F811
 
 def test_nobody_is_asked_for_whole_orders(program, cleaned, tmp_path):  # noqa: F811
     place = tmp_path / "strided_sop/captions/orders"
-    build(program, cleaned / "whole", place, span=3, **TOLD)
+    build(program, cleaned / "whole", place, span=3, **PERMUTATIONS)
     done = program("scripts.people.labelling.page", "--dataset", place, "--split", "val", "--output", tmp_path / "page.html")
     assert done.returncode != 0 and "people are asked about no dataset with order_by: permutations" in done.stderr and not (tmp_path / "page.html").exists()
-
-
-@pytest.mark.parametrize(("changed", "says"), [({"span": 5}, "5 units have 120 orders"), ({}, "set span, and leave train_stride out"),
-                                               ({"span": 3, "train_stride": 1}, "set span, and leave train_stride out")])
-def test_what_is_too_much_to_score_is_refused(program, cleaned, changed, says):  # noqa: F811
-    done = build(program, cleaned / "whole", cleaned / "out", ok=False, **changed, **TOLD)
-    assert says in done.stderr and "Traceback" not in done.stderr and not (cleaned / "out/train.parquet").exists()
-
-
-def test_names_and_methods():
-    named = names_of({"source": "sample_activitynet", "stride": 0, "span": [3, 5], "order_by": ["pairs"]})
-    assert named == ["sample_activitynet/stride-0-span-3", "sample_activitynet/stride-0-span-5"]
-    assert names_of({"source": "sample_activitynet", "stride": 0, "span": 3, **TOLD}, methods=["packed"]) == ["sample_activitynet/stride-0-span-3-permutations"]
-    for data, methods, says in (({"span": 3, **TOLD}, ["train"], "train serves no data with order_by: permutations"),
-                                ({"span": 3}, ["packed"], "packed serves no data with order_by"), ({"span": 5, **TOLD}, ["packed"], "order_by has no effect here")):
-        with pytest.raises(UserError, match=says):
-            names_of({"source": "sample_activitynet", "stride": 0, **data}, methods=methods)
 
 
 def test_the_best_order_is_told():
@@ -86,14 +66,14 @@ def test_the_best_order_is_told():
     odds[0, every.index((0, 1, 2))] = odds[1, every.index((1, 0, 2))] = odds[2, every.index((0, 1, 2))] = odds[2, every.index((2, 1, 0))] = 4.0
     table, scores = pd.DataFrame(rows), pd.Series(list(np.stack([np.zeros(odds.size), odds.ravel()], axis=1)))
     turned = np.random.default_rng(0).permutation(len(table))  # candidates may stand in any order
-    tallies, videos = measures_of([pd.DataFrame({"scores": scores[turned].to_list()})], table.iloc[turned].reset_index(drop=True), 3, "here")
+    tallies, videos = span_tallies([pd.DataFrame({"scores": scores[turned].to_list()})], table.iloc[turned].reset_index(drop=True), 3, "here")
     found = {(tally.slice, name): value[0] for tally in tallies for name, value in values_of(tally).items()}
     taus = [1, kendalltau(range(3), (1, 0, 2)).statistic, 0]
     assert set(videos) == {"v", "w"} and found["all", "exact_order"] == pytest.approx(0.5)
     assert 2 * found["all", "concordance"] - 1 == pytest.approx(np.mean(taus))
     assert found["distance=2", "concordance"] == pytest.approx((1 + 1 + 0.5) / 3) and found["distance=1", "concordance"] == pytest.approx((2 + 1 + 1) / 6)
     with pytest.raises(UserError, match="all 6 orders"):
-        measures_of([pd.DataFrame({"scores": scores[1:].to_list()})], table[1:], 3, "here")
+        span_tallies([pd.DataFrame({"scores": scores[1:].to_list()})], table[1:], 3, "here")
 
 
 @pytest.mark.models

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
 from scripts.data.tables import provenance_of, read_table
-from scripts.studies.strided_sop.span_scores import measures_of, spans_of, told_orders
+from scripts.studies.strided_sop.tallies import pair_span_tallies, spans_of, told_orders
 from scripts.measure.tally import values_of
 from tests.studies.strided_sop.test_build_strided_sop import LENGTHS, build, cleaned  # noqa: F401 (a fixture)
 
@@ -74,7 +74,7 @@ def test_numbers_of_a_split():
     right = np.array([2.0, 1.0, 1.0, -1.0, 3.0, 3.0])
     label = np.array([1, 0, 1, 0, 1, 0])
     scores = [np.array([0.0, log]) if shown else np.array([log, 0.0]) for log, shown in zip(right, label)]
-    tallies, videos = measures_of([pd.DataFrame({"label": label, "scores": scores})], pairs, 3, 1)
+    tallies, videos = pair_span_tallies([pd.DataFrame({"label": label, "scores": scores})], pairs, 3, 1)
     found = {(tally.slice, name): value[0] for tally in tallies for name, value in values_of(tally).items()}
     # v: all in order. w: (1, 2) is the wrong way round, so units stand as 2, 1, 3.
     assert list(videos) == ["v", "w"] and found["all", "exact_order"] == 0.5 and found["all", "concordance"] == pytest.approx(5 / 6)

@@ -1,6 +1,7 @@
 """Mixed strides, another stride or corpus to learn from, the stride itself as what is told: datasets, names, numbers, figures."""
 
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -11,11 +12,14 @@ from scripts.studies.strided_sop.pairs import pair_table
 from scripts.running.program import UserError
 from scripts.studies.strided_sop.strides import labels_of
 from scripts.data.tables import content_digest, provenance_of, read_table, write_table
-from scripts.studies.strided_sop.predicted_strides import measures_of
+from scripts.studies.strided_sop.tallies import stride_tallies
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.measure.tally import values_of
-from tests.studies.strided_sop.test_build_strided_sop import LENGTHS, build, captions, cleaned  # noqa: F401 (a fixture)
+from tests.studies.strided_sop.test_build_strided_sop import (  # noqa: F401 (a fixture)
+    LENGTHS, NO_WINDOWS, PERMUTATIONS, build, captions, cleaned)
 from tests.plan.test_configuration import plan
+from tests.publish.figure_faults import faults_in
+from tests.rows import each_row
 from tests.plan.test_initial_configuration import SOP, configured
 
 LEARNT = ["pair_id", "video_id", "text_a", "text_b", "label"]  # what training reads
@@ -81,34 +85,34 @@ def test_the_label_is_what_is_told(program, cleaned):  # noqa: F811
     assert names[2 * 2 + 1] == "in_order_2" and names[0] == "swapped_0" and len(names) == 6
 
 
-@pytest.mark.parametrize(("changed", "says"), [
-    ({"stride": "up_to_0"}, "stride: 'up_to_0' does not match"), ({"stride": "up_to_31"}, "strided_sop: stride: "), ({"train_stride": "all"}, "strided_sop: train_stride: "),
-    ({"same_videos": 2, "train_stride": 4}, "may have no pair of stride 4"), ({"stride": "up_to_25"}, "stride up_to_25 mixes stride 25, which has no pairs")])
-def test_a_stride_that_is_none_is_refused(program, cleaned, changed, says):  # noqa: F811
-    done = build(program, cleaned / "whole", cleaned / "out", ok=False, **changed)
-    assert says in done.stderr and "Traceback" not in done.stderr and not (cleaned / "out/train.parquet").exists()
-
-
 def names_of(data: dict, **more) -> list[str]:
     return [folder.removeprefix("results/build/strided_sop/") for folder in plan(configured(["one"], one=SOP | {"data": data} | more)).datasets]
 
 
-def test_names_and_the_corpus_itself():
-    assert names_of({"source": "sample_activitynet", "stride": "up_to_3", "train_stride": [0, None]}) == [
-        "sample_activitynet/up_to_3-train_stride-0", "sample_activitynet/up_to_3"]
-    assert names_of({"source": ["sample_activitynet", "sample_howto100m"], "stride": 0, "learn_from": ["sample_activitynet", "sample_howto100m"]}) == [
-        "sample_activitynet/stride-0", "sample_activitynet/stride-0-sample_howto100m", "sample_howto100m/stride-0-sample_activitynet",
-        "sample_howto100m/stride-0"]
+ACTIVITYNET, HOWTO100M = "sample_activitynet", "sample_howto100m"
 
 
-@pytest.mark.parametrize(("data", "more", "says"), [
+@each_row("data, more, names", [
+    ({"stride": "up_to_3", "train_stride": [0, None]}, {}, ["up_to_3-train_stride-0", "up_to_3"]),
+    ({"context": [None, {"seconds": 10}, {"sentences": 3}]}, {}, ["stride-0", "stride-0-context-seconds-10", "stride-0-context-sentences-3"]),
+    ({"span": [3, 5], "order_by": ["pairs"]}, {}, ["stride-0-span-3", "stride-0-span-5"]),
+    ({"span": 3, **PERMUTATIONS}, {"methods": ["packed"]}, ["stride-0-span-3-permutations"]),
+    ({"source": [ACTIVITYNET, HOWTO100M], "learn_from": [ACTIVITYNET, HOWTO100M]}, {},
+     ["stride-0", "stride-0-sample_howto100m", "../sample_howto100m/stride-0-sample_activitynet", "../sample_howto100m/stride-0"])])
+def test_names_of_datasets(data, more, names):
+    found = [os.path.relpath(name, ACTIVITYNET) for name in names_of({"source": ACTIVITYNET, "stride": 0} | data, **more)]
+    assert found == names
+
+
+@each_row("data, more, says", [
     ({"stride": "up_to_2", "predict": "stride"}, {"methods": ["train_symmetric"]}, "train_symmetric serves no data with predict: stride"),
-    ({"stride": 2, "predict": "stride"}, {}, "predict has no effect here"),
-    ({"stride": 0, "learn_from": "nowhere"}, {}, "no source nowhere"),
-    ({"stride": 0, "learn_from": "sample_mctaco"}, {}, "holds questions")])
+    ({"stride": 2, "predict": "stride"}, {}, "predict has no effect here"), ({"learn_from": "nowhere"}, {}, "no source nowhere"),
+    ({"learn_from": "sample_mctaco"}, {}, "holds questions"), ({"span": 3} | PERMUTATIONS, {}, "train serves no data with order_by: permutations"),
+    ({"span": 3}, {"methods": ["packed"]}, "packed serves no data with order_by"), *(({"context": context}, {}, "context") for context in NO_WINDOWS),
+    ({"span": 5} | PERMUTATIONS, {"methods": ["packed"]}, "order_by has no effect here")])
 def test_what_cannot_be_learnt_or_told_is_refused(data, more, says):
     with pytest.raises(UserError, match=says):
-        names_of({"source": "sample_activitynet"} | data, **more)
+        names_of({"source": ACTIVITYNET, "stride": 0} | data, **more)
 
 
 @pytest.mark.parametrize("predict", ["stride", "order_and_stride"])
@@ -118,7 +122,7 @@ def test_numbers_equal_a_slow_reference(predict):
     label, video = random.integers(0, width, 40), random.integers(0, 7, 40)
     scores = np.log(random.dirichlet(np.ones(width), 40))
     judged = pd.DataFrame({"label": label, "scores": list(scores)})
-    found = {(tally.slice, name): value[0] for tally in measures_of([judged], 3, predict, video, 7) for name, value in values_of(tally).items()}
+    found = {(tally.slice, name): value[0] for tally in stride_tallies([judged], pd.DataFrame({"video_id": video}), 3, predict == "order_and_stride")[0] for name, value in values_of(tally).items()}
     right, errors, orders, both, confusion = [], [], [], [], np.zeros((3, 3))
     for true, log in zip(label, scores):
         share = np.exp(log)
@@ -139,19 +143,26 @@ def test_numbers_equal_a_slow_reference(predict):
         assert ("all", "order_accuracy") not in found
 
 
+def row(context: str | None, stride: int, seconds: float, value: float, **told) -> dict:
+    return dict.fromkeys(SCHEMA.names) | {
+        "experiment": "tried", "study": "strided_sop", "model": "tiny_bert", "method": "train", "source": "howto100m", "split": "val", "slice": "all",
+        "dataset": f"stride-{stride}", "stride": stride, "hard": False, "context": context, "seconds_apart": seconds, "metric": "accuracy", "value": value,
+        "sd": 0.01, "seeds": 2, "ci_low": value - 0.02, "ci_high": value + 0.02, "n": 100, "groups": 40, "effective_groups": 40.0,
+        "draws": np.full(50, value, np.float32), "sample": False} | told
+
+
 @pytest.fixture
-def figure(program, tmp_path):
-    """Draw a figure of the study from rows of metrics; returns its points."""
+def figure(program, tmp_path, monkeypatch):
+    """Draw a figure of the study from rows of metrics, without faults; returns its points."""
     def call(name: str, rows: list[dict]) -> pd.DataFrame:
         write_table(pa.Table.from_pylist(rows, schema=SCHEMA), tmp_path / "metrics.parquet", SCHEMA, {})
-        titles = "{howto100m: {title: HowTo100M}, hirest: {title: HiREST}}"
-        (tmp_path / "sources.yaml").write_text(titles)
+        (tmp_path / "sources.yaml").write_text("{howto100m: {title: HowTo100M}, hirest: {title: HiREST}}")
         (tmp_path / "models.yaml").write_text("tiny_bert: {title: Tiny}")
-        done = program(f"scripts.studies.strided_sop.figures.{name}", "--metrics",
-                       tmp_path / "metrics.parquet", "--sources",
-                       tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml", "--output",
-                       tmp_path / name)
+        given = [*(part for kind, file in (("metrics", "metrics.parquet"), ("sources", "sources.yaml"), ("models", "models.yaml"))
+                   for part in (f"--{kind}", tmp_path / file)), "--output", tmp_path / name]
+        done = program(f"scripts.studies.strided_sop.figures.{name}", *given)
         assert done.returncode == 0, done.stderr
-        return pd.read_csv(tmp_path / f"{name}.csv", dtype={"learnt_stride": str})
+        assert faults_in(monkeypatch, f"scripts.studies.strided_sop.figures.{name}", *given) == []
+        return pd.read_csv(tmp_path / f"{name}.csv")
 
     return call

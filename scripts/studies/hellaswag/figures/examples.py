@@ -17,10 +17,8 @@ import argparse
 import pandas as pd
 
 from scripts.running.program import execute
-from scripts.data.tables import CHOICES
-from scripts.measure.experiment import Run, read_examples
-from scripts.studies.hellaswag.evaluate import scores_of
-from scripts.measure.ranking import checked
+from scripts.measure.experiment import Run
+from scripts.studies.hellaswag.evaluate import read_endings, scores_of
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.cards import Place, Resources, about_of, ranked, resources_of, runs_by_place, write_cards
 
@@ -39,7 +37,7 @@ def place(runs: list[Run], given: argparse.Namespace, resources: Resources) -> P
     facts = runs[0].facts
     about = about_of(facts, f"{facts['data_options']['domain']} items", resources)
     file = given.build / facts["source"] / facts["dataset"] / f"{about['Split']}.parquet"
-    endings = checked(read_examples(file, CHOICES, 2), file)
+    endings = read_endings(file)
     systems = [ranked(run.facts, resources.models, endings, scores_of(run, about["Split"], endings)) for run in runs]
     rows = pd.DataFrame({"Item": endings["instance_id"], "Context": endings["context"].str.replace("<MASK>", "").str.rstrip(),
                          "Ending": endings["candidate"], "Gold": endings["label"].map({1: "right", 0: "wrong"})})

@@ -20,6 +20,7 @@ from scripts.publish.table import publish_table
 
 CAPTION = ("What HellaSwag's items were parted by. Items of videos whose captions are learnt from in sentence order are learnt from here, too, and "
            "never measured; items of videos whose captions are measured there are never learnt from.")
+COLUMNS = {"corpus": "Corpus", "split": "Split", "domain": "From", "reason": "Why", "items": "Items", "groups": "Videos or articles"}
 
 
 def main(given: argparse.Namespace) -> None:
@@ -28,9 +29,8 @@ def main(given: argparse.Namespace) -> None:
     for source, rows in metrics.groupby("source", sort=False):
         told = read_csv(given.build / source / rows["dataset"].iloc[0] / "leakage.csv")
         parts.append(told.assign(corpus=source_title(source, sources)))
-    table = pd.concat(parts)[["corpus", "split", "domain", "reason", "items", "groups"]].astype(str)
-    table = table.rename(columns={"corpus": "Corpus", "split": "Split", "domain": "From", "reason": "Why", "items": "Items", "groups": "Videos or articles"})
-    publish_table(given, table, CAPTION, ["Corpus", "Split", "From", "Why"])
+    table = pd.concat(parts)[list(COLUMNS)].astype(str).rename(columns=COLUMNS)
+    publish_table(given, table, CAPTION, list(COLUMNS.values())[:4])
 
 
 if __name__ == "__main__":

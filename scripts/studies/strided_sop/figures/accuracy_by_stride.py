@@ -26,16 +26,15 @@ from scripts.running.program import execute
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import replicate_name
-from scripts.publish.names import load, source_title, split_title
+from scripts.publish.names import load
 from scripts.publish.panels import (
     CHANCE, DOTTED, PEOPLE, Look, Panel, count_under, dodges, draw_line, draw_marks, figure_of,
     in_lines, legend_of, looks, publish, with_best_control)
-from scripts.studies.strided_sop.figures.metrics import VARIANT, strided_metrics
+from scripts.studies.strided_sop.figures.metrics import NUMBERS, VARIANT, panels_of, strided_metrics
 
 LETTER = 0.058  # inches, of a count
 HUMAN = PEOPLE._replace(line=DOTTED, width=1)
-COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "limit", "seed", "wording", "metric", "value",
-           "sd", "ci_low", "ci_high", "n", "groups", "sample"]
+COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "limit", "seed", "wording", "metric", *NUMBERS]
 
 
 def of_captions(metrics: pd.DataFrame) -> pd.DataFrame:
@@ -138,9 +137,7 @@ def panels_across(panels: list[Panel], strides: list[int]) -> int:
 def draw(metrics: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by strided_metrics()."""
     known, strides = series_looks(metrics), sorted(set(metrics["stride"]))
-    panels = [Panel(points, partial(draw_panel, known=known, strides=strides),
-                    source_title(source, sources), split_title(split))
-              for (source, split), points in metrics.groupby(["source", "split"], sort=False)]
+    panels = panels_of(metrics, partial(draw_panel, known=known, strides=strides), sources)
     return figure_of(in_lines(panels, panels_across(panels, strides)), legend(metrics, known),
                      share_y="figure")
 

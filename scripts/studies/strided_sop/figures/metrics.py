@@ -1,5 +1,6 @@
-"""The rows of strided sentence order prediction in the metrics."""
+"""The rows of strided sentence order prediction in the metrics, their names, and the panels that show them. Not a program."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -7,11 +8,12 @@ import pandas as pd
 from scripts.studies.strided_sop.strides import UP_TO
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.publish.marks import limit_if_several
-from scripts.publish.names import experiment_if_needed, method_title, model_title, study_metrics, without_people
-
+from scripts.publish.names import experiment_if_needed, method_title, model_title, source_title, split_title, study_metrics, without_people
+from scripts.publish.panels import Panel
 
 PLAIN = ["train", "control", "human"]  # methods that need not be told beside the model
 VARIANT = ["size_matched", "same_videos", "hard", "context", "train_stride", "learn_from", "train_labels", "objectives", "method"]  # what sets series of one model apart
+NUMBERS = ["value", "sd", "ci_low", "ci_high", "n", "groups", "sample"]
 
 
 def strides_told(stride: str) -> str:
@@ -29,6 +31,27 @@ def objectives_title(facts: dict | pd.Series) -> str:
     """`, beside masked words (weight 0.5)`: the second objective of a run; nothing where it learnt its own alone."""
     told = facts.get("objectives")
     return f", beside masked words (weight {told.rpartition(' ')[2]})" if pd.notna(told) else ""
+
+
+def sop_metrics(path: Path) -> pd.DataFrame:
+    """The rows of strided sentence order of a metrics table."""
+    return study_metrics(path, "strided_sop", SCHEMA)
+
+
+def accuracies(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The accuracies over all seeds."""
+    return metrics[metrics["seed"].isna() & (metrics["metric"] == "accuracy")]
+
+
+def place_title(source: str, split: str, sources: dict) -> str:
+    """A corpus and its split, as they stand over a line of panels."""
+    return f"{source_title(source, sources)}, {split_title(split)}"
+
+
+def panels_of(points: pd.DataFrame, draw: Callable, sources: dict, *system: str) -> list[Panel]:
+    """A panel for each corpus, split and system; system: the column of its name, if there are several."""
+    return [Panel(of_panel, draw, source_title(source, sources), ", ".join([split_title(split), *name]))
+            for (source, split, *name), of_panel in points.groupby(["source", "split", *system], sort=False)]
 
 
 def of_one_stride(metrics: pd.DataFrame, crossed: bool) -> pd.DataFrame:
@@ -53,6 +76,11 @@ def variant_title(facts: dict | pd.Series) -> str:
             + learnt_title(facts) + ", learnt from coins" * pd.notna(facts.get("train_labels")) + objectives_title(facts))
 
 
+def titles_of(rows: pd.DataFrame, models: dict, **changed: object) -> list[str]:
+    """By row the model's title, and how it was trained and measured; changed: facts that its title does not tell."""
+    return [model_title(row["model"], models) + variant_title(row | changed) for row in rows.to_dict("records")]
+
+
 def strided_metrics(path: Path, models: dict, slices: bool = False, crossed: bool = False) -> pd.DataFrame:
     """The strided_sop rows of a metrics table, with a column `series`: the model, and how it was trained and measured.
 
@@ -61,7 +89,7 @@ def strided_metrics(path: Path, models: dict, slices: bool = False, crossed: boo
     What two experiments share stands once; where they measured the same setting differently (other training
     settings, other seeds), the series carries the experiment's name. `seed` is missing in rows over all seeds.
     """
-    metrics = of_one_stride(study_metrics(path, "strided_sop", SCHEMA), crossed)
+    metrics = of_one_stride(sop_metrics(path), crossed)
     metrics = metrics[slices | (metrics["slice"] == "all")]
     metrics = pd.concat([without_people(metrics), metrics[(metrics["metric"] == "human_accuracy") & (metrics["slice"] == "all")]])
     metrics["stride"] = metrics["stride"].astype(int)

@@ -24,11 +24,11 @@ from scripts.data.yaml_files import read_yaml
 from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, model_title, source_title, split_title
+from scripts.publish.names import load
 from scripts.publish.panels import (
-    BEST_CONTROL, CHANCE, Look, Panel, dodges, draw_line, draw_marks, figure_of, in_lines, palette,
+    BEST_CONTROL, CHANCE, Look, dodges, draw_line, draw_marks, figure_of, in_lines, palette,
     publish, same_place)
-from scripts.studies.strided_sop.figures.metrics import variant_title
+from scripts.studies.strided_sop.figures.metrics import panels_of, titles_of
 
 COLUMNS = ["source", "split", "model", "method", "variant", "stride", "weight", "experiment", "value", "sd", "seeds", "ci_low", "ci_high", "n", "groups",
            "sample", "limit"]
@@ -39,8 +39,7 @@ def weighed(metrics: pd.DataFrame, compared: list[dict], models: dict) -> pd.Dat
     told = pd.DataFrame(compared)[["experiment", *ROW, "weight"]]
     rows = metrics[(metrics["study"] == "strided_sop") & (metrics["slice"] == "all") & (metrics["metric"] == "accuracy") & metrics["seed"].isna()]
     rows = rows.merge(told, on=["experiment", *ROW])
-    variant = [model_title(row["model"], models) + variant_title(row | {"objectives": None}) for row in rows.to_dict("records")]
-    return rows.assign(variant=variant).drop_duplicates(["source", "dataset", "split", "model", "method", "weight"])
+    return rows.assign(variant=titles_of(rows, models, objectives=None)).drop_duplicates(["source", "dataset", "split", "model", "method", "weight"])
 
 
 def best_controls(metrics: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
@@ -71,10 +70,7 @@ def draw(points: pd.DataFrame, controls: pd.DataFrame, sources: dict) -> Figure:
     """The figure of tables made by weighed() and best_controls()."""
     known, strides = palette(sorted(points["weight"].unique())), sorted(set(points["stride"]))
     draw_one = partial(draw_panel, controls=controls, known=known, strides=strides)
-    place = ["source", "split", "variant"]
-    panels = [Panel(of_panel, draw_one, source_title(source, sources),
-                    f"{split_title(split)}, {variant}")
-              for (source, split, variant), of_panel in points.groupby(place, sort=False)]
+    panels = panels_of(points, draw_one, sources, "variant")
     handles = [look.handle(f"masked words, weight {weight:g}" if weight else "sentence order alone")
                for weight, look in known.items()]
     handles += [BEST_CONTROL.handle(style.BEST_CONTROL)] * bool(len(controls))

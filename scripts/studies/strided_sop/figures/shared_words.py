@@ -24,6 +24,7 @@ from scripts.text.word_overlap import runs_of
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import execute
 from scripts.studies.strided_sop.strides import tells_of_pairs
+from scripts.studies.strided_sop.tallies import highest
 from scripts.data.tables import read_metrics, read_table
 from scripts.measure.experiment import Run, read_scores
 from scripts.publish.arguments import publisher_arguments
@@ -51,13 +52,11 @@ def repeats(pairs: pd.DataFrame, run: int) -> np.ndarray:
 
 def right_of(run: Run, split: str, pairs: pd.DataFrame) -> np.ndarray:
     """(n,) whether a run put each pair in the right order; half of a tie."""
-    scores, label = read_scores(run, split, pairs["pair_id"], "pairs")[0], pairs["label"].to_numpy()
-    highest = scores == scores.max(1, keepdims=True)
-    return highest[np.arange(len(label)), label] / highest.sum(1)
+    return highest(read_scores(run, split, pairs["pair_id"], "pairs")[0])[np.arange(len(pairs)), pairs["label"]]
 
 
-def rows_of(runs: list[Run], build: Path, title: str, models: dict) -> list[dict]:
-    """A row of text for each model of a dataset, measured on its first evaluation split; runs: those of the dataset."""
+def rows_of(runs: list[Run], build: Path, title: str, models: dict) -> list[list[str]]:
+    """A row of text (COLUMNS) for each model of a dataset, measured on its first evaluation split; runs: those of the dataset."""
     facts = runs[0].facts
     split = facts["splits"][1]
     pairs = read_table(build / facts["source"] / facts["dataset"] / f"{split}.parquet", ["pair_id", "text_a", "text_b", "label"]).to_pandas()
@@ -66,9 +65,8 @@ def rows_of(runs: list[Run], build: Path, title: str, models: dict) -> list[dict
     repeated, unlike = repeats(counted, RUN), ~repeats(counted, 1)
     systems = runs_by_title(runs, PLAIN, models)
     means = {name: np.mean([right_of(run, split, pairs)[drawn] for run in of], 0) for name, of in systems.items()}
-    return [{"Corpus": title, "Dataset": facts["dataset"], "Split": split_title(split), "Model": name, "Pairs": f"{len(counted):,}",
-             "All right (%)": percent(right.mean()), "Repeated words (%)": percent(repeated.mean()), "Of these right (%)": mean_on(right, repeated),
-             "No shared word (%)": percent(unlike.mean()), "Of those right (%)": mean_on(right, unlike)} for name, right in means.items()]
+    return [[title, facts["dataset"], split_title(split), name, f"{len(counted):,}", percent(right.mean()), percent(repeated.mean()),
+             mean_on(right, repeated), percent(unlike.mean()), mean_on(right, unlike)] for name, right in means.items()]
 
 
 def mean_on(right: np.ndarray, inside: np.ndarray) -> str:

@@ -17,6 +17,7 @@ import argparse
 import textwrap
 from functools import partial
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -26,14 +27,13 @@ from scripts.running.program import UserError, execute
 from scripts.studies.strided_sop.slices import PARTS
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, source_title, split_title
+from scripts.publish.names import load
 from scripts.publish.panels import (
     Look, Panel, Rows, draw_line, figure_of, in_lines, legend_of, looks, publish, with_best_control,
     write_beside)
-from scripts.studies.strided_sop.figures.metrics import VARIANT, strided_metrics
+from scripts.studies.strided_sop.figures.metrics import NUMBERS, VARIANT, accuracies, place_title, strided_metrics
 
-COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "limit", "slice", "seed", "metric", "value",
-           "sd", "ci_low", "ci_high", "n", "groups", "sample"]
+COLUMNS = ["source", "split", "series", "model", "experiment", "stride", *VARIANT, "limit", "slice", "seed", "metric", *NUMBERS]
 LEAST = 10  # pairs
 NEARLY_ALL = 0.97  # of the pairs of every stride: such a slice says what they all say
 HEADS = {"all": "", "overlap": "the two clips overlap", "same_start": "the two start together", "position": "place in the video",
@@ -49,20 +49,17 @@ def sliced_points(metrics: pd.DataFrame) -> pd.DataFrame:
     Beside the columns of metrics: the partition (`panel`), the part of it, the choice of pairs that a block is made of, and
     the `system`, which is the series without that.
     """
-    points = metrics[metrics["seed"].isna() & (metrics["metric"] == "accuracy")]
-    hard = points["hard"].map(lambda value: pd.notna(value) and bool(value))
-    points = points.assign(pairs=points["same_videos"].notna().map({True: ", same videos", False: ""})
-                           + hard.map({True: ", hard pairs", False: ""})
-                           + points["context"].map(lambda context: f", windows of {context}" if pd.notna(context) else ""))
+    points = accuracies(metrics)
+    points = points.assign(pairs=np.where(points["same_videos"].notna(), ", same videos", "")
+                           + np.where(points["hard"].eq(True), ", hard pairs", "")
+                           + (", windows of " + points["context"]).fillna(""))
     points["system"] = [series.replace(pairs, "") if pairs else series for series, pairs in zip(points["series"], points["pairs"])]
     names = points["slice"].str.partition("=")
     shown = names[2].replace(NAMES).map(partial(textwrap.shorten, width=26, placeholder="…"))
     shown = shown.where(names[0] != "all", "all pairs")
-    panels, parts = list(HEADS), [part for of_panel in PARTS.values() for part in of_panel]
-    places = {part: number for number, part in enumerate(parts)}
-    points = points.assign(panel=names[0], part=names[2], panel_place=names[0].map({name: at for at, name in enumerate(panels)}),
-                           part_place=names[2].map(places).fillna(len(places)), row=points["slice"],
-                           name=shown, head=names[0].map(HEADS))
+    places = {part: number for number, part in enumerate(part for of_panel in PARTS.values() for part in of_panel)}
+    points = points.assign(panel=names[0], part=names[2], panel_place=names[0].map({name: at for at, name in enumerate(HEADS)}), row=points["slice"],
+                           part_place=names[2].map(places).fillna(len(places)), name=shown, head=names[0].map(HEADS))
     return points.sort_values(["panel_place", "part_place", "part"], kind="stable")
 
 
@@ -110,7 +107,7 @@ def blocks_of(points: pd.DataFrame, sources: dict) -> list[tuple[str, pd.DataFra
         strides = sorted(set(shown["stride"]))
         for start in range(0, len(strides), ACROSS):
             part = shown[shown["stride"].isin(strides[start : start + ACROSS])]
-            blocks.append((f"{source_title(source, sources)}, {split_title(split)}{pairs}", part))
+            blocks.append((place_title(source, split, sources) + pairs, part))
     return blocks
 
 

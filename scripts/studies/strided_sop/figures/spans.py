@@ -20,24 +20,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.running.program import execute
-from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, model_title, source_title, split_title, study_metrics
+from scripts.publish.names import load
 from scripts.publish.panels import (
     BEST_CONTROL, CHANCE, Look, Panel, dodges, draw_line, draw_marks, figure_of, in_lines,
     legend_of, looks, publish, with_best_control)
-from scripts.studies.strided_sop.figures.metrics import variant_title
+from scripts.studies.strided_sop.figures.metrics import NUMBERS, place_title, sop_metrics, titles_of
 
 METRICS = ["exact_order", "concordance", "pair_accuracy"]
 PLACE = ["source", "split", "stride"]
-COLUMNS = [*PLACE, "system", "model", "method", "experiment", "span", "order_by", "metric", "slice", "value", "sd", "ci_low", "ci_high", "n", "groups", "sample", "limit"]
+COLUMNS = [*PLACE, "system", "model", "method", "experiment", "span", "order_by", "metric", "slice", *NUMBERS, "limit"]
 
 
 def ordered(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
     """The rows of spans over all seeds, with `system`; of controls those of the best at each k by the whole order."""
     rows = metrics[metrics["span"].notna() & metrics["seed"].isna() & metrics["metric"].isin(METRICS)]
-    rows = rows.assign(system=[model_title(row["model"], models) + variant_title(row) for row in rows.to_dict("records")], is_control=rows["method"] == "control")
+    rows = rows.assign(system=titles_of(rows, models), is_control=rows["method"] == "control")
     rows = rows.drop_duplicates([*PLACE, "system", "span", "order_by", "metric", "slice"])
     kept = with_best_control(rows, [*PLACE, "span"], ["order_by", "system"],
                              rows["metric"] == "exact_order")
@@ -93,14 +92,13 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         whole = of_place[of_place["slice"] == "all"]
         shown = ((draw_whole, whole), (draw_tau, whole), (draw_pairs, of_place))
         panels = [Panel(rows, partial(draw_one, known=known)) for draw_one, rows in shown]
-        detail = f"{split_title(split)}, {stride:.0f} skipped between neighbours"
-        lines += in_lines(panels, 3, f"{source_title(source, sources)}, {detail}")
+        lines += in_lines(panels, 3, f"{place_title(source, split, sources)}, {stride:.0f} skipped between neighbours")
     others = BEST_CONTROL.handle(style.BEST_CONTROL), CHANCE.handle("chance")
     return figure_of(lines, legend_of(known, *others))
 
 
 def main(given: argparse.Namespace) -> None:
-    points, sources = ordered(study_metrics(given.metrics, "strided_sop", SCHEMA), load(given.models)), load(given.sources)
+    points, sources = ordered(sop_metrics(given.metrics), load(given.models)), load(given.sources)
     publish(given, points[COLUMNS], lambda: draw(points, sources), "no spans were put in order")
 
 

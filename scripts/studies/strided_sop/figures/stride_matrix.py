@@ -24,13 +24,13 @@ from scripts.running.program import execute
 from scripts.studies.strided_sop.strides import UP_TO
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, source_title, split_title
+from scripts.publish.names import load, source_title
 from scripts.publish.panels import (
     Panel, draw_matrix, figure_of, in_lines, publish, with_best_control)
-from scripts.studies.strided_sop.figures.metrics import VARIANT, learnt_title, strided_metrics, strides_told
+from scripts.studies.strided_sop.figures.metrics import (
+    NUMBERS, VARIANT, accuracies, learnt_title, place_title, strided_metrics, strides_told)
 
-COLUMNS = ["source", "split", "system", "learnt_corpus", "learnt_stride", "stride", "series", "model", "experiment", *VARIANT, "limit", "value", "sd",
-           "ci_low", "ci_high", "n", "groups", "sample"]
+COLUMNS = ["source", "split", "system", "learnt_corpus", "learnt_stride", "stride", "series", "model", "experiment", *VARIANT, "limit", *NUMBERS]
 CELL, WIDE, ROW = 0.36, 0.5, 0.27  # inches: of a cell at least and at most, and its height
 LEFT = 1.55  # inches: of the names of rows and of the air between matrices
 PLACE = ["source", "split", "system"]
@@ -40,7 +40,7 @@ LEARNT = ["learnt_corpus", "learnt_stride"]
 def by_learnt(metrics: pd.DataFrame) -> pd.DataFrame:
     """The accuracies over all seeds of systems that learnt from several strides or corpora, with what they learnt from and `system` (the
     series without that); of controls the best of each corpus and split."""
-    points = metrics[metrics["seed"].isna() & (metrics["metric"] == "accuracy")]
+    points = accuracies(metrics)
     points = points.assign(
         system=[series.replace(learnt_title(row), "") for series, row in zip(points["series"], points.to_dict("records"))],
         learnt_corpus=points["learn_from"].fillna(points["source"]), learnt_stride=points["train_stride"].fillna(points["stride"].astype(str)))
@@ -91,15 +91,13 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
         panels = [Panel(cells, draw_one, height=ROW * len(rows),
                         detail=system + " (control)" * bool(cells["is_control"].any()))
                   for system, cells in of_place.groupby("system", sort=False)]
-        heading = f"{source_title(source, sources)}, {split_title(split)}"
-        lines += in_lines(panels, across, heading)
+        lines += in_lines(panels, across, place_title(source, split, sources))
     return figure_of(lines, share_y="line", widest=WIDE * len(strides), size=6.5)
 
 
 def main(given: argparse.Namespace) -> None:
     points, sources = by_learnt(strided_metrics(given.metrics, load(given.models), crossed=True)), load(given.sources)
-    none = "nothing was learnt from another stride or corpus than it was measured on"
-    publish(given, points[COLUMNS], lambda: draw(points, sources), none)
+    publish(given, points[COLUMNS], lambda: draw(points, sources), "nothing was learnt from another stride or corpus than it was measured on")
 
 
 if __name__ == "__main__":

@@ -38,6 +38,11 @@ def training_pairs(folders: list[Path]) -> dict[tuple, str]:
     return {(fact["source"], fact["dataset"], fact["model"], fact["method"]): f"{fact['train_examples']:,}" for fact in facts}
 
 
+def cell(row: pd.Series | None, name: str = "") -> str:
+    """A number of a row, or its interval; empty without a row."""
+    return "" if row is None else percent(row[name]) if name else interval(row)
+
+
 def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict, models: dict) -> pd.DataFrame:
     """A row of text for each corpus, split, series and stride, from a table made by strided_metrics()."""
     rows = []
@@ -54,11 +59,8 @@ def tabulate(metrics: pd.DataFrame, pairs: dict[tuple, str], sources: dict, mode
             "Training pairs": pairs.get((source, honest["dataset"], honest["model"], honest["method"]), ""),
             "Pairs": f"{honest['n']:,}", "Videos": f"{honest['groups']:,}", **counts[key],
             **above_cells(by, "accuracy", models), "Accuracy (%)": percent(honest["value"]), "SD": percent(honest["sd"]), "95 % interval": interval(honest),
-            "Peak (%)": "" if peak is None else percent(peak["value"]), "Peak SD": "" if peak is None else percent(peak["sd"]),
-            "Peak 95 % interval": "" if peak is None else interval(peak),
-            "Human (%)": "" if people is None else percent(people["value"]),
-            "Human 95 % interval": "" if people is None else interval(people),
-        })
+            "Peak (%)": cell(peak, "value"), "Peak SD": cell(peak, "sd"), "Peak 95 % interval": cell(peak),
+            "Human (%)": cell(people, "value"), "Human 95 % interval": cell(people)})
     return filled(pd.DataFrame(rows), WORDS)
 
 

@@ -18,18 +18,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from scripts.running.program import execute
-from scripts.studies.strided_sop.evaluate import SCHEMA
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, model_title, source_title, split_title, study_metrics
+from scripts.publish.names import load, source_title, split_title
 from scripts.publish.panels import Panel, draw_matrix, figure_of, publish
-from scripts.studies.strided_sop.figures.metrics import variant_title
+from scripts.studies.strided_sop.figures.metrics import sop_metrics, titles_of
 
 TASKS = {"stride": "stride alone", "order_and_stride": "stride with order"}
 PLACE = ["source", "split", "predict"]
-COLUMNS = [*PLACE, "system", "model", "method", "experiment", "true", "predicted", "value", "n", "stride_accuracy", "stride_error", "order_accuracy", "both_accuracy",
-           "sample", "limit"]
 TOLD = ["stride_accuracy", "stride_error", "order_accuracy", "both_accuracy"]
+COLUMNS = [*PLACE, "system", "model", "method", "experiment", "true", "predicted", "value", "n", *TOLD, "sample", "limit"]
 CELL, WIDTH = 0.27, 1.4  # inches: of a cell, of a matrix at most
 ACROSS, LETTERS = 4, 34  # matrices side by side, letters of a line over them
 
@@ -37,10 +35,7 @@ ACROSS, LETTERS = 4, 34  # matrices side by side, letters of a line over them
 def cells_of(metrics: pd.DataFrame, models: dict) -> pd.DataFrame:
     """The cells of each system's matrix over all seeds, beside the system's numbers (TOLD); of controls those of the best."""
     rows = metrics[metrics["predict"].notna() & metrics["seed"].isna()]
-    told = {"train_stride": None, "method": "train"}  # the mixture is that of the measured pairs
-    system = [model_title(row["model"], models) + variant_title(row | (told if row["method"] == "control" else {"train_stride": None}))
-              for row in rows.to_dict("records")]
-    rows = rows.assign(system=system)
+    rows = rows.assign(system=titles_of(rows, models, train_stride=None))  # the mixture is that of the measured pairs
     keys = [*PLACE, "system", "experiment"]
     numbers = rows[(rows["slice"] == "all") & rows["metric"].isin(TOLD)].pivot_table(index=keys, columns="metric", values="value").reindex(columns=TOLD)
     cells = rows[rows["metric"] == "confusion"].merge(numbers.reset_index(), on=keys)
@@ -84,7 +79,7 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
 
 
 def main(given: argparse.Namespace) -> None:
-    cells, sources = cells_of(study_metrics(given.metrics, "strided_sop", SCHEMA), load(given.models)), load(given.sources)
+    cells, sources = cells_of(sop_metrics(given.metrics), load(given.models)), load(given.sources)
     publish(given, cells[COLUMNS], lambda: draw(cells, sources), "no system told the stride")
 
 

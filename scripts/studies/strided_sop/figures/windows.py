@@ -21,17 +21,16 @@ from matplotlib.ticker import LogLocator
 from scripts.running.program import execute
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.publish.names import load, source_title, split_title
+from scripts.publish.names import load
 from scripts.publish.panels import (
-    BEST_CONTROL, CHANCE, Look, Panel, draw_line, draw_marks, figure_of, in_lines, palette, publish,
+    BEST_CONTROL, CHANCE, Look, draw_line, draw_marks, figure_of, in_lines, palette, publish,
     same_place, with_best_control)
-from scripts.studies.strided_sop.figures.metrics import VARIANT, strided_metrics
+from scripts.studies.strided_sop.figures.metrics import NUMBERS, VARIANT, accuracies, panels_of, strided_metrics
 
 ONE = "one caption"
 # The axis's largest by its smallest number, and where ticks stand in a decade.
 TICKS = [(6, (1, 2, 3, 5, 7)), (60, (1, 2, 5)), (float("inf"), (1,))]
-COLUMNS = ["source", "split", "system", "window", "series", "model", "experiment", "stride", "seconds_apart", *VARIANT, "limit", "value", "sd", "ci_low",
-           "ci_high", "n", "groups", "sample"]
+COLUMNS = ["source", "split", "system", "window", "series", "model", "experiment", "stride", "seconds_apart", *VARIANT, "limit", *NUMBERS]
 
 
 def length_of(window: str) -> tuple[str, float]:
@@ -43,7 +42,7 @@ def length_of(window: str) -> tuple[str, float]:
 def windowed(metrics: pd.DataFrame) -> pd.DataFrame:
     """The accuracies over all seeds, with `window` and `system` (the series without its window); of controls the best of each window
     on each corpus and split."""
-    points = metrics[metrics["seed"].isna() & (metrics["metric"] == "accuracy")]
+    points = accuracies(metrics)
     points = points.assign(window=points["context"].fillna(ONE), system=[
         series.replace(f", windows of {context}", "") for series, context in zip(points["series"], points["context"])])
     place = [points[name] for name in ("source", "split", "system")]
@@ -82,10 +81,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     ticks = next(subs for most, subs in TICKS if reach <= most)
     shown = points[~is_control] if not is_control.all() else points.assign(system="controls")
     draw_one = partial(draw_panel, controls=points[is_control], known=known, ticks=ticks)
-    panels = [Panel(of_panel, draw_one, source_title(source, sources),
-                    f"{split_title(split)}, {system}")
-              for (source, split, system), of_panel in shown.groupby(["source", "split", "system"],
-                                                                     sort=False)]
+    panels = panels_of(shown, draw_one, sources, "system")
     handles = [look.handle(window if window == ONE else f"windows of {window}")
                for window, look in known.items()]
     handles += [BEST_CONTROL._replace(line="-", marker="", width=0.8).handle(style.BEST_CONTROL),

@@ -1,0 +1,169 @@
+"""From the scores of a system on one split to its tallies: how well the order of pairs, their stride, or the order of whole spans is told.
+
+Not a program. judgements: of each replicate a table of the examples of the dataset, in its order, with label and scores (log-probabilities of the
+labels) or right. Labels, strides and orders that tie share an example.
+
+Order of pairs (order_tallies)
+  accuracy, peak_accuracy  the share of pairs whose order is told; on all pairs and, of accuracy, on slices of them (slices.py)
+
+Stride of pairs, alone or with the order (stride_tallies). Predicted is the label with the highest score; of order and stride together each is
+summed over the other first.
+  stride_accuracy  the share of pairs whose stride is told; of n strides 1/n by chance, since there are as many pairs of each
+  stride_error     the mean of |predicted - stride|, as a share of the largest stride
+  confusion        slice `stride=2; predicted=3`: the share of all pairs of that stride for which that one is told
+  order_accuracy   with the order: the share of pairs whose order is told, and on slices `stride=2`
+  both_accuracy    with the order: of pairs where both are told, by the highest of all labels
+
+Order of spans of k units. Told is that of the k! (k <= 6) with the highest score. A model of pairs (pair_span_tallies) scores each pair of units: the
+log-odds that the one comes before the other; the score of an order is their sum. A model that reads all units at once (span_tallies) scores
+each order.
+  exact_order      the share of spans whose every unit is in its place; 1/k! by chance
+  concordance      the share of pairs of units that stand in the order of the video, (τ + 1) / 2 of Kendall's τ; and on slices `distance=d`, those of
+                   units d places apart
+  pair_accuracy    of a model of pairs, slices `distance=d` and all: the same of the pairs by themselves, before an order is found
+"""
+
+from itertools import combinations, permutations
+from math import factorial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from scripts.measure.tally import Tally, share, sums_by_group
+from scripts.running.program import UserError
+from scripts.studies.strided_sop.slices import parts_of, slices_of
+
+PART = 20_000  # spans whose orders are scored at a time
+TIE = 1e-9  # scores of orders that differ by less tie
+Found = tuple[list[Tally], pd.Index]  # the tallies of a system, and the videos that their groups are
+
+
+class Videos:
+    """The videos of examples, as the groups of tallies. of: (n,) the video of each example."""
+
+    def __init__(self, of: pd.Series):
+        self.number, self.names = pd.factorize(of)
+
+    def tally(self, metric: str, values: list[np.ndarray], where: str = "all", inside: np.ndarray | None = None, each: int = 1) -> Tally:
+        """The tally of a share. values: of each replicate (n,), sums over so many things `each`; inside: (n,) which examples a slice has."""
+        inside = np.ones(len(self.number), bool) if inside is None else inside
+        return Tally(where, {metric: share}, sums_by_group([one * inside for one in values], self.number, len(self.names)),
+                     np.bincount(self.number[inside], minlength=len(self.names)) * each)
+
+
+def highest(scores: np.ndarray) -> np.ndarray:
+    """(n, k) 1 for the highest score of each row; of several that tie a share of 1."""
+    is_highest = scores == scores.max(1, keepdims=True)
+    return is_highest / is_highest.sum(1, keepdims=True)
+
+
+def scores_of(judgement: pd.DataFrame) -> np.ndarray:
+    """(n, labels) the scores of a judgement."""
+    return np.stack(judgement["scores"].to_list()).astype(float)
+
+
+def order_tallies(judgements: list[pd.DataFrame], pairs: pd.DataFrame, metric: str) -> Found:
+    """Of the order of pairs."""
+    videos, right = Videos(pairs["video_id"]), [one["right"].to_numpy(float) for one in judgements]
+    slices = slices_of(parts_of(pairs)) if metric == "accuracy" else {"all": None}
+    return [videos.tally(metric, right, name, inside) for name, inside in slices.items()], videos.names
+
+
+def stride_tallies(judgements: list[pd.DataFrame], pairs: pd.DataFrame, strides: int, with_order: bool) -> Found:
+    """Of the stride of pairs."""
+    label, videos, row = judgements[0]["label"].to_numpy(), Videos(pairs["video_id"]), np.arange(len(pairs))
+    stride, scores = label // 2 if with_order else label, list(map(scores_of, judgements))
+    shares = [np.exp(one - one.max(1, keepdims=True)).reshape(len(one), strides, 2) for one in scores] if with_order else []
+    told = [highest(one) for one in ([one.sum(2) for one in shares] if with_order else scores)]
+    distance = np.abs(np.arange(strides) - stride[:, None]) / max(strides - 1, 1)
+    found = [videos.tally("stride_accuracy", [one[row, stride] for one in told]), videos.tally("stride_error", [(one * distance).sum(1) for one in told])]
+    found += [videos.tally("confusion", [one[:, predicted] for one in told], f"stride={true}; predicted={predicted}", stride == true)
+              for true in range(strides) for predicted in range(strides)]
+    if with_order:
+        order = [highest(one.sum(1))[row, label % 2] for one in shares]
+        found += [videos.tally("order_accuracy", order), videos.tally("both_accuracy", [highest(one)[row, label] for one in scores])]
+        found += [videos.tally("order_accuracy", order, f"stride={true}", stride == true) for true in range(strides)]
+    return found, videos.names
+
+
+# ---- spans
+
+def orders(length: int) -> np.ndarray:
+    """(k!, k(k-1)/2) of each order of k units whether it has the first of each pair of combinations(range(k), 2) before the second; the right
+    order first."""
+    places = np.argsort(list(permutations(range(length))), axis=1)
+    return np.stack([places[:, first] < places[:, last] for first, last in combinations(range(length), 2)], axis=1)
+
+
+def told_by(scores: np.ndarray, length: int) -> np.ndarray:
+    """(n, 1 + k(k-1)/2) whether the order that is told is the right one, and of each pair whether it stands right there; of orders that tie the
+    mean. scores: (n, k!), in the order of orders()."""
+    has = orders(length)
+    values = np.column_stack([np.arange(len(has)) == 0, has]).astype(float)
+    best = scores >= scores.max(1, keepdims=True) - TIE
+    return best @ values / best.sum(1, keepdims=True)
+
+
+def told_orders(odds: np.ndarray, length: int) -> np.ndarray:
+    """What told_by() tells of orders that are scored by their pairs. odds: (n, k(k-1)/2) log-odds that the first unit of a pair comes before the
+    second."""
+    signs = np.where(orders(length), 1.0, -1.0).T
+    parts = [told_by(odds[start : start + PART] @ signs, length) for start in range(0, len(odds), PART)]
+    return np.concatenate(parts) if parts else np.empty((0, 1 + len(signs)))
+
+
+def by_distance(metric: str, values: list[np.ndarray], length: int, videos: Videos) -> list[Tally]:
+    """The tallies of a metric of the pairs of spans, (n, k(k-1)/2) values: of all, and by how far apart the units of a pair stand."""
+    distance = np.array([last - first for first, last in combinations(range(length), 2)])
+    slices = {"all": distance > 0} | {f"distance={apart}": distance == apart for apart in range(1, length)}
+    return [videos.tally(metric, [one[:, inside].sum(1) for one in values], where, each=int(inside.sum())) for where, inside in slices.items()]
+
+
+def whole_spans(told: list[np.ndarray], length: int, videos: Videos) -> list[Tally]:
+    """The tallies of the orders that were told, of each replicate those of told_by()."""
+    return [videos.tally("exact_order", [one[:, 0] for one in told]), *by_distance("concordance", [one[:, 1:] for one in told], length, videos)]
+
+
+def spans_of(pairs: pd.DataFrame, length: int, step: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of the pairs of each span (n, k(k-1)/2), in the order of combinations(range(k), 2), and the rows of the pairs that they begin
+    with (n,). pairs: video_id, first_position, stride; a span is there where all its pairs are. step: places from one unit to the next."""
+    place = pd.MultiIndex.from_frame(pairs[["video_id", "first_position", "stride"]])
+    starts = np.flatnonzero(pairs["stride"].to_numpy() == (length - 1) * step - 1)
+    begun = pairs.iloc[starts]
+    rows = np.column_stack([place.get_indexer(pd.MultiIndex.from_arrays([
+        begun["video_id"], begun["first_position"] + first * step, np.full(len(begun), (last - first) * step - 1)]))
+        for first, last in combinations(range(length), 2)])
+    whole = (rows >= 0).all(1)
+    return rows[whole], starts[whole]
+
+
+def pair_span_tallies(judgements: list[pd.DataFrame], pairs: pd.DataFrame, length: int, step: int) -> Found:
+    """Of the order of spans, by scores of their pairs. label: 1 where the unit was shown first that comes first in the video."""
+    rows, starts = spans_of(pairs, length, step)
+    videos = Videos(pairs["video_id"].iloc[starts])
+    signs = [np.where(one["label"] == 1, 1, -1) for one in judgements]
+    odds = [(sign * np.diff(scores_of(one))[:, 0])[rows] for sign, one in zip(signs, judgements)]
+    alone = [(one > 0) + (one == 0) / 2 for one in odds]
+    return [*whole_spans([told_orders(one, length) for one in odds], length, videos), *by_distance("pair_accuracy", alone, length, videos)], videos.names
+
+
+def rows_by_order(candidates: pd.DataFrame, length: int, where: Path) -> np.ndarray:
+    """(n, k!) the row of each order of each span, in the order of permutations(range(k)). candidates: pair_id (which ends in the order),
+    video_id, first_position. Raises UserError where a span lacks an order."""
+    named = {"".join(map(str, order)): place for place, order in enumerate(permutations(range(length)))}
+    order = candidates["pair_id"].str.rpartition(":")[2].map(named)
+    span = candidates.groupby(["video_id", "first_position"], sort=False).ngroup().to_numpy()
+    rows = np.full((span.max() + 1, factorial(length)), -1)
+    rows[span[order.notna()], order.dropna().astype(int)] = np.flatnonzero(order.notna())
+    if (rows < 0).any() or rows.size != len(candidates):
+        raise UserError(f"{where}: its spans do not have all {factorial(length)} orders of {length} units, each once; build the dataset again")
+    return rows
+
+
+def span_tallies(judgements: list[pd.DataFrame], candidates: pd.DataFrame, length: int, where: Path) -> Found:
+    """Of the order of spans, by scores of their orders. where: the dataset, for messages."""
+    rows = rows_by_order(candidates, length, where)
+    videos = Videos(candidates["video_id"].iloc[rows[:, 0]])
+    told = [told_by(np.diff(scores_of(one))[:, 0][rows], length) for one in judgements]
+    return whole_spans(told, length, videos), videos.names
