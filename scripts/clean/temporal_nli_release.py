@@ -20,7 +20,7 @@ import pyarrow as pa
 from scripts.clean.captions import Count, cleaner_arguments, write_corpus
 from scripts.clean.columns import mapped
 from scripts.running.program import UserError, execute, log, shown
-from scripts.data.tables import NLI
+from scripts.studies.temporal_nli.tables import NLI
 from scripts.data.texts import csv_of, numbers_of
 
 FILES = {"train": {"temp_order": "cs1_train.csv", "temp_duration": "cs2_train.csv"},

@@ -7,7 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from scripts.data.tables import ANSWERS, CHOICES, CLOZE, METRICS, NLI, STRIDED_PAIRS, write_table
+from scripts.data.tables import CHOICES, CLOZE, METRICS, STRIDED_PAIRS, write_table
+from scripts.studies.mctaco.tables import ANSWERS
+from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.hellaswag import evaluate as hellaswag
 from scripts.studies.mctaco import evaluate as mctaco
 from scripts.studies.strided_sop import evaluate as strided_sop

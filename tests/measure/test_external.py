@@ -8,7 +8,9 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from scripts.data.tables import ANSWERS, CLOZE, NLI, STRIDED_PAIRS, read_table, write_table
+from scripts.data.tables import CLOZE, STRIDED_PAIRS, read_table, write_table
+from scripts.studies.mctaco.tables import ANSWERS
+from scripts.studies.temporal_nli.tables import NLI
 from tests.runs import write_run
 from tests.studies.strided_sop.test_evaluate_strided_sop import told
 from tests.studies.mctaco.test_mctaco import printed

@@ -7,7 +7,9 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from scripts.data.tables import ANSWERS, CLOZE, METRICS, NLI, STRIDED_PAIRS, write_table
+from scripts.data.tables import CLOZE, METRICS, STRIDED_PAIRS, write_table
+from scripts.studies.mctaco.tables import ANSWERS
+from scripts.studies.temporal_nli.tables import NLI
 
 pytestmark = pytest.mark.slow  # many processes; left out of `make check`
 

@@ -10,7 +10,8 @@ import pytest
 
 from scripts.data.csv_files import read_csv
 from scripts.data.items import ANSWER_COLUMNS, items_of
-from scripts.data.tables import ANSWERS, CLOZE, STRIDED_PAIRS, write_table
+from scripts.data.tables import CLOZE, STRIDED_PAIRS, write_table
+from scripts.studies.mctaco.tables import ANSWERS
 from scripts.publish.parts import policy_hash
 from tests.web.keyboard import Keyboard
 from tests.web.test_page import CHROMIUM

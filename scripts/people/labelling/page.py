@@ -30,7 +30,9 @@ from scripts.data.keyed import keyed_hash
 from scripts.running.program import SEED, UserError, execute, log, parser, whole_number
 from scripts.plan.schemas import check, schema
 from scripts.studies.strided_sop.strides import tells_of_pairs
-from scripts.data.tables import ANSWERS, CHOICES, CLOZE, NLI, STRIDED_PAIRS, provenance_of, read_complete
+from scripts.data.tables import CHOICES, CLOZE, STRIDED_PAIRS, provenance_of, read_complete
+from scripts.studies.mctaco.tables import ANSWERS
+from scripts.studies.temporal_nli.tables import NLI
 from scripts.data.yaml_files import entries_of
 from scripts.publish.parts import policy_hash
 

@@ -42,7 +42,7 @@ from scripts.text.unit_normalization import quantities
 from scripts.clean.columns import mapped
 from scripts.clean.mctaco import CATEGORIES, LABELS, read
 from scripts.running.program import execute
-from scripts.data.tables import ANSWERS
+from scripts.studies.mctaco.tables import ANSWERS
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of

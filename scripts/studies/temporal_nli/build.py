@@ -34,7 +34,8 @@ from scripts.studies.temporal_nli.sets import SETS
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError, execute, log, parser
-from scripts.data.tables import NLI, TEMPLATES, VARIED, provenance_of, read_complete, schema_of, write_table
+from scripts.data.tables import TEMPLATES, provenance_of, read_complete, schema_of, write_table
+from scripts.studies.temporal_nli.tables import NLI, VARIED
 
 
 def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFrame:

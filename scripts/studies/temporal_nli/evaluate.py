@@ -34,7 +34,7 @@ import pyarrow as pa
 
 from scripts.studies.temporal_nli.parts import KINDS, TEMPLATE, unseen
 from scripts.running.program import UserError, execute
-from scripts.data.tables import NLI, VARIED
+from scripts.studies.temporal_nli.tables import NLI, VARIED
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of

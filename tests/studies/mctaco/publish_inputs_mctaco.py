@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import yaml
 
-from scripts.data.tables import ANSWERS, PREDICTIONS, write_table
+from scripts.data.tables import PREDICTIONS, write_table
+from scripts.studies.mctaco.tables import ANSWERS
 from scripts.data.tables import QUESTIONS as QUESTIONS_SCHEMA
 from scripts.measure.experiment import above_controls
 from scripts.studies.mctaco.evaluate import SCHEMA

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import yaml
 
-from scripts.data.tables import HISTORY, NLI, PREDICTIONS, write_table
+from scripts.data.tables import HISTORY, PREDICTIONS, write_table
+from scripts.studies.temporal_nli.tables import NLI
 from scripts.measure.experiment import above_controls
 from scripts.studies.temporal_nli.evaluate import LABELS, SCHEMA, SLICES
 from scripts.studies.temporal_nli.figures.metrics import VALUES

@@ -12,7 +12,8 @@ import yaml
 
 from scripts.running.job_files import has_options
 from scripts.running.program import UserError
-from scripts.data.tables import NLI, read_table, write_table
+from scripts.data.tables import read_table, write_table
+from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.temporal_nli.evaluate import SCHEMA
 from scripts.publish.comparison import Facts, found_of, published_claims
 from scripts.publish.selection import selected

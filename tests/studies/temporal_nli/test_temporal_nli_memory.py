@@ -4,7 +4,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from scripts.data.tables import NLI, write_table
+from scripts.data.tables import write_table
+from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.temporal_nli.figures.memory import ALL, PARTS, by_heart, parts_of, times_said, with_times
 from tests.temporal_nli_reader import lasting_sentence, order_sentence, span_sentence, unit_sentence
 from tests.studies.temporal_nli.publish_inputs_temporal_nli import NliStudy
