@@ -38,8 +38,7 @@ CHOICES = {"temp_order": [name for name in VALUES["choice"] if not name.startswi
 def slices(challenge_set: str) -> list[str]:
     """Every slice that the evaluation makes of a set."""
     names = ["all"]
-    for columns in SLICES[challenge_set]:
-        columns = [columns] if isinstance(columns, str) else list(columns)
+    for columns in map(str.split, SLICES[challenge_set]):
         values = [CHOICES[challenge_set] if column == "choice" else list(VALUES[column]) for column in columns]
         names += ["; ".join(f"{column}={value}" for column, value in zip(columns, one)) for one in itertools.product(*values)]
     return names
