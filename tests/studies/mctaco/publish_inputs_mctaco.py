@@ -42,6 +42,7 @@ PAPER = {("Random", "random", False): (36.2, 8.1), ("Always positive", "always_y
          ("BERT + unit normalization", "bert_base", True): (69.9, 42.7), ("RoBERTa", "roberta_base", False): (72.3, 43.6),
          ("Human", "human", False): (87.1, 75.8)}
 SEEDS = [1, 2, 3]
+TABLES = ["mctaco_table", "mctaco_statistics", "mctaco_errors"]
 NAMED = {False: "default", True: "unit_normalization-True"}
 
 
@@ -214,14 +215,17 @@ class Study:
             write_table(pa.Table.from_pylist([row | {"split": split} for row in part], schema=QUESTIONS_SCHEMA),
                         self.results / f"clean/mctaco/{split}.parquet", QUESTIONS_SCHEMA, {})
 
-    def call(self, name: str, kind: str = "figure", runs: bool = False):
-        """Run the program of a figure or table; with `runs`, it is told of runs and datasets."""
+    def call(self, name: str, ok: bool = True):
+        """Run the program of a figure or table, which must end well, or not."""
+        kind = "table" if name in TABLES else "figure"
         given = ["--metrics", self.metrics, "--sources", self.resources / "sources.yaml",
                  "--models", self.resources / "models.yaml", "--output", self.publish / f"{kind}s" / name,
                  "--log", self.results / f"logs/publish/{name}.log"]
-        if runs:
+        if name == "mctaco_errors":
             given += ["--train", self.results / "train/mctaco", "--runs", *self.runs, "--build", self.results / "build/mctaco",
                       "--fetched", self.results / "fetch"]
         if name == "mctaco_statistics":
             given += ["--cleaned", self.results / "clean"]
-        return self.program(f"scripts.studies.mctaco.figures.{name.removeprefix('mctaco_')}", *given)
+        done = self.program(f"scripts.studies.mctaco.figures.{name.removeprefix('mctaco_')}", *given)
+        assert (done.returncode == 0) == ok, done.stderr
+        return done

@@ -163,12 +163,14 @@ class NliStudy:
         every = yaml.safe_load((self.resources / "figures.yaml").read_text())
         return [item for item in every if item["study"] == "temporal_nli"]
 
-    def call(self, name: str, **more):
-        """Run the program of an item; more: other values of its options."""
+    def call(self, name: str, ok: bool = True, **more):
+        """Run the program of an item, which must end well, or not; more: other values of its options."""
         item = next(item for item in self.items() if item["name"] == name)
         given = {"metrics": self.metrics, "sources": self.resources / "sources.yaml", "models": self.resources / "models.yaml",
                  "output": self.publish / f"{item['kind']}s" / name} | more
         reads = {"runs": ["--train", self.results / "train/temporal_nli", "--runs", *self.runs], "datasets": ["--build", self.results / "build/temporal_nli"],
                  "cleaned": ["--cleaned", self.results / "clean"]}
         options = [word for key, value in given.items() for word in (f"--{key}", value)]
-        return self.program(item["program"], *options, *(word for name in item["reads"] for word in reads.get(name, [])))
+        done = self.program(item["program"], *options, *(word for name in item["reads"] for word in reads.get(name, [])))
+        assert (done.returncode == 0) == ok, done.stderr
+        return done
