@@ -62,22 +62,19 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
     baseline, released = metrics["model"].isin(BASELINES), metrics["method"] == "released"
     fixed = metrics[baseline].assign(unit_normalization=False, train_questions=np.nan,
                                      train_pairs=np.nan, draw=0.0)
-    alike = ["source", "split", "limit", "model", "slice", "metric", "seed"]
+    alike = [*PLACE, "limit", "model", "slice", "metric", "seed"]
     settings = [name for name in metrics if name not in ("experiment", "draws")]
     trained = metrics[~baseline & ~released].drop_duplicates(settings)
     least = metrics[released].sort_values("value", kind="stable").drop_duplicates(alike)
     trained = pd.concat([trained, least])
-    point = ["source", "split", "kind", "model", "unit_normalization", "train_questions", "draw",
-             "slice", "metric", "seed"]
+    point = [*PLACE, "kind", "model", "unit_normalization", "train_questions", "draw", "slice", "metric", "seed"]
     trained["kind"] += experiment_if_needed(trained, point)
     rows = pd.concat([fixed.drop_duplicates(alike), trained], ignore_index=True)
     rows["system"] = rows["kind"] + rows["unit_normalization"].map({True: NORMALIZED, False: ""})
     rows["paper_model"] = rows["model"].map(lambda name: models.get(name, {}).get("of", name)).where(rows["method"].isin(PLAIN), "")
     place = {name: number for number, name in enumerate([*BASELINES, *models])}
-    order = ["source", "split", "place", "kind", "unit_normalization", "train_questions", "draw",
-             "slice", "metric", "seed"]
-    rows["place"] = rows["model"].map(place).fillna(len(place))
-    return rows.sort_values(order, ignore_index=True).drop(columns="place")
+    return rows.sort_values([*PLACE, "model", "kind", *point[4:]], ignore_index=True, key=lambda column:
+                            column.map(place).fillna(len(place)) if column.name == "model" else column)
 
 
 def trained_most(metrics: pd.DataFrame) -> pd.DataFrame:
