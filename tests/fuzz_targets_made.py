@@ -7,8 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scripts.data import tables
-from scripts.studies.timedial.tables import CLOZE
+from scripts.studies.mctaco import tables as mctaco_tables
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
+from scripts.studies.temporal_nli.tables import NLI
+from scripts.studies.timedial.tables import CLOZE
 from tests.fuzz import Target
 
 
@@ -49,8 +51,8 @@ ORDERED = [{"pair_id": f"e{place}", "example_id": f"e{place}", "group_id": f"v{p
 STUDIES = {
     "strided_sop": (STRIDED_PAIRS, {"stride": 0, "size_matched": None, "same_videos": None, "hard": False, "max_videos": None,
                                            "label_seed": 0}, ["swapped", "in_order"], ORDERED),
-    "mctaco": (tables.ANSWERS, {"unit_normalization": False, "train_questions": None, "draw": 0}, ["unlikely", "likely"], ANSWERS),
-    "temporal_nli": (tables.NLI, {"challenge_set": "temp_order", "test_templates": None, "held_out": "template"}, ["entailment", "neutral", "contradiction"], PAIRS),
+    "mctaco": (mctaco_tables.ANSWERS, {"unit_normalization": False, "train_questions": None, "draw": 0}, ["unlikely", "likely"], ANSWERS),
+    "temporal_nli": (NLI, {"challenge_set": "temp_order", "test_templates": None, "held_out": "template"}, ["entailment", "neutral", "contradiction"], PAIRS),
     "timedial": (CLOZE, {"context_scope": "full", "negatives": 3, "negatives_of": "any_kind", "negatives_by": "text",
                                 "negative_seed": 0, "max_dialogs": None}, ["wrong", "right"], OPTIONS),
 }
@@ -131,7 +133,7 @@ MADE = {
     "build strided_sop": builder("strided_sop", both(tables.CAPTIONS, CAPTIONS), {"stride": 1, "max_videos": 2}),
     "build mctaco": builder("mctaco", both(tables.QUESTIONS, QUESTIONS), {"unit_normalization": True, "train_questions": 2}),
     "build temporal_nli (templates)": builder("temporal_nli", both(tables.TEMPLATES, TEMPLATES), {"challenge_set": "temp_order", "iterations": 1}),
-    "build temporal_nli (released)": builder("temporal_nli", both(tables.NLI, PAIRS), {"challenge_set": "temp_order"}),
+    "build temporal_nli (released)": builder("temporal_nli", both(NLI, PAIRS), {"challenge_set": "temp_order"}),
     "build timedial": builder(
         "timedial", {f"{folder}/{file}": content for folder, schema, rows in (
             ("dialogs", tables.DIALOGS, DIALOGS), ("spans", tables.SPANS, SPANS)) for file, content in both(schema, rows).items()}

@@ -18,7 +18,7 @@ import pandas as pd
 
 from scripts.clean.corpus import cleaner_arguments, counted, mapped, write_corpus
 from scripts.running.program import UserError, execute, shown
-from scripts.data.tables import NLI
+from scripts.studies.temporal_nli.tables import NLI
 from scripts.data.texts import csv_of, numbers_of
 
 FILES = {"train": {"temp_order": "cs1_train.csv", "temp_duration": "cs2_train.csv"},

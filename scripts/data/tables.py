@@ -6,18 +6,8 @@ cleaning      what a cleaner did: source, split, unit (videos, sentences, …), 
               dropped, noted), reason, count
 templates     one row an event: source, split, template, past and future forms (fronted: after "In May, …"), their units,
               duration_units, and the forms that tell of a duration; empty text where an event has no such side
-nli           example_id, group_id (the template), text_a (premise), text_b (hypothesis), label (0 entailment,
-              1 neutral, 2 contradiction), challenge_set, and what was varied; missing where it does not apply:
-              tense (past, future), choice (how the times are chosen), premise_type (fixed, interval), prepositions,
-              positions (forward, fronted), premise_form (one_clause, two_clauses), next_cycle, hypothesis_type,
-              unit_pair, direction (of the hypothesis's duration: lower, higher), difference (of the two times: a share
-              of the list; in set III in higher units), distance (its bin), hypothesis_size (the bin of T2, set III, in
-              higher units), withheld (the kinds of held_out that would hold the pair out, spaces between), part (seen or
-              unseen, by the kind that the dataset holds out)
 questions     one row a candidate answer: source, split, question_id, sentence, question, answer, label (1 likely,
               0 unlikely), category (duration, ordering, typical_time, frequency, stationarity)
-answers       the questions to classify: example_id, group_id (the question), text_a (sentence and question), text_b (the
-              answer, unit-normalised where asked), label, category, answer (as it stands in the data)
 dialogs       one row a turn: source, split, dialog_id, turn (from 0), speaker (A or B), text, duplicate_of (the first
               dialog with the same words, of this split or one before; empty where there is none)
 challenge     one row an option: source, split (test: two right options of four; extras: one right), instance_id,
@@ -72,23 +62,9 @@ TEMPLATES = pa.schema([
     ("duration_units", pa.list_(pa.string())),
     ("span_start", pa.string()), ("span_end", pa.string()), ("duration", pa.string()),
 ])
-NLI = pa.schema([
-    ("example_id", pa.string()), ("group_id", pa.string()), ("text_a", pa.string()), ("text_b", pa.string()),
-    ("label", pa.int8()), ("challenge_set", pa.string()), ("tense", pa.string()), ("choice", pa.string()),
-    ("premise_type", pa.string()), ("premise_preposition", pa.string()), ("hypothesis_preposition", pa.string()),
-    ("premise_position", pa.string()), ("hypothesis_position", pa.string()), ("premise_form", pa.string()),
-    ("next_cycle", pa.bool_()), ("hypothesis_type", pa.string()), ("duration_format", pa.string()),
-    ("unit_pair", pa.string()), ("direction", pa.string()), ("difference", pa.float64()),
-    ("distance", pa.string()), ("hypothesis_size", pa.string()), ("withheld", pa.string()), ("part", pa.string()),
-])
-VARIED = NLI.names[6:]  # missing where it does not apply
 QUESTIONS = pa.schema([
     ("source", pa.string()), ("split", pa.string()), ("question_id", pa.string()), ("sentence", pa.string()),
     ("question", pa.string()), ("answer", pa.string()), ("label", pa.int8()), ("category", pa.string()),
-])
-ANSWERS = pa.schema([
-    ("example_id", pa.string()), ("group_id", pa.string()), ("text_a", pa.string()), ("text_b", pa.string()),
-    ("label", pa.int8()), ("category", pa.string()), ("answer", pa.string()),
 ])
 DIALOGS = pa.schema([
     ("source", pa.string()), ("split", pa.string()), ("dialog_id", pa.string()), ("turn", pa.int32()),

@@ -8,7 +8,9 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from scripts.data.tables import ANSWERS, NLI, read_table, write_table
+from scripts.studies.mctaco.tables import ANSWERS
+from scripts.studies.temporal_nli.tables import NLI
+from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
 from tests.runs import write_run

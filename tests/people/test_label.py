@@ -13,7 +13,8 @@ import pytest
 from scripts.clean.mctaco import CATEGORIES
 from scripts.data.items import items_of
 from scripts.running.program import UserError
-from scripts.data.tables import ANSWERS, CHALLENGE, DIALOGS, SPANS, read_complete, read_table, write_table
+from scripts.studies.mctaco.tables import ANSWERS
+from scripts.data.tables import CHALLENGE, DIALOGS, SPANS, read_complete, read_table, write_table
 from scripts.studies.timedial.tables import CLOZE
 from tests.rows import each_row
 

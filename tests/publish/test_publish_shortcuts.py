@@ -7,7 +7,9 @@ import pyarrow as pa
 import pytest
 import yaml
 
-from scripts.data.tables import ANSWERS, METRICS, NLI, write_table
+from scripts.studies.mctaco.tables import ANSWERS
+from scripts.data.tables import METRICS, write_table
+from scripts.studies.temporal_nli.tables import NLI
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
 

@@ -10,7 +10,8 @@ import pytest
 
 from scripts.data.csv_files import read_csv
 from scripts.data.items import ANSWER_COLUMNS, items_of
-from scripts.data.tables import ANSWERS, write_table
+from scripts.studies.mctaco.tables import ANSWERS
+from scripts.data.tables import write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from scripts.studies.timedial.tables import CLOZE
 from scripts.publish.parts import policy_hash

@@ -24,7 +24,8 @@ from scripts.text.unit_normalization import normalize_units
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError, execute, log, parser
-from scripts.data.tables import ANSWERS, QUESTIONS, provenance_of, read_complete, write_table
+from scripts.data.tables import QUESTIONS, provenance_of, read_complete, write_table
+from scripts.studies.mctaco.tables import ANSWERS
 
 
 def to_classify(questions: pd.DataFrame, split: str, unit_normalization: bool) -> pd.DataFrame:

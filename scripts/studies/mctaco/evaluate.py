@@ -7,7 +7,11 @@
                share in which no quantity between two accepted ones is turned down
   f1_minus_exact_match  the gap between the two: what a system gets right without getting the question right
   …_range      each of these three where the quantities of a question of duration or frequency are judged by one range
-               (scripts/studies/mctaco/ranges.py)
+               (one_range())
+
+One range: Zhou et al. 2019 (section 4) found that a model "does not infer a range of true answers; it instead associates
+discrete terms and decides individual options". Range decoding asks the same model for a range: of all intervals on the scale
+of time the one under which its own judgements are most likely.
 
 On predictions made elsewhere, of labels likely and unlikely (scripts/measure/external.py), or as the authors release theirs: one
 yes or no a line, in the order of the gold file. Prints per cent with 95 % intervals, overall and by category:
@@ -31,6 +35,7 @@ Writes a Parquet file (schema metrics: scripts/data/tables.py)
 
 import argparse
 import math
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -42,28 +47,26 @@ from scripts.text.unit_normalization import quantities
 from scripts.clean.corpus import mapped
 from scripts.clean.mctaco import CATEGORIES, LABELS, read
 from scripts.running.program import execute
-from scripts.data.tables import ANSWERS
+from scripts.studies.mctaco.tables import ANSWERS
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
-from scripts.measure.bootstrap import resampling
+from scripts.measure.bootstrap import Resampling, resampling
 from scripts.measure.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of
 from scripts.measure.external import Answered, print_rows
 from scripts.studies.mctaco.prediction_files import as_margins, read_judgements, released_judgements
-from scripts.studies.mctaco.ranges import one_range
-from scripts.measure.people import System, people_rows
+from scripts.measure.people import System, Values, people_rows
 from scripts.measure.people_answers import Answers
 from scripts.measure.study import evaluate, parts_of
-from scripts.measure.tally import MEASURES, Tally, metric_rows, share
+from scripts.measure.tally import MEASURES, Replicate, Tally, metric_rows, share
 
 RANGED = ["duration", "frequency"]  # what is asked for is one range; in ordering, hours before and hours after can both be right
-PRINTED = {"category=": ("exact_match", "f1")}  # of slices, for predictions made elsewhere
+OF_PEOPLE = ("exact_match", "f1")  # what people are measured by as well
+PRINTED = {"category=": OF_PEOPLE}  # of slices, for predictions made elsewhere
 ANSWERED = Answered("mctaco", ("example_id", "group_id", "text_a", "text_b"), (["unlikely", "likely"],))
-SCHEMA = pa.schema([
-    ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
-    ("dataset", pa.string()), ("method", pa.string()), ("unit_normalization", pa.bool_()),
-    ("train_questions", pa.int64()), ("train_pairs", pa.int64()), ("draw", pa.int64()), ("limit", pa.int64()),
-    ("seed", pa.int64()), ("wording", pa.string()),
-    ("split", pa.string()), ("slice", pa.string()), ("metric", pa.string()), *MEASURES, ("sample", pa.bool_()),
-])
+NUMBERS = ["train_questions", "train_pairs", "draw", "limit", "seed"]
+SCHEMA = pa.schema(
+    dict.fromkeys(["experiment", "study", "model", "source", "dataset", "method", "unit_normalization", *NUMBERS, "wording",
+                   "split", "slice", "metric"], pa.string())
+    | {"unit_normalization": pa.bool_()} | dict.fromkeys(NUMBERS, pa.int64()) | dict(MEASURES) | {"sample": pa.bool_()})
 
 
 def f1_of(right: np.ndarray, accepted: np.ndarray, likely: np.ndarray) -> np.ndarray:
@@ -104,15 +107,14 @@ def score_released(gold: Path, predictions: list[Path], resamples: int) -> None:
     for file in predictions:
         values = question_values(answers, [as_margins(read_judgements(file, len(answers), str(gold)))])
         print(file)
-        print_rows(metric_rows(tallies_of(values, parts), [], drawn), PRINTED)
+        print_rows(rows_of(values, parts, drawn), PRINTED)
 
 
-def tallies_of(values: dict[str, list[np.ndarray]], parts: dict[str, np.ndarray]) -> list[Tally]:
-    """Each metric on each slice of questions; values: by metric the (questions,) values of each replicate, NaN where a question
-    has none."""
-    stacked = {metric: np.stack(replicates) for metric, replicates in values.items()}
-    return [Tally(name, {metric: share}, table, (part & ~np.isnan(table).any(0)).astype(int))
-            for metric, table in stacked.items() for name, part in parts.items()]
+def rows_of(values: Values, parts: dict[str, np.ndarray], drawn: Resampling, replicates: Sequence[Replicate] = ()) -> list[dict]:
+    """The rows of each metric on each slice of questions; values: of question_values()."""
+    tallies = [Tally(name, {metric: share}, table, (part & ~np.isnan(table).any(0)).astype(int))
+               for metric, table in values.items() for name, part in parts.items()]
+    return metric_rows(tallies, replicates, drawn)
 
 
 def consistency(accepted: np.ndarray, seconds: np.ndarray, question: np.ndarray) -> np.ndarray:
@@ -138,8 +140,45 @@ def quantity_of(answers: pd.Series) -> np.ndarray:
     return np.sqrt((found["seconds_low"] * found["seconds_high"]).to_numpy(float))
 
 
-def question_values(answers: pd.DataFrame, margins: list[np.ndarray]) -> dict[str, list[np.ndarray]]:
-    """By metric the (questions,) values of each judgement; NaN where a question has none.
+def one_range(margin: np.ndarray, seconds: np.ndarray, question: np.ndarray) -> np.ndarray:
+    """(n,) 1 where a candidate is accepted when each question has one interval of quantities, else 0.
+
+    margin: (n,) log P(likely) - log P(unlikely) of each candidate; seconds: (n,) its quantity, NaN where it has none; question:
+    (n,) integers from 0. Log-seconds and seconds have the same intervals, since only the order of the quantities counts.
+
+    Accepting what lies inside an interval and turning down what lies outside has the log-probability of turning down
+    everything, plus the margins inside: the best interval is the run of neighbouring quantities with the largest sum. None is
+    chosen where no sum is above zero; of equal sums, as judgements without probabilities have them, that of most
+    quantities, and of these the one of the shortest times. Candidates of equal quantity stand or fall together. A candidate
+    without a quantity keeps its own decision, likely where its margin is above zero.
+    """
+    accepted = (np.asarray(margin) > 0).astype(int)
+    rows = pd.DataFrame({"question": question, "seconds": seconds, "margin": margin}).dropna(subset="seconds")
+    if rows.empty:
+        return accepted
+    steps = rows.groupby(["question", "seconds"], as_index=False)["margin"].sum()  # sorted by both
+    place, asked = steps.groupby("question").cumcount().to_numpy(), steps["question"].to_numpy()
+    most = place.max() + 1
+    # until[q, k]: the sum of the margins of the first k quantities; beyond a question's last one there is nothing to take.
+    until = np.zeros((asked.max() + 1, most + 1))
+    until[asked, place + 1] = steps["margin"]
+    until = until.cumsum(1)
+    first, end = np.triu_indices(most + 1, 1)
+    sums = until[:, end] - until[:, first]
+    size = np.bincount(asked, minlength=len(until))
+    sums = np.where(end <= size[:, None], sums, -np.inf)
+    wide = np.argsort(first - end, kind="stable")  # so that argmax finds the widest first
+    best = wide[sums[:, wide].argmax(1)]
+    chosen = sums[np.arange(len(sums)), best] > 0
+    inside = chosen[asked] & (place >= first[best][asked]) & (place < end[best][asked])
+    of_row = pd.MultiIndex.from_frame(steps[["question", "seconds"]]).get_indexer(
+        pd.MultiIndex.from_frame(rows[["question", "seconds"]]))
+    accepted[rows.index] = inside[of_row]
+    return accepted
+
+
+def question_values(answers: pd.DataFrame, margins: list[np.ndarray]) -> Values:
+    """By metric the (replicates, questions) values; NaN where a question has none.
 
     margins: (n,) log P(likely) - log P(unlikely) of each answer, in their order; an answer is accepted above zero.
     """
@@ -148,13 +187,18 @@ def question_values(answers: pd.DataFrame, margins: list[np.ndarray]) -> dict[st
     seconds = quantity_of(answers["answer"])
     judged = {"": [(margin > 0).astype(int) for margin in margins],
               "_range": [one_range(margin, np.where(ranged[question], seconds, np.nan), question) for margin in margins]}
-    values: dict[str, list[np.ndarray]] = {}
+    values: Values = {}
     for decoding, judgements in judged.items():
-        both = [by_question(label, accepted, question) for accepted in judgements]
-        values |= {f"exact_match{decoding}": [exact for exact, _ in both], f"f1{decoding}": [f1 for _, f1 in both],
-                   f"f1_minus_exact_match{decoding}": [f1 - exact for exact, f1 in both]}
-    values["consistency"] = [np.where(ranged, consistency(accepted, seconds, question), np.nan) for accepted in judged[""]]
+        both = np.stack([by_question(label, accepted, question) for accepted in judgements], 1)
+        values |= {name + decoding: table for name, table in with_gap(*both).items()}
+    values["consistency"] = np.stack(
+        [np.where(ranged, consistency(accepted, seconds, question), np.nan) for accepted in judged[""]])
     return values
+
+
+def with_gap(exact: np.ndarray, f1: np.ndarray) -> Values:
+    """By metric the values of both, and the gap between them."""
+    return {"exact_match": exact, "f1": f1, "f1_minus_exact_match": f1 - exact}
 
 
 def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
@@ -166,44 +210,35 @@ def slices(answers: pd.DataFrame) -> dict[str, np.ndarray]:
             | {"quantities=several": np.isin(category, RANGED) & (amounts > 1)})
 
 
-def people_values(rows: pd.DataFrame, chosen: np.ndarray) -> dict[str, np.ndarray]:
+def people_values(rows: pd.DataFrame, chosen: np.ndarray) -> Values:
     """By metric the (questions,) values of answers that accept (1) or turn down (0) each candidate."""
-    exact, f1 = by_question(rows["label"].to_numpy(), chosen, pd.factorize(rows["group_id"])[0])
-    return {"exact_match": exact, "f1": f1}
+    return dict(zip(OF_PEOPLE, by_question(rows["label"].to_numpy(), chosen, pd.factorize(rows["group_id"])[0])))
 
 
 def of_dataset(answers: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], resamples: int,
                people: pd.DataFrame | None = None) -> list[dict]:
     """Every metric on one split of one dataset; systems: the runs by model and method; people: what people answered (on_split())."""
-    label, (question, questions), parts = answers["label"].to_numpy(), pd.factorize(answers["group_id"]), slices(answers)
-    drawn = resampling(questions, resamples)
-    exact, f1 = expected_at_random(label, question)
-    baselines = {"random": {"exact_match": [exact], "f1": [f1], "f1_minus_exact_match": [f1 - exact]}} | {
+    label, (question, questions) = answers["label"].to_numpy(), pd.factorize(answers["group_id"])
+    parts, drawn = slices(answers), resampling(questions, resamples)
+    baselines = {"random": with_gap(*(values[None] for values in expected_at_random(label, question)))} | {
         name: question_values(answers, [as_margins(accepted)]) for name, accepted in (
             ("always_yes", np.ones_like(label)), ("always_no", np.zeros_like(label)), ("gold", label))}
-    rows = [{"model": name, "method": "baseline"} | row for name, values in baselines.items()
-            for row in metric_rows(tallies_of(values, parts), [], drawn)]
-    found = {(name, "baseline"): System(told_apart(values), []) for name, values in baselines.items() if name != "gold"}
+    measured = [({"model": name, "method": "baseline"}, values, []) for name, values in baselines.items()]
     for (model, method), runs in systems.items():
         facts = runs[0].facts
         scores = [read_scores(run, split, answers["example_id"], "answers")[0] for run in runs]
-        margins = [score[:, 1] - score[:, 0] for score in scores]
         same = {"model": model, "method": method, "train_pairs": facts["train_examples"] + facts["held_out_examples"]}
         if method == "untrained":
             same |= {"train_questions": 0, "draw": 0}
         elif method == EXTERNAL:
             same |= {"train_pairs": None}
-        replicates = replicates_of(runs)
-        values = question_values(answers, margins)
-        found[model, method] = System(told_apart(values), replicates)
-        rows += [same | row for row in metric_rows(tallies_of(values, parts), replicates, drawn)]
+        values = question_values(answers, [score[:, 1] - score[:, 0] for score in scores])
+        measured.append((same, values, replicates_of(runs)))
+    rows = [same | row for same, values, replicates in measured for row in rows_of(values, parts, drawn, replicates)]
+    found = {(same["model"], same["method"]): System({metric: values[metric] for metric in OF_PEOPLE}, replicates)
+             for same, values, replicates in measured if same["model"] != "gold"}
     by_unit = answers.assign(unit=answers["group_id"])
     return rows + people_rows(people, by_unit, people_values, found, len(ANSWERED.labels[0]), resamples)
-
-
-def told_apart(values: dict[str, list[np.ndarray]]) -> dict[str, np.ndarray]:
-    """Of question_values() those that people have too, as (replicates, questions)."""
-    return {metric: np.stack(values[metric]) for metric in ("exact_match", "f1")}
 
 
 def of_file(run: Run, file: Path, split: str, resamples: int) -> list[dict]:
@@ -239,7 +274,7 @@ def of_released(answers: pd.DataFrame, predictions: dict, folder: Path, resample
         margins = [as_margins(released_judgements(file, answers))]
         same = {"model": name, "method": "released", "dataset": "released", "draw": 0,
                 "unit_normalization": entry["unit_normalization"]}
-        rows += [same | row for row in metric_rows(tallies_of(question_values(answers, margins), slices(answers)), [], drawn)]
+        rows += [same | row for row in rows_of(question_values(answers, margins), slices(answers), drawn)]
     return rows
 
 

@@ -23,7 +23,7 @@ from scripts.people.candidates import COLUMNS, grown, growing, read_questions
 from scripts.clean.mctaco import CATEGORIES
 from scripts.people.label_sheets import write_items
 from scripts.running.program import UserError, cut, execute, log
-from scripts.data.tables import ANSWERS
+from scripts.studies.mctaco.tables import ANSWERS
 
 ASKED = ["sentence", "question"]
 CATEGORY = CATEGORIES | {

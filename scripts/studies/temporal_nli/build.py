@@ -34,7 +34,8 @@ from scripts.studies.temporal_nli.sets import SETS
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError, execute, log, parser
-from scripts.data.tables import NLI, TEMPLATES, VARIED, provenance_of, read_complete, schema_of, write_table
+from scripts.data.tables import TEMPLATES, provenance_of, read_complete, schema_of, write_table
+from scripts.studies.temporal_nli.tables import NLI, VARIED
 
 
 def generated(templates: pd.DataFrame, split: str, options: dict) -> pd.DataFrame:
@@ -105,24 +106,21 @@ def write_splits(tables: dict[str, pd.DataFrame], given: argparse.Namespace, fol
 
 
 def main(given: argparse.Namespace) -> None:
-    options = given.options
+    options, first, kind = given.options, given.splits[0], given.options["held_out"]
     tables = {split: read(given.cleaned, split, options) for split in given.splits}
-    first = given.splits[0]
     for split, rows in tables.items():
-        tables[split] = rows.assign(part=np.where(unseen(rows, options["held_out"]) & (split != first), UNSEEN, SEEN))
-    if options["held_out"] != TEMPLATE:
-        known = tables[first][~unseen(tables[first], options["held_out"])]
-        if known.empty and len(tables[first]):
-            raise UserError(f"{given.cleaned / first}.parquet: held_out: {options['held_out']} leaves no pair of "
-                            f"{options['challenge_set']} to learn from; ask for more templates")
-        tables[first] = known
-    if len(tables[first]):
-        dev = held_out(tables[first], options["dev_fraction"], f"{given.cleaned / first}.parquet")
-        tables["dev"], tables[first] = tables[first][dev], tables[first][~dev]
-    else:  # set III of the release has no training file
+        tables[split] = rows.assign(part=np.where(unseen(rows, kind) & (split != first), UNSEEN, SEEN))
+    learnt, where = tables[first], f"{given.cleaned / first}.parquet"
+    known = learnt if kind == TEMPLATE else learnt[~unseen(learnt, kind)]
+    if known.empty and len(learnt):
+        raise UserError(f"{where}: held_out: {kind} leaves no pair of {options['challenge_set']} to learn from; ask for more templates")
+    if known.empty:  # set III of the release has no training file
         log.info("%s: no pairs of %s to learn from: only the method direct can use this dataset", given.cleaned,
                  options["challenge_set"])
-        tables["dev"] = tables[first]
+        tables["dev"] = known
+    else:
+        dev = held_out(known, options["dev_fraction"], where)
+        tables |= {first: known[~dev], "dev": known[dev]}
     with whole_set(given.output) as folder:
         write_splits(tables, given, folder)
 

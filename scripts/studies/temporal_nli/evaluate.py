@@ -34,7 +34,7 @@ import pyarrow as pa
 
 from scripts.studies.temporal_nli.parts import KINDS, TEMPLATE, unseen
 from scripts.running.program import UserError, execute
-from scripts.data.tables import NLI, VARIED
+from scripts.studies.temporal_nli.tables import NLI, VARIED
 from scripts.measure.arguments import evaluation_arguments, evaluation_given
 from scripts.measure.bootstrap import resampling
 from scripts.measure.experiment import EXTERNAL, Run, read_examples, read_scores, replicates_of
@@ -42,28 +42,26 @@ from scripts.measure.external import Answered
 from scripts.measure.people import System, people_rows
 from scripts.measure.people_answers import Answers
 from scripts.measure.study import evaluate, parts_of
-from scripts.measure.tally import MEASURES, Tally, metric_rows
+from scripts.measure.tally import MEASURES, Replicate, Tally, metric_rows
 
 LABELS = ["entailment", "neutral", "contradiction"]
-BINARY = np.array([0, 1, 1])  # entailment, or not
 NAMES = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
+MERGED = {"ternary": np.arange(3), "binary": np.array([0, 1, 1])}  # by scoring the place of each label among its names
 ANSWERED = Answered("temporal_nli", ("example_id", "group_id", "text_a", "text_b"), tuple(NAMES.values()))
 # What figure 1 and sections 5.1 to 5.3 break down by: a column, or two together.
 SLICES = {
-    "temp_order": ["choice", "premise_type", ("choice", "premise_type"), "tense", "premise_position", "distance",
-                   ("distance", "premise_type"), "part"],
-    "temp_duration": ["choice", "hypothesis_type", "next_cycle", "premise_form", ("choice", "next_cycle"),
-                      ("choice", "hypothesis_type"), "distance", ("hypothesis_type", "distance"), "part"],
-    "cross_unit": ["unit_pair", "premise_type", ("unit_pair", "premise_type"), "direction", "premise_position",
-                   "hypothesis_position", ("unit_pair", "direction"), "distance", ("distance", "premise_type"),
-                   "hypothesis_size", ("hypothesis_size", "hypothesis_preposition"), "part"],
+    "temp_order": ["choice", "premise_type", "choice premise_type", "tense", "premise_position", "distance",
+                   "distance premise_type", "part"],
+    "temp_duration": ["choice", "hypothesis_type", "next_cycle", "premise_form", "choice next_cycle",
+                      "choice hypothesis_type", "distance", "hypothesis_type distance", "part"],
+    "cross_unit": ["unit_pair", "premise_type", "unit_pair premise_type", "direction", "premise_position",
+                   "hypothesis_position", "unit_pair direction", "distance", "distance premise_type",
+                   "hypothesis_size", "hypothesis_size hypothesis_preposition", "part"],
 }
-SCHEMA = pa.schema([
-    ("experiment", pa.string()), ("study", pa.string()), ("model", pa.string()), ("source", pa.string()),
-    ("dataset", pa.string()), ("held_out", pa.string()), ("challenge_set", pa.string()), ("method", pa.string()),
-    ("limit", pa.int64()), ("seed", pa.int64()), ("wording", pa.string()), ("split", pa.string()), ("scoring", pa.string()), ("slice", pa.string()), ("metric", pa.string()),
-    *MEASURES, ("sample", pa.bool_()),
-])
+SCHEMA = pa.schema(
+    dict.fromkeys(["experiment", "study", "model", "source", "dataset", "held_out", "challenge_set", "method", "limit", "seed",
+                   "wording", "split", "scoring", "slice", "metric"], pa.string())
+    | {"limit": pa.int64(), "seed": pa.int64()} | dict(MEASURES) | {"sample": pa.bool_()})
 
 
 def read_pairs(file: Path) -> pd.DataFrame:
@@ -108,8 +106,7 @@ def slices(pairs: pd.DataFrame, challenge_set: str, held_out: str) -> dict[str, 
     held_out: what the dataset holds out; `withheld=list`, … stand where that is whole templates alone.
     """
     parts = {"all": np.arange(len(pairs))}
-    for columns in SLICES[challenge_set]:
-        columns = [columns] if isinstance(columns, str) else list(columns)
+    for columns in map(str.split, SLICES[challenge_set]):
         for values, rows in pairs.groupby(columns, sort=True).indices.items():
             values = values if isinstance(values, tuple) else (values,)
             parts["; ".join(f"{column}={str(value).lower()}" for column, value in zip(columns, values))] = rows
@@ -119,23 +116,16 @@ def slices(pairs: pd.DataFrame, challenge_set: str, held_out: str) -> dict[str, 
     return parts
 
 
-def by_scoring(run: Run, predicted: np.ndarray) -> dict[str, np.ndarray]:
-    """A run's predictions under each scoring that it can have."""
-    if len(run.facts["labels"]) < len(LABELS):
-        return {"binary": predicted}
-    return {"ternary": predicted, "binary": BINARY[predicted]}
-
-
 def predictions_of(pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]]) -> dict[tuple, list[np.ndarray]]:
     """By model, method and scoring: each run's predictions, in the order of the pairs; the majority baseline first."""
-    label = pairs["label"].to_numpy()
-    found = {("majority", "majority", scoring): [np.full(len(gold), np.bincount(gold).argmax())]
-             for scoring, gold in (("ternary", label), ("binary", BINARY[label]))}
+    found = {("majority", "majority", scoring): [np.full(len(pairs), np.bincount(merged[pairs["label"]]).argmax())]
+             for scoring, merged in MERGED.items()}
     for (model, method), runs in systems.items():
         for run in runs:
-            scores, _ = read_scores(run, split, pairs["example_id"], "pairs")
-            for scoring, predicted in by_scoring(run, scores.argmax(1)).items():
-                found.setdefault((model, method, scoring), []).append(predicted)
+            predicted = read_scores(run, split, pairs["example_id"], "pairs")[0].argmax(1)
+            merged = MERGED if len(run.facts["labels"]) >= len(LABELS) else {"binary": np.arange(2)}
+            for scoring, places in merged.items():
+                found.setdefault((model, method, scoring), []).append(places[predicted])
     return found
 
 
@@ -153,29 +143,30 @@ def of_dataset(pairs: pd.DataFrame, held_out: str, split: str, systems: dict[tup
     parts, (templates, group) = slices(pairs, challenge_set, held_out), np.unique(pairs["group_id"], return_inverse=True)
     drawn = resampling(templates, resamples)
     rows, found = [], predictions_of(pairs, split, systems)
+    replicates = {system: replicates_of(runs) for system, runs in systems.items()}
     for (model, method, scoring), predictions in found.items():
-        gold, names = label if scoring == "ternary" else BINARY[label], NAMES[scoring]
+        gold, names = MERGED[scoring][label], NAMES[scoring]
         same = {"challenge_set": challenge_set, "model": model, "method": method, "split": split, "scoring": scoring}
-        replicates = replicates_of(systems[model, method]) if (model, method) in systems else []
         tallies = [Tally(name, METRICS,
                          np.stack([confusions(gold[part], predicted[part], group[part], len(names), len(templates))
                                    for predicted in predictions]),
                          np.bincount(group[part], minlength=len(templates))) for name, part in parts.items()]
-        rows += [same | row for row in metric_rows(tallies, replicates, drawn)]
+        rows += [same | row for row in metric_rows(tallies, replicates.get((model, method), []), drawn)]
         finest = scoring == "ternary" or (model, method, "ternary") not in found
         if finest and method not in ("majority", "control"):
             rows += [same | {"groups": len(templates)} | row for row in confusion_rows(gold, predictions, names)]
-    return rows + people_on(pairs, split, systems, found, people, resamples)
+    return rows + people_on(pairs, split, found, replicates, people, resamples)
 
 
-def people_on(pairs: pd.DataFrame, split: str, systems: dict[tuple, list[Run]], found: dict[tuple, list[np.ndarray]],
+def people_on(pairs: pd.DataFrame, split: str, found: dict[tuple, list[np.ndarray]], replicates: dict[tuple, list[Replicate]],
               people: pd.DataFrame | None, resamples: int) -> list[dict]:
-    """What people reached on a split, and every system on the same pairs, under each scoring; found: of predictions_of()."""
+    """What people reached on a split, and every system on the same pairs, under each scoring; found: of predictions_of(); replicates: by
+    model and method."""
     rows, by_unit = [], pairs.assign(unit=pairs["example_id"])
-    for scoring, merged in (("ternary", np.arange(len(LABELS))), ("binary", BINARY)) if people is not None else ():
+    for scoring, merged in MERGED.items() if people is not None else ():
         gold = merged[pairs["label"].to_numpy()]
         reached = {(model, method): System({"accuracy": (np.stack(predictions) == gold).astype(float)},
-                                           replicates_of(systems[model, method]) if (model, method) in systems else [])
+                                           replicates.get((model, method), []))
                    for (model, method, told), predictions in found.items() if told == scoring}
         answered = people_rows(
             people.assign(chosen=merged[people["chosen"]]), by_unit,

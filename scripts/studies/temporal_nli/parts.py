@@ -15,7 +15,7 @@ to learn from, and the pairs of the test split are seen or unseen by it. Both ar
 import numpy as np
 import pandas as pd
 
-from scripts.studies.temporal_nli.times import DAYS, MONTHS, SECONDS, YEARS, length
+from scripts.studies.temporal_nli.times import DAYS, MONTHS, SECONDS, UNIT_PAIRS, YEARS, length
 from scripts.running.program import UserError
 
 TEMPLATE = "template"
@@ -75,9 +75,7 @@ def binned(values: pd.Series, ends: dict[str, float]) -> np.ndarray:
 def second_size(rows: pd.DataFrame) -> pd.Series:
     """T2 of set III in the higher unit, read from the hypothesis; missing elsewhere."""
     number = pd.to_numeric(rows["text_b"].str.extract(r"(?i)\b(?:before|after) (\d+) ")[0])
-    ratio = {"minutes_hours": ("minutes", "hours"), "hours_days": ("hours", "day"), "days_months": ("day", "month"),
-             "months_years": ("month", "year")}
-    return number * rows["unit_pair"].map({name: SECONDS[low] / SECONDS[high] for name, (low, high) in ratio.items()})
+    return number * rows["unit_pair"].map({name: SECONDS[low] / SECONDS[high] for name, (low, high) in UNIT_PAIRS.items()})
 
 
 def with_parts(rows: pd.DataFrame) -> pd.DataFrame:

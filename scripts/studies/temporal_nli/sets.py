@@ -14,17 +14,15 @@ import pandas as pd
 
 from scripts.studies.temporal_nli.parts import late, late_magnitude
 from scripts.studies.temporal_nli.times import (
-    FORWARD, FRONTED, NAMES, SECONDS, SPELLINGS, UNCYCLED, choices, counted, duration_text, length, preposition, sentence, spelled)
+    FORWARD, FRONTED, NAMES, SECONDS, SPELLINGS, UNCYCLED, UNIT_PAIRS, choices, counted, duration_text, length, preposition,
+    sentence, spelled)
 from scripts.data.keyed import keyed_hash
 from scripts.running.program import UserError
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = 0, 1, 2
 FIXED, INTERVAL = "fixed", "interval"
 
-# Set III: adjacent units.
-UNIT_PAIRS = {"minutes_hours": ("minutes", "hours"), "hours_days": ("hours", "day"), "days_months": ("day", "month"),
-              "months_years": ("month", "year")}
-MAGNITUDES = range(1, 11)  # T1, in the higher unit
+MAGNITUDES = range(1, 11)  # T1 of set III, in the higher unit
 DIFFERENCE_RANGE = 5  # of T2 from T1, in the higher unit
 
 HYPOTHESES = {  # set II: claimed duration as (factor, plus), worded "less than" or not, and whether it holds
@@ -116,9 +114,8 @@ def temp_order(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
         pairs["hypothesis_preposition"] = np.where(before, "before", "after")
         pairs["hypothesis_position"] = pairs["premise_position"]
         times = [spelled(pairs["choice"], where, which) for where, which in ((first, other), (second, ~other))]
-        for text, preposition_of, time in zip(("text_a", "text_b"), ("premise", "hypothesis"), times):
-            pairs[text] = sentence(pairs["forward"], pairs["fronted"], pairs["premise_position"],
-                                   pairs[f"{preposition_of}_preposition"] + " " + time)
+        for text, part, time in zip(("text_a", "text_b"), ("premise", "hypothesis"), times):
+            pairs[text] = sentence(pairs, part, time)
         pairs["label"] = inside(before, pairs["premise_type"].to_numpy(), premise_before, first - second)
         pairs["difference"] = np.abs(first - second) / size
         pairs["late"] = late(pairs["choice"], first) | late(pairs["choice"], second)
@@ -150,15 +147,15 @@ def temp_duration(templates: pd.DataFrame, iterations: int, seed: int) -> pd.Dat
         two = (one + 1 + drawn(premises, key, 2, seed, size - 1)) % size  # never the same
         other = drawn(premises, key, 3, seed, 2) == 1
         turn = premises["next_cycle"].to_numpy(bool)
-        start, end = np.where(turn, np.maximum(one, two), np.minimum(one, two)), np.where(turn, np.minimum(one, two),
-                                                                                         np.maximum(one, two))
+        ends = np.sort([one, two], axis=0)
+        start, end = np.where(turn, ends[::-1], ends)
         gold = (end - start) % size
-        begins, ends = spelled(premises["choice"], start, other), spelled(premises["choice"], end, ~other)
+        begins, until = spelled(premises["choice"], start, other), spelled(premises["choice"], end, ~other)
         at = premises["choice"].map(preposition) + " "
-        until = at.where(~premises["span_end"].str.endswith("until"), "")
-        premises["text_a"] = (premises["duration"] + " from " + begins + " to " + ends + ".").where(
+        until_at = at.where(~premises["span_end"].str.endswith("until"), "")
+        premises["text_a"] = (premises["duration"] + " from " + begins + " to " + until + ".").where(
             premises["premise_form"] == "one_clause",
-            premises["span_start"] + " " + at + begins + " " + premises["span_end"] + " " + until + ends + ".")
+            premises["span_start"] + " " + at + begins + " " + premises["span_end"] + " " + until_at + until + ".")
         premises["difference"], premises["gold"] = gold / size, gold
         premises["late"] = late(premises["choice"], start) | late(premises["choice"], end)
         pairs = cross(premises, hypothesis_type=list(HYPOTHESES))
@@ -197,10 +194,8 @@ def cross_unit(templates: pd.DataFrame, iterations: int, seed: int) -> pd.DataFr
     crossed["difference"] = second / ratio - magnitude
     crossed["late"] = late_magnitude(magnitude, max(MAGNITUDES))
     crossed["premise_type"] = np.where(crossed["premise_preposition"] == "in", FIXED, INTERVAL)
-    crossed["text_a"] = sentence(crossed["forward"], crossed["fronted"], crossed["premise_position"],
-                                 crossed["premise_preposition"] + " " + counted(magnitude, high.map(NAMES).to_numpy()))
-    crossed["text_b"] = sentence(crossed["forward"], crossed["fronted"], crossed["hypothesis_position"],
-                                 crossed["hypothesis_preposition"] + " " + counted(second, low.map(NAMES).to_numpy()))
+    crossed["text_a"] = sentence(crossed, "premise", counted(magnitude, high.map(NAMES).to_numpy()))
+    crossed["text_b"] = sentence(crossed, "hypothesis", counted(second, low.map(NAMES).to_numpy()))
     crossed["label"] = inside((crossed["hypothesis_preposition"] == "before").to_numpy(), crossed["premise_type"].to_numpy(),
                               (crossed["premise_preposition"] == "before").to_numpy(), -crossed["difference"].to_numpy())
     return crossed

@@ -38,6 +38,8 @@ UNCYCLED = {"month_day", "year"}  # the month's length is not stated; years do n
 # Seconds of a unit, as in the release; a day_time there is an hour here.
 SECONDS = {"minutes": 60, "hours": 3600, "day": 86_400, "month": 2.628e6, "year": 3.154e7}
 NAMES = {"minutes": "minute", "hours": "hour", "day": "day", "month": "month", "year": "year"}
+UNIT_PAIRS = {"minutes_hours": ("minutes", "hours"), "hours_days": ("hours", "day"), "days_months": ("day", "month"),
+              "months_years": ("month", "year")}  # set III: adjacent units
 
 
 def spelled(choice: pd.Series, position: np.ndarray, other: np.ndarray) -> pd.Series:
@@ -77,10 +79,12 @@ def choices(units: pd.Series, dates: list[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["unit", "choice"]).merge(pd.DataFrame({"unit": units.unique()}))
 
 
-def sentence(forward: pd.Series, fronted: pd.Series, position: pd.Series, when: pd.Series) -> pd.Series:
-    """`They got married in May.` or `In May, they got married.`"""
+def sentence(pairs: pd.DataFrame, part: str, time: pd.Series | np.ndarray) -> pd.Series:
+    """`They got married in May.` or `In May, they got married.`; part: premise or hypothesis."""
+    when = pairs[f"{part}_preposition"] + " " + time
     capital = when.str[:1].str.upper() + when.str[1:]
-    return (forward + " " + when + ".").where(position == FORWARD, capital + ", " + fronted + ".")
+    forward, fronted = pairs["forward"] + " " + when + ".", capital + ", " + pairs["fronted"] + "."
+    return forward.where(pairs[f"{part}_position"] == FORWARD, fronted)
 
 
 def counted(number: np.ndarray, unit: np.ndarray | str) -> np.ndarray:

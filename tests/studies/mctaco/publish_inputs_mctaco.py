@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import yaml
 
-from scripts.data.tables import ANSWERS, PREDICTIONS, write_table
+from scripts.data.tables import PREDICTIONS, write_table
+from scripts.studies.mctaco.tables import ANSWERS
 from scripts.data.tables import QUESTIONS as QUESTIONS_SCHEMA
 from scripts.measure.experiment import above_controls
 from scripts.studies.mctaco.evaluate import SCHEMA
@@ -41,6 +42,7 @@ PAPER = {("Random", "random", False): (36.2, 8.1), ("Always positive", "always_y
          ("BERT + unit normalization", "bert_base", True): (69.9, 42.7), ("RoBERTa", "roberta_base", False): (72.3, 43.6),
          ("Human", "human", False): (87.1, 75.8)}
 SEEDS = [1, 2, 3]
+TABLES = ["mctaco_table", "mctaco_statistics", "mctaco_errors"]
 NAMED = {False: "default", True: "unit_normalization-True"}
 
 
@@ -78,31 +80,28 @@ def of_system(same: dict, f1: float, exact: float, seeds: list[int], coherent: f
     return rows
 
 
+def system(model: str, method: str, pairs: int | None, normalized: bool = False, source: str = "mctaco", **more) -> dict:
+    """What all rows of a system have."""
+    return {"experiment": "tried", "study": "mctaco", "source": source, "split": "test", "sample": source.startswith("sample"),
+            "draw": 0, "train_questions": None, "model": model, "method": method, "unit_normalization": normalized,
+            "train_pairs": pairs, "dataset": NAMED[normalized]} | more
+
+
 def metric_rows(source: str = "mctaco", trained: dict = TRAINED, seeds: list[int] = SEEDS, curve: bool = True) -> list[dict]:
     """Table 2 with its baselines and controls (once for each dataset, as they are evaluated); BERT's curve with five draws a size."""
-    always = {"experiment": "tried", "study": "mctaco", "source": source, "split": "test", "sample": source.startswith("sample"),
-              "draw": 0, "train_questions": None}
-    rows, steps = [], {False, *(normalized for _, normalized in trained)}
-    for normalized in sorted(steps):
-        for model, (f1, exact) in FIXED.items():
-            same = always | {"model": model, "method": "baseline", "unit_normalization": normalized, "train_pairs": None,
-                             "dataset": NAMED[normalized]}
-            rows += of_system(same, f1, exact, [], 1.0 if model == "always_yes" else None)
-        for model, (f1, exact) in CONTROLS.items():
-            same = always | {"model": model, "method": "control", "unit_normalization": normalized, "train_pairs": 3783,
-                             "dataset": NAMED[normalized]}
-            rows += of_system(same, f1, exact, [], 0.4)
-        gold = always | {"model": "gold", "method": "baseline", "unit_normalization": normalized, "train_pairs": None,
-                         "dataset": NAMED[normalized]}
-        rows += [row for row in of_system(gold, 1.0, 1.0, [], 0.87) if row["metric"] == "consistency"]
+    rows = []
+    for normalized in sorted({False, *(normalized for _, normalized in trained)}):
+        for model, values in FIXED.items():
+            rows += of_system(system(model, "baseline", None, normalized, source), *values, [], 1.0 if model == "always_yes" else None)
+        for model, values in CONTROLS.items():
+            rows += of_system(system(model, "control", 3783, normalized, source), *values, [], 0.4)
+        gold = of_system(system("gold", "baseline", None, normalized, source), 1.0, 1.0, [], 0.87)
+        rows += [row for row in gold if row["metric"] == "consistency"]
     for (model, normalized), (f1, exact) in trained.items():
-        same = always | {"model": model, "method": "train", "unit_normalization": normalized, "train_pairs": 3783,
-                         "dataset": NAMED[normalized]}
-        rows += of_system(same, f1, exact, seeds, 0.3 + exact / 2)
+        rows += of_system(system(model, "train", 3783, normalized, source), f1, exact, seeds, 0.3 + exact / 2)
     for (questions, pairs), draw in ((size, draw) for size in SIZES.items() for draw in range(5)) if curve else ():
-        same = always | {"experiment": "curve", "model": "bert_base", "method": "train", "unit_normalization": False,
-                         "train_questions": questions, "train_pairs": pairs + 13 * draw - 26, "draw": draw,
-                         "dataset": f"train_questions-{questions}-draw-{draw}"}
+        same = system("bert_base", "train", pairs + 13 * draw - 26, source=source, experiment="curve", train_questions=questions,
+                      draw=draw, dataset=f"train_questions-{questions}-draw-{draw}")
         reached = 1 - np.exp(-pairs / 700)
         rows += of_system(same, 0.37 + 0.295 * reached + 0.012 * (draw - 2), 0.1 + 0.3 * reached + 0.009 * (draw - 2), [1], 0.4)
     rows = with_draws(rows, 0.0133)
@@ -111,18 +110,13 @@ def metric_rows(source: str = "mctaco", trained: dict = TRAINED, seeds: list[int
 
 def untrained_rows() -> list[dict]:
     """BERT with heads drawn by three seeds."""
-    same = {"experiment": "untrained", "study": "mctaco", "source": "mctaco", "split": "test", "sample": False, "draw": 0,
-            "train_questions": 0, "train_pairs": 0, "model": "bert_base", "method": "untrained", "unit_normalization": False,
-            "dataset": "default"}
+    same = system("bert_base", "untrained", 0, experiment="untrained", train_questions=0)
     return with_draws(of_system(same, 0.31, 0.15, SEEDS, None), 0.0133)
 
 
 def released_rows(exact: float = 0.427) -> list[dict]:
     """Judgements that came with the corpus."""
-    same = {"experiment": "tried", "study": "mctaco", "source": "mctaco", "split": "test", "sample": False, "draw": 0,
-            "train_questions": None, "train_pairs": None, "model": "told", "method": "released", "unit_normalization": True,
-            "dataset": "released"}
-    return with_draws(of_system(same, 0.699, exact, [], 0.715), 0.0133)
+    return with_draws(of_system(system("told", "released", None, True, dataset="released"), 0.699, exact, [], 0.715), 0.0133)
 
 
 def hours(numbers: list[int]) -> list[str]:
@@ -213,14 +207,17 @@ class Study:
             write_table(pa.Table.from_pylist([row | {"split": split} for row in part], schema=QUESTIONS_SCHEMA),
                         self.results / f"clean/mctaco/{split}.parquet", QUESTIONS_SCHEMA, {})
 
-    def call(self, name: str, kind: str = "figure", runs: bool = False):
-        """Run the program of a figure or table; with `runs`, it is told of runs and datasets."""
+    def call(self, name: str, ok: bool = True):
+        """Run the program of a figure or table, which must end well, or not."""
+        kind = "table" if name in TABLES else "figure"
         given = ["--metrics", self.metrics, "--sources", self.resources / "sources.yaml",
                  "--models", self.resources / "models.yaml", "--output", self.publish / f"{kind}s" / name,
                  "--log", self.results / f"logs/publish/{name}.log"]
-        if runs:
+        if name == "mctaco_errors":
             given += ["--train", self.results / "train/mctaco", "--runs", *self.runs, "--build", self.results / "build/mctaco",
                       "--fetched", self.results / "fetch"]
         if name == "mctaco_statistics":
             given += ["--cleaned", self.results / "clean"]
-        return self.program(f"scripts.studies.mctaco.figures.{name.removeprefix('mctaco_')}", *given)
+        done = self.program(f"scripts.studies.mctaco.figures.{name.removeprefix('mctaco_')}", *given)
+        assert (done.returncode == 0) == ok, done.stderr
+        return done

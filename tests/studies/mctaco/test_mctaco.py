@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from scripts.data.tables import provenance_of, read_table
-from scripts.studies.mctaco.evaluate import by_question, consistency, expected_at_random
-from scripts.studies.mctaco.ranges import one_range
+from scripts.studies.mctaco.evaluate import by_question, consistency, expected_at_random, one_range
 from tests.conftest import ROOT
 from tests.rows import each_row
 from tests.runs import write_run

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import yaml
 
-from scripts.data.tables import HISTORY, NLI, PREDICTIONS, write_table
+from scripts.data.tables import HISTORY, PREDICTIONS, write_table
+from scripts.studies.temporal_nli.tables import NLI
 from scripts.measure.experiment import above_controls
 from scripts.studies.temporal_nli.evaluate import LABELS, SCHEMA, SLICES
 from scripts.studies.temporal_nli.figures.metrics import VALUES
@@ -37,8 +38,7 @@ CHOICES = {"temp_order": [name for name in VALUES["choice"] if not name.startswi
 def slices(challenge_set: str) -> list[str]:
     """Every slice that the evaluation makes of a set."""
     names = ["all"]
-    for columns in SLICES[challenge_set]:
-        columns = [columns] if isinstance(columns, str) else list(columns)
+    for columns in map(str.split, SLICES[challenge_set]):
         values = [CHOICES[challenge_set] if column == "choice" else list(VALUES[column]) for column in columns]
         names += ["; ".join(f"{column}={value}" for column, value in zip(columns, one)) for one in itertools.product(*values)]
     return names
@@ -163,12 +163,14 @@ class NliStudy:
         every = yaml.safe_load((self.resources / "figures.yaml").read_text())
         return [item for item in every if item["study"] == "temporal_nli"]
 
-    def call(self, name: str, **more):
-        """Run the program of an item; more: other values of its options."""
+    def call(self, name: str, ok: bool = True, **more):
+        """Run the program of an item, which must end well, or not; more: other values of its options."""
         item = next(item for item in self.items() if item["name"] == name)
         given = {"metrics": self.metrics, "sources": self.resources / "sources.yaml", "models": self.resources / "models.yaml",
                  "output": self.publish / f"{item['kind']}s" / name} | more
         reads = {"runs": ["--train", self.results / "train/temporal_nli", "--runs", *self.runs], "datasets": ["--build", self.results / "build/temporal_nli"],
                  "cleaned": ["--cleaned", self.results / "clean"]}
         options = [word for key, value in given.items() for word in (f"--{key}", value)]
-        return self.program(item["program"], *options, *(word for name in item["reads"] for word in reads.get(name, [])))
+        done = self.program(item["program"], *options, *(word for name in item["reads"] for word in reads.get(name, [])))
+        assert (done.returncode == 0) == ok, done.stderr
+        return done

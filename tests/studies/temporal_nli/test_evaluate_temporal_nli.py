@@ -138,8 +138,7 @@ def test_every_partition_of_the_pairs_adds_up_to_all(released, program, tmp_path
                        [write_nli_run(tmp_path, challenge_set, pairs, gold, "direct", 0)])
     rows = metrics[(metrics["model"] == "m") & (metrics["scoring"] == "ternary") & (metrics["metric"] == "accuracy")]
     n = rows.set_index("slice")["n"]
-    for columns in SLICES[challenge_set]:
-        columns = [columns] if isinstance(columns, str) else list(columns)
+    for columns in map(str.split, SLICES[challenge_set]):
         parts = [name for name in n.index if [part.split("=")[0] for part in name.split("; ")] == columns]
         assert n[parts].sum() == n["all"] == len(pairs), columns
     withheld = {name.removeprefix("withheld="): count for name, count in n.items() if name.startswith("withheld=")}

@@ -4,21 +4,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from scripts.data.tables import NLI, write_table
-from scripts.studies.temporal_nli.figures.memory import ALL, PARTS, by_heart, parts_of, times_said, with_times
+from scripts.data.tables import write_table
+from scripts.studies.temporal_nli.tables import NLI
+from scripts.studies.temporal_nli.figures.memory import PARTS, times_said
 from tests.temporal_nli_reader import lasting_sentence, order_sentence, span_sentence, unit_sentence
 from tests.studies.temporal_nli.publish_inputs_temporal_nli import NliStudy
 from tests.studies.temporal_nli.test_build_temporal_nli import generate, generated  # noqa: F401
 
 pytestmark = pytest.mark.slow
-
-TRAIN = [("We met before May.", "We met after June.", 2), ("It closed on Friday.", "It closed before Sunday.", 0),
-         ("Before May, we left.", "After June, we left.", 2), ("We met before May.", "We met before June.", 1)]
-# Learnt with another event, with the time first; each learnt, but apart; a new time, a preposition that was not learnt with it.
-TEST = [("Snow fell before May.", "Snow fell after June.", 2), ("On Friday, it rained.", "Before Sunday, it rained.", 0),
-        ("Snow fell before May.", "Snow fell before Sunday.", 2), ("Snow fell on Friday.", "Snow fell before June.", 1),
-        ("Snow fell before April.", "Snow fell after June.", 2), ("Snow fell after May.", "Snow fell after June.", 1)]
-
 
 def said(part: dict) -> str:
     """What a sentence that the reader read says of time."""
@@ -43,27 +36,18 @@ def pairs(rows: list[tuple], split: str) -> pd.DataFrame:
                          for number, (first, second, label) in enumerate(rows)])
 
 
-def test_learnt_together_learnt_apart_and_new():
-    train, test = (with_times(pairs(rows, name)) for rows, name in ((TRAIN, "train"), (TEST, "test")))
-    parts = {name: inside.tolist() for name, inside in parts_of(train, test).items()}
-    assert parts == {ALL: [True] * 6, PARTS[0]: [1, 1, 0, 0, 0, 0], PARTS[1]: [0, 0, 1, 1, 0, 0], PARTS[2]: [0, 0, 0, 0, 1, 1]}
-    assert by_heart(train, test).tolist() == [2, 0, 2, 2, 2, 2], "what was learnt, and elsewhere what is most frequent"
-    twice = with_times(pairs([*TRAIN, ("We met before May.", "We met after June.", 0)], "train"))
-    assert by_heart(twice, test)[0] == 2, "the label that is most frequent"
-
-
 def test_the_table_tells_models_and_what_is_known_by_heart(tmp_path, program):
     study = NliStudy(tmp_path, program)
     folder = study.results / "build/temporal_nli/event_templates/temp_order"
     labels = [number % 3 for number in range(12)]  # as the made-up runs have them; pairs 0 to 7 are wrong for one seed of three
     test = [("Snow fell before May.", f"Snow fell after {1900 + number}.", label) for number, label in enumerate(labels)]
-    train = [*test[:6], *(("It rained before May.", f"It rained in {year}.", 0) for year in (1906, 1907))]
+    train = [*test[:6], test[0], (*test[0][:2], 1), *(("It rained before May.", f"It rained in {year}.", 0) for year in (1906, 1907))]
     train += [("It rained in May.", f"It rained after {year}.", 0) for year in (1906, 1907)]
     for split, rows in (("train", train), ("test", test)):
         table = pairs(rows, split).assign(example_id=[f"temp_order:test:{number}" for number in range(len(rows))], challenge_set="temp_order")
         write_table(pa.Table.from_pylist([{name: None for name in NLI.names} | row for row in table.to_dict("records")], schema=NLI),
                     folder / f"{split}.parquet", NLI, {})
-    assert study.call("temporal_nli_memory").returncode == 0
+    study.call("temporal_nli_memory")
     table = pd.read_csv(study.publish / "tables/temporal_nli_memory.csv", dtype=str, keep_default_na=False)
     assert table[f"{PARTS[0]}: accuracy (%)"].str.fullmatch(r"\d+\.\d \(\d+\.\d–\d+\.\d\)|").all() and (table[f"{PARTS[0]}: accuracy (%)"] != "").any()
     table = table.map(lambda cell: cell.split(" (")[0] if cell[:1].isdigit() else cell)

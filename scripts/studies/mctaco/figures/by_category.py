@@ -28,57 +28,54 @@ from matplotlib.patches import Patch
 from scripts.running.program import execute
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.studies.mctaco.figures.looks import system_legend, system_looks
+from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw, system_legend, system_looks
 from scripts.studies.mctaco.figures.metrics import (
-    BASELINES, CATEGORIES, mctaco_metrics, over_seeds, published_beside, trained_most,
-    with_best_control, with_published)
-from scripts.publish.names import load, load_systems, source_title, split_title
-from scripts.publish.panels import Look, Panel, dodges, draw_marks, figure_of, publish
+    BASELINES, SLICES, published_beside, system_means, with_published)
+from scripts.publish.names import load
+from scripts.publish.panels import Look, Panel, dodges, draw_marks, figure_of, publish, same_place
 
 BAND = 0.78  # of the distance between two categories, for all systems
 PAPER = "the paper's BERT + unit normalization"
 PAPER_LOOK = Look(style.GREY, "D", "", style.PAPER, 3.8)
 
 
+def of_categories(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of exact match in a category."""
+    return rows[(rows["metric"] == "exact_match") & rows["slice"].isin(SLICES)]
+
+
 def by_category(metrics: pd.DataFrame) -> pd.DataFrame:
-    """Exact match of every model, control and of random in each category, with a column
-    `category`.
-    """
-    rows = trained_most(over_seeds(metrics))
-    rows = rows.assign(category=rows["slice"].str.removeprefix("category="), origin="here")
-    return rows[(rows["metric"] == "exact_match") & rows["category"].isin(CATEGORIES)
-                & ~rows["model"].isin(set(BASELINES) - {"random"})]
+    """Exact match of every model, control and of random in each category."""
+    rows = of_categories(system_means(metrics)).assign(origin="here")
+    return rows[~rows["model"].isin(set(BASELINES) - {"random"})]
 
 
 def paper_points(points: pd.DataFrame, sources: Path) -> pd.DataFrame:
     """The paper's numbers on the corpora of the points, unless its predictions are a system
     there.
     """
-    published = published_beside(sources)
-    published["category"] = published["slice"].str.removeprefix("category=")
+    published = of_categories(published_beside(sources))
     released = points.loc[points["method"] == "released", "source"]
-    beside = set(points["source"]) - set(released)
-    return published[(published["metric"] == "exact_match") & published["category"].isin(CATEGORIES)
-                     & published["source"].isin(beside)]
+    return published[published["source"].isin(set(points["source"]) - set(released))]
 
 
 def draw_panel(axes: Axes, points: pd.DataFrame, known: dict[str, Look],
                paper: pd.DataFrame) -> None:
-    """One corpus and split; paper: on this corpus."""
+    """One corpus and split; paper: of paper_points()."""
+    paper = same_place(paper, points, ["source"])
     points = pd.concat([points, paper.assign(system=PAPER)] if len(paper) else [points])
-    points["place"] = points["category"].map(list(CATEGORIES).index)
+    points["place"] = points["slice"].map(list(SLICES).index)
     random = points[points["model"] == "random"]
     axes.bar(random["place"], random["value"] * 100, BAND + 0.06, color=style.BAR, zorder=1)
     here = [system for system in known if system in set(points["system"])]
     for system, shift in dodges(here, BAND).items():
         of_system = points[points["system"] == system]
         draw_marks(axes, of_system, known[system], "place", shift=shift, intervals=system != PAPER)
-    counts = random.set_index("category")["n"]
-    axes.set_xticks(range(len(CATEGORIES)),
-                    [title + (f"\nn = {counts[name]:,.0f}" if name in counts else "")
-                                             for name, title in CATEGORIES.items()])
+    counts = random.set_index("slice")["n"]
+    axes.set_xticks(range(len(SLICES)), [title + (f"\nn = {counts[name]:,.0f}" if name in counts else "")
+                                         for name, title in SLICES.items()])
     axes.tick_params(axis="x", length=0)
-    axes.set_xlim(-0.55, len(CATEGORIES) - 0.45)
+    axes.set_xlim(-0.55, len(SLICES) - 0.45)
     axes.set_ylim(bottom=0)
     axes.set_ylabel("exact match (% of questions)")
 
@@ -86,22 +83,17 @@ def draw_panel(axes: Axes, points: pd.DataFrame, known: dict[str, Look],
 def draw(points: pd.DataFrame, paper: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by by_category(); paper: of paper_points()."""
     known = system_looks(points, line="") | {PAPER: PAPER_LOOK}
-    others = [Patch(color=style.BAR, label="random"),
-              *[PAPER_LOOK.handle(PAPER)] * bool(len(paper))]
-    panels = []
-    for (source, split), of_split in points.groupby(["source", "split"], sort=False):
-        draw_split = partial(draw_panel, known=known, paper=paper[paper["source"] == source])
-        panels.append(Panel(of_split, draw_split, source_title(source, sources), split_title(split),
-                            height=2.1))
-    return figure_of([[panel] for panel in panels], system_legend(points, *others),
-                     share_y="figure")
+    others = [Patch(color=style.BAR, label="random"), *[PAPER_LOOK.handle(PAPER)] * bool(len(paper))]
+    draw_split = partial(draw_panel, known=known, paper=paper)
+    lines = [[Panel(of_split, draw_split, source, split, height=2.1)]
+             for of_split, source, split in by_place(points, sources)]
+    return figure_of(lines, system_legend(points, *others), share_y="figure")
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
-    points, sources = by_category(metrics), load(given.sources)
-    paper, shown = paper_points(points, given.sources), with_best_control(points, metrics)
-    publish(given, with_published(points, paper), lambda: draw(shown, paper, sources))
+    points, sources = by_category(metrics_to_draw(given)), load(given.sources)
+    paper = paper_points(points, given.sources)
+    publish(given, with_published(points, paper), lambda: draw(points[points["drawn"]], paper, sources))
 
 
 if __name__ == "__main__":

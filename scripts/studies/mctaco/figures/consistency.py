@@ -24,14 +24,13 @@ from matplotlib.figure import Figure
 from scripts.running.program import execute
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.studies.mctaco.figures.looks import system_looks
-from scripts.studies.mctaco.figures.metrics import (
-    BASELINES, NORMALIZED, POINTS, mctaco_metrics, over_seeds, trained_most, with_best_control)
-from scripts.publish.names import load, load_systems, source_title, split_title
+from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw, system_looks
+from scripts.studies.mctaco.figures.metrics import BASELINES, NORMALIZED, PLACE, POINTS, SLICES, system_means
+from scripts.publish.names import load
 from scripts.publish.panels import (
     LANE, Look, Panel, Rows, figure_of, in_lines, publish, write_beside)
 
-CATEGORIES = {"category=duration": "duration", "category=frequency": "frequency"}
+RANGED = ["category=duration", "category=frequency"]
 LEAST = 10  # questions
 REFERENCE = Look(style.INK, "|", "", size=9)
 FEW = f"No model accepts two quantities or more in {LEAST} questions of duration or of frequency."
@@ -41,12 +40,12 @@ def consistencies(metrics: pd.DataFrame) -> pd.DataFrame:
     """Consistency of every system that accepts two quantities in a question: models, controls,
     labels, baselines.
     """
-    rows = trained_most(over_seeds(metrics))
-    rows = rows[(rows["metric"] == "consistency") & rows["slice"].isin(CATEGORIES)]
+    rows = system_means(metrics)
+    rows = rows[(rows["metric"] == "consistency") & rows["slice"].isin(RANGED)]
     is_control, is_gold = rows["method"] == "control", rows["model"] == "gold"
     last = rows["model"].isin(BASELINES) - is_gold / 2 + is_control / 4
     rows = rows.assign(origin="here", last=last)
-    return rows.sort_values(["source", "split", "last"], kind="stable", ignore_index=True)
+    return rows.sort_values([*PLACE, "last"], kind="stable", ignore_index=True)
 
 
 def with_names(points: pd.DataFrame) -> pd.DataFrame:
@@ -74,25 +73,21 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by consistencies()."""
     known = {system: REFERENCE for system in points["system"]} | system_looks(points, line="")
     lines = []
-    for (source, split), of_split in points.groupby(["source", "split"], sort=False):
+    for of_split, *titles in by_place(points, sources):
         table = with_names(of_split)
         rows = Rows(table, lane=2 * LANE)
         draw_category = partial(draw_panel, rows=rows, known=known)
-        panels = [Panel(table[table["slice"] == part], draw_category, detail=category,
-                        height=rows.height)
-                  for part, category in CATEGORIES.items()]
-        heading = f"{source_title(source, sources)}, {split_title(split)}"
-        lines += in_lines(panels, len(CATEGORIES), heading)
+        panels = [Panel(table[table["slice"] == part], draw_category, detail=SLICES[part], height=rows.height)
+                  for part in RANGED]
+        lines += in_lines(panels, len(RANGED), ", ".join(titles))
     return figure_of(lines, share_y="line")
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
-    points, sources = consistencies(metrics), load(given.sources)
+    points, sources = consistencies(metrics_to_draw(given)), load(given.sources)
     is_model = ~points["model"].isin(BASELINES) & (points["method"] != "control")
     enough = (is_model & (points["n"] >= LEAST)).any()
-    shown = with_best_control(points, metrics)
-    publish(given, points[POINTS], lambda: draw(shown, sources) if enough else style.nothing(FEW))
+    publish(given, points[POINTS], lambda: draw(points[points["drawn"]], sources) if enough else style.nothing(FEW))
 
 
 if __name__ == "__main__":

@@ -32,12 +32,11 @@ from scripts.data.items import HUMAN
 from scripts.running.program import UserError, execute
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.studies.mctaco.figures.looks import system_legend, system_looks
+from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw, system_legend, system_looks
 from scripts.studies.mctaco.figures.metrics import (
-    BASELINES, mctaco_metrics, over_seeds, published_beside, table_2, trained_most,
-    with_best_control, with_published)
-from scripts.publish.names import load, load_systems, people_points, source_title, split_title
-from scripts.publish.panels import CHANCE, PEOPLE, Look, Panel, draw_marks, figure_of, publish
+    BASELINES, KEY, PLACE, published_beside, system_means, table_2, with_published)
+from scripts.publish.names import load, people_points
+from scripts.publish.panels import CHANCE, PEOPLE, Look, Panel, draw_marks, figure_of, publish, same_place
 
 METRICS = ["f1", "exact_match"]
 BASELINE = Look(style.INK, "X", "", size=5.5)
@@ -48,7 +47,7 @@ SIDES, HEIGHTS = {1: "left", 0: "center", -1: "right"}, {1: "bottom", 0: "center
 
 def systems(metrics: pd.DataFrame) -> pd.DataFrame:
     """F1 and exact match over the whole test split, of every system."""
-    rows = trained_most(over_seeds(metrics))
+    rows = system_means(metrics)
     rows = rows[(rows["slice"] == "all") & rows["metric"].isin(METRICS) & (rows["model"] != "gold")]
     return rows.assign(origin="here")
 
@@ -56,8 +55,7 @@ def systems(metrics: pd.DataFrame) -> pd.DataFrame:
 def answers_of_people(metrics: Path) -> pd.DataFrame:
     """What people reached, as rows of systems()."""
     rows = pd.concat([people_points(metrics, "mctaco", metric) for metric in METRICS])
-    rows = rows.drop_duplicates(["source", "split", "metric",
-                                 "n"])  # of datasets that differ for models alone
+    rows = rows.drop_duplicates([*PLACE, "metric", "n"])  # of datasets that differ for models alone
     return rows.assign(metric=rows["metric"].str.removeprefix("human_"),
                        system=[f"people, n = {n:,}" for n in rows["n"]])
 
@@ -68,13 +66,10 @@ def draw_panel(axes: Axes, points: pd.DataFrame, known: dict[str, Look],
     f1, exact = (points[points["metric"] == metric].set_index("system") for metric in METRICS)
     for system in f1.index:
         x, y = f1.at[system, "value"] * 100, exact.at[system, "value"] * 100
-        draw_marks(axes, exact.loc[[system]].assign(x=x), known[system], "x", elinewidth=0.8,
-                   capsize=0)
-        draw_marks(axes, f1.loc[[system]].assign(y=y), known[system], "y", flat=True,
-                   elinewidth=0.8, capsize=0)
-        same = paper[(paper["model"] == f1.at[system, "paper_model"])
-                     & (paper["unit_normalization"] == f1.at[system, "unit_normalization"])]
-        for _, row in same.iterrows():
+        for table, flat in ((exact, False), (f1, True)):
+            draw_marks(axes, table.loc[[system]].assign(place=y if flat else x), known[system], "place", flat=flat,
+                       elinewidth=0.8, capsize=0)
+        for _, row in paper[paper.index.isin([tuple(f1.loc[system, KEY])])].iterrows():
             axes.plot([x, row["f1"]], [y, row["exact_match"]], color=known[system].colour,
                       linewidth=0.6, zorder=2)
     for _, row in paper.iterrows():
@@ -118,9 +113,7 @@ def write_labels(axes: Axes, points: pd.DataFrame, paper: pd.DataFrame) -> None:
                  for metric in METRICS)
     for system in points.loc[points["model"].isin([*BASELINES, HUMAN]), "system"].unique():
         write_label(axes, f1[system], exact[system], system, style.INK, taken)
-    key = ["model", "unit_normalization"]
-    here = pd.MultiIndex.from_frame(points[["paper_model", key[1]]])
-    for _, row in paper[~pd.MultiIndex.from_frame(paper[key]).isin(here)].iterrows():
+    for _, row in paper[~paper.index.isin(pd.MultiIndex.from_frame(points[KEY]))].iterrows():
         write_label(axes, row["f1"], row["exact_match"], f"{row['row']} (paper)", style.GREY, taken)
 
 
@@ -130,15 +123,14 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict,
     known = dict.fromkeys(points["system"], BASELINE) | system_looks(points, line="")
     known |= dict.fromkeys(people["system"], PEOPLE)
     panels, in_paper = [], False
-    for (source, split), of_split in points.groupby(["source", "split"], sort=False):
-        paper = table_2(published, source).dropna()
+    for of_split, source, split in by_place(points, sources):
+        paper = table_2(published, of_split["source"].iloc[0]).dropna()
         paper[METRICS] *= 100
         in_paper |= len(paper) > 0
-        answered = people[(people["source"] == source) & (people["split"] == split)]
-        detail = f"{split_title(split)}, {of_split['n'].max():,} questions"
+        answered = same_place(people, of_split)
+        detail = f"{split}, {of_split['n'].max():,} questions"
         of_split = pd.concat([of_split, answered]) if len(answered) else of_split
-        panels.append(Panel(of_split, partial(draw_panel, known=known, paper=paper),
-                            source_title(source, sources), detail, height=3.8,
+        panels.append(Panel(of_split, partial(draw_panel, known=known, paper=paper), source, detail, height=3.8,
                             finish=partial(write_labels, paper=paper)))
     handles = [Look(marker="o", line="").handle("here, with 95 % intervals"),
                CHANCE.handle("exact match = F1")]
@@ -147,14 +139,13 @@ def draw(points: pd.DataFrame, published: pd.DataFrame, sources: dict,
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources))
-    points, sources = systems(metrics), load(given.sources)
+    points, sources = systems(metrics_to_draw(given)), load(given.sources)
     if points["model"].isin(BASELINES).all():
         raise UserError(f"{given.metrics}: no f1 and exact_match of a model; run an experiment of mctaco with a model")
     published, people = published_beside(given.sources), answers_of_people(given.metrics)
     printed = published[published["table"].str.startswith("Table 2")
                         & published["source"].isin(points["source"])]
-    shown = with_best_control(points, metrics)
+    shown = points[points["drawn"]]
     publish(given, with_published(points, printed), lambda: draw(shown, published, sources, people))
 
 

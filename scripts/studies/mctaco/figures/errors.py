@@ -24,7 +24,8 @@ import numpy as np
 import pandas as pd
 
 from scripts.running.program import execute
-from scripts.data.tables import ANSWERS, read_table
+from scripts.data.tables import read_table
+from scripts.studies.mctaco.tables import ANSWERS
 from scripts.measure.experiment import Run, read_scores
 from scripts.studies.mctaco.evaluate import consistency, quantity_of, slices
 from scripts.studies.mctaco.prediction_files import released_judgements

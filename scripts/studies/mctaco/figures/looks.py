@@ -1,17 +1,37 @@
-"""How the systems of mctaco look in its figures.
+"""Which systems of mctaco its figures draw, and how they look.
 
 Apart from their numbers, since tables draw nothing and need no matplotlib.
 """
+
+import argparse
+from collections.abc import Iterator
 
 import pandas as pd
 from matplotlib.artist import Artist
 
 from scripts.publish import style
-from scripts.studies.mctaco.figures.metrics import BASELINES
-from scripts.publish.panels import Look, legend_of, looks
+from scripts.publish.names import load_systems, source_title, split_title
+from scripts.publish.panels import Look, legend_of, looks, with_best_control
+from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, mctaco_metrics, system_means
 
 OPEN = Look(marker="o", line="", face=style.PAPER)
 LABELLED = 12  # systems: of more, the legend names unit normalization only once
+
+
+def metrics_to_draw(given: argparse.Namespace, draws: bool = False) -> pd.DataFrame:
+    """mctaco_metrics() with `drawn`: of the controls of a corpus and split, only the one with the highest exact match."""
+    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws)
+    means = system_means(metrics)
+    exact = means[(means["slice"] == "all") & (means["metric"] == "exact_match")]
+    best = pd.MultiIndex.from_frame(with_best_control(exact, PLACE)[[*PLACE, "system"]])
+    is_best = pd.MultiIndex.from_frame(metrics[[*PLACE, "system"]]).isin(best)
+    return metrics.assign(drawn=is_best | (metrics["method"] != "control"))
+
+
+def by_place(points: pd.DataFrame, sources: dict) -> Iterator[tuple[pd.DataFrame, str, str]]:
+    """Of each corpus and split its points, and the titles of both."""
+    for (source, split), of_split in points.groupby(PLACE, sort=False):
+        yield of_split, source_title(source, sources), split_title(split)
 
 
 def system_looks(points: pd.DataFrame, name: str = "system", line: object = "-") -> dict[str, Look]:
@@ -26,8 +46,7 @@ def system_looks(points: pd.DataFrame, name: str = "system", line: object = "-")
 def system_legend(points: pd.DataFrame, *others: Artist) -> list[tuple[str, list]]:
     """The groups of a legend: each system; of many, each kind and what an open mark means."""
     known = system_looks(points, line="")
-    if len(known) <= LABELLED:
-        return legend_of(known, *others, controls=style.BEST_CONTROL)
-    is_open = [OPEN.handle("open: + unit normalization")] * bool(points["unit_normalization"].any())
-    return legend_of(system_looks(points, "kind", ""), *is_open, *others,
-                     controls=style.BEST_CONTROL)
+    if len(known) > LABELLED:
+        known = system_looks(points, "kind", "")
+        others = *[OPEN.handle("open: + unit normalization")] * bool(points["unit_normalization"].any()), *others
+    return legend_of(known, *others, controls=style.BEST_CONTROL)

@@ -20,6 +20,9 @@ from scripts.publish.published import claims_beside, with_shares
 CATEGORIES = {"duration": "duration", "ordering": "ordering", "typical_time": "typical time",
               "frequency": "frequency",
               "stationarity": "stationarity"}
+SLICES = {f"category={name}": title for name, title in CATEGORIES.items()}
+PLACE = ["source", "split"]
+KEY = ["paper_model", "unit_normalization"]  # by which a system has a row of table 2
 BASELINES = {"random": "random", "always_yes": "always yes", "always_no": "always no",
              "gold": "the data's own labels"}
 NORMALIZED = " + unit normalization"
@@ -59,50 +62,34 @@ def mctaco_metrics(path: Path, models: dict, draws: bool = False) -> pd.DataFram
     baseline, released = metrics["model"].isin(BASELINES), metrics["method"] == "released"
     fixed = metrics[baseline].assign(unit_normalization=False, train_questions=np.nan,
                                      train_pairs=np.nan, draw=0.0)
-    alike = ["source", "split", "limit", "model", "slice", "metric", "seed"]
+    alike = [*PLACE, "limit", "model", "slice", "metric", "seed"]
     settings = [name for name in metrics if name not in ("experiment", "draws")]
     trained = metrics[~baseline & ~released].drop_duplicates(settings)
     least = metrics[released].sort_values("value", kind="stable").drop_duplicates(alike)
     trained = pd.concat([trained, least])
-    point = ["source", "split", "kind", "model", "unit_normalization", "train_questions", "draw",
-             "slice", "metric", "seed"]
+    point = [*PLACE, "kind", "model", "unit_normalization", "train_questions", "draw", "slice", "metric", "seed"]
     trained["kind"] += experiment_if_needed(trained, point)
     rows = pd.concat([fixed.drop_duplicates(alike), trained], ignore_index=True)
     rows["system"] = rows["kind"] + rows["unit_normalization"].map({True: NORMALIZED, False: ""})
     rows["paper_model"] = rows["model"].map(lambda name: models.get(name, {}).get("of", name)).where(rows["method"].isin(PLAIN), "")
     place = {name: number for number, name in enumerate([*BASELINES, *models])}
-    order = ["source", "split", "place", "kind", "unit_normalization", "train_questions", "draw",
-             "slice", "metric", "seed"]
-    rows["place"] = rows["model"].map(place).fillna(len(place))
-    return rows.sort_values(order, ignore_index=True).drop(columns="place")
+    return rows.sort_values([*PLACE, "model", "kind", *point[4:]], ignore_index=True, key=lambda column:
+                            column.map(place).fillna(len(place)) if column.name == "model" else column)
 
 
 def trained_most(metrics: pd.DataFrame) -> pd.DataFrame:
     """The rows of each system's largest training set; of its first draw, where there are
     several.
     """
+    system = [*PLACE, "system"]
     size = metrics["train_questions"].fillna(np.inf)
-    system = [metrics[name] for name in ("source", "split", "system")]
-    most = metrics[size == size.groupby(system).transform("max")]
-    return most[most["draw"] == most.groupby(["source", "split", "system"])["draw"].transform("min")]
+    most = metrics[size == size.groupby([metrics[name] for name in system]).transform("max")]
+    return most[most["draw"] == most.groupby(system)["draw"].transform("min")]
 
 
-def over_seeds(metrics: pd.DataFrame) -> pd.DataFrame:
-    """The rows that are means over the seeds."""
-    return metrics[metrics["seed"].isna()]
-
-
-def with_best_control(points: pd.DataFrame, metrics: pd.DataFrame) -> pd.DataFrame:
-    """The points of a figure without those of controls, but for the one with the highest exact
-    match on each corpus and split.
-    """
-    place = ["source", "split", "system"]
-    rows = trained_most(over_seeds(metrics))
-    rows = rows[(rows["method"] == "control") & (rows["metric"] == "exact_match")
-                & (rows["slice"] == "all")]
-    best = rows.loc[rows.groupby(place[:2])["value"].idxmax(), place]
-    is_best = pd.MultiIndex.from_frame(points[place]).isin(pd.MultiIndex.from_frame(best))
-    return points[(points["method"] != "control") | is_best]
+def system_means(metrics: pd.DataFrame) -> pd.DataFrame:
+    """trained_most() of the means over the seeds."""
+    return trained_most(metrics[metrics["seed"].isna()])
 
 
 def published_beside(sources: Path) -> pd.DataFrame:
@@ -122,11 +109,11 @@ def published_beside(sources: Path) -> pd.DataFrame:
 
 
 def table_2(published: pd.DataFrame, source: str) -> pd.DataFrame:
-    """The systems of table 2 on a corpus: row, model, unit_normalization, f1, exact_match."""
+    """The systems of table 2 on a corpus: row, f1, exact_match, by model and unit_normalization."""
     rows = published[published["table"].str.startswith("Table 2") & (published["source"] == source)]
     wide = rows.pivot_table(index=["row", "model", "unit_normalization"], columns="metric",
                             values="value", sort=False)
-    return wide.reindex(columns=["f1", "exact_match"]).reset_index()
+    return wide.reindex(columns=["f1", "exact_match"]).reset_index("row")
 
 
 def with_published(points: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:

@@ -28,9 +28,9 @@ from scripts.measure.intervals import difference
 from scripts.running.program import UserError, execute
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
-from scripts.studies.mctaco.figures.metrics import (
-    BASELINES, POINTS, mctaco_metrics, over_seeds, trained_most, with_best_control)
-from scripts.publish.names import load, load_systems, source_title, split_title
+from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw
+from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, POINTS, system_means
+from scripts.publish.names import load
 from scripts.publish.panels import (
     LANE, Look, Panel, Rows, draw_marks, figure_of, in_lines, publish, write_beside)
 from scripts.publish.table import signed
@@ -51,12 +51,13 @@ def decoded(metrics: pd.DataFrame) -> pd.DataFrame:
 
     metrics: with draws.
     """
-    rows = trained_most(over_seeds(metrics))
+    rows, system = system_means(metrics), [*PLACE, "system"]
     rows = rows[rows["metric"].isin(SHOWN) & rows["slice"].isin([name for name, *_ in PANELS])]
-    rows = rows[~rows["model"].isin(set(BASELINES) - {"gold"})].assign(origin="here")
-    ranged = rows.loc[rows["metric"] == f"exact_match{RANGE}", ["source", "split", "system"]].drop_duplicates()
-    rows = rows.merge(ranged, on=["source", "split", "system"]).assign(last=lambda table: table["model"] == "gold")
-    return rows.sort_values(["source", "split", "last"], kind="stable", ignore_index=True)
+    rows = rows[~rows["model"].isin(set(BASELINES) - {"gold"})]
+    ranged = rows.loc[rows["metric"] == f"exact_match{RANGE}", system].drop_duplicates()
+    rows = rows.merge(ranged, on=system)
+    rows = rows.assign(origin="here", last=rows["model"] == "gold")
+    return rows.sort_values([*PLACE, "last"], kind="stable", ignore_index=True)
 
 
 def gain(single: pd.Series, ranged: pd.Series) -> str:
@@ -91,7 +92,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
     """The figure of a table made by decoded()."""
     points = points.assign(row=points["system"], series="", name=points["system"].str.wrap(WRAP))
     lines = []
-    for (source, split), of_split in points.groupby(["source", "split"], sort=False):
+    for of_split, *titles in by_place(points, sources):
         rows, panels = Rows(of_split, lane=2 * LANE), []
         for part, questions, metric, label in PANELS:
             table = of_split[(of_split["slice"] == part)
@@ -100,8 +101,7 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
             if len(table):  # of few questions none may have several quantities
                 detail = f"{questions}\nn = {table['n'].max():,}"
                 panels.append(Panel(table, draw_metric, detail=detail, height=rows.height))
-        heading = f"{source_title(source, sources)}, {split_title(split)}"
-        lines += in_lines(panels, len(PANELS), heading)
+        lines += in_lines(panels, len(PANELS), ", ".join(titles))
     handles = [SINGLE.handle("each candidate for itself"),
                RANGED.handle("one range a question, and what it adds (95 % interval)")]
     if (points["method"] == "control").any():
@@ -110,12 +110,10 @@ def draw(points: pd.DataFrame, sources: dict) -> Figure:
 
 
 def main(given: argparse.Namespace) -> None:
-    metrics = mctaco_metrics(given.metrics, load_systems(given.models, given.sources), draws=True)
-    points, sources = decoded(metrics), load(given.sources)
+    points, sources = decoded(metrics_to_draw(given, draws=True)), load(given.sources)
     if points.empty:
         raise UserError(f"{given.metrics}: no exact_match{RANGE} of mctaco; evaluate its experiments again")
-    shown = with_best_control(points, metrics)
-    publish(given, points[POINTS], lambda: draw(shown, sources))
+    publish(given, points[POINTS], lambda: draw(points[points["drawn"]], sources))
 
 
 if __name__ == "__main__":

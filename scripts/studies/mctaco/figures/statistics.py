@@ -20,7 +20,7 @@ import pandas as pd
 from scripts.running.program import execute
 from scripts.data.tables import QUESTIONS, read_table
 from scripts.publish.arguments import publisher_arguments
-from scripts.studies.mctaco.figures.metrics import CATEGORIES, mctaco_metrics
+from scripts.studies.mctaco.figures.metrics import SLICES, mctaco_metrics
 from scripts.publish.names import load, load_systems, source_title
 from scripts.publish.published import STATISTICS, claims_beside, statistics_table
 from scripts.publish.table import filled, publish_table
@@ -30,7 +30,7 @@ NAMES = {"questions": "questions", "pairs": "question and answer pairs",
          "question_words": "words of a question", "answer_words": "words of an answer",
          "candidates": "candidates of a question", "likely": "likely answers (%)"}
 WORDS = ["sentence_words", "question_words", "answer_words"]  # counted over all categories alone
-SLICES = {"all": "all"} | {f"category={name}": title for name, title in CATEGORIES.items()}
+PARTS = {"all": "all"} | SLICES
 CAPTION = ("What MC-TACO holds: counts and means of the cleaned corpus beside table 1 of Zhou et al. 2019. A question is one "
            "with its sentence; words are split at white space, and means of words are over question and answer pairs. The "
            "released development file is the train split here.")
@@ -48,7 +48,7 @@ def statistics(answers: pd.DataFrame) -> pd.Series:
     table = table.assign(candidates=table["pairs"] / table["questions"],
                          likely=table["likely"] * 100)
     table[WORDS] = table[WORDS].where(table.index.to_series() == "all", axis=0)
-    return table.reindex(list(SLICES))[list(NAMES)].rename_axis(columns="metric").stack().dropna()
+    return table.reindex(list(PARTS))[list(NAMES)].rename_axis(columns="metric").stack().dropna()
 
 
 def tabulate(cleaned: Path, claims: pd.DataFrame, title: str) -> pd.DataFrame:
@@ -62,7 +62,7 @@ def tabulate(cleaned: Path, claims: pd.DataFrame, title: str) -> pd.DataFrame:
     values = pd.DataFrame(values).reindex(every.index)
     slices, metrics = (values.index.get_level_values(level) for level in values.index.names)
     table = statistics_table(values, ["questions", "pairs"], claims).reset_index(drop=True)
-    names = {"Corpus": title, "Of": slices.map(SLICES), "Number": metrics.map(NAMES)}
+    names = {"Corpus": title, "Of": slices.map(PARTS), "Number": metrics.map(NAMES)}
     return pd.concat([pd.DataFrame(names), table], axis=1)
 
 

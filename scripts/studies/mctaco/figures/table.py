@@ -21,8 +21,7 @@ import pandas as pd
 from scripts.running.program import execute
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import caption_of, note_of, replicate_counts
-from scripts.studies.mctaco.figures.metrics import (
-    mctaco_metrics, over_seeds, published_beside, table_2, trained_most)
+from scripts.studies.mctaco.figures.metrics import KEY, PLACE, mctaco_metrics, published_beside, table_2, trained_most
 from scripts.publish.names import load, load_systems, source_title, split_title
 from scripts.publish.table import above_cells, filled, interval, percent, publish_table
 
@@ -39,25 +38,20 @@ def measured(rows: pd.DataFrame, paper: pd.DataFrame, sources: dict, models: dic
     corpus.
     """
     table_rows = []
-    counts = {system: replicate_counts(of_system) for system, of_system in rows.groupby("system")}
-    for system, point in over_seeds(rows).groupby("system", sort=False):
-        by = {row["metric"]: row for _, row in point.iterrows()}
+    for system, of_system in rows.groupby("system", sort=False):
+        by = {row["metric"]: row for _, row in of_system[of_system["seed"].isna()].iterrows()}
         first = by["f1"]
-        same = paper[(paper["model"] == first["paper_model"])
-                     & (paper["unit_normalization"] == first["unit_normalization"])]
-        title = source_title(first["source"], sources) + note_of(first)
-        cells = {"Corpus": title, "Split": split_title(first["split"]),
+        same = paper[paper.index.isin([tuple(first[KEY])])]
+        cells = {"Corpus": source_title(first["source"], sources) + note_of(first), "Split": split_title(first["split"]),
                  "Questions": f"{first['n']:,}", "System": system,
-                 "Training pairs": "" if pd.isna(first["train_pairs"])
-                 else f"{first['train_pairs']:,.0f}",
-                 **counts[system]}
+                 "Training pairs": "" if pd.isna(first["train_pairs"]) else f"{first['train_pairs']:,.0f}",
+                 **replicate_counts(of_system)}
         for name, metric in METRICS.items():
             cells |= {f"{name} (%)": percent(by[metric]["value"]),
                       f"{name} sd": percent(by[metric]["sd"]),
                       f"{name} 95 % interval": interval(by[metric]),
                       f"{name} in the paper": percent(same[metric].iloc[0]) if len(same) else ""}
-        cells |= above_cells(by, "exact_match", models)
-        table_rows.append(cells)
+        table_rows.append(cells | above_cells(by, "exact_match", models))
     return table_rows
 
 
@@ -65,11 +59,10 @@ def not_run(rows: pd.DataFrame, paper: pd.DataFrame, like: dict) -> list[dict]:
     """A row of text for each system of table 2 that was not run; like: a row of the same corpus and
     split.
     """
-    run_here = set(zip(rows["paper_model"], rows["unit_normalization"]))
-    return [{"Corpus": like["Corpus"], "Split": like["Split"],
-             "System": f"{row['row']} (in the paper only)"}
+    missing = paper[~paper.index.isin(pd.MultiIndex.from_frame(rows[KEY]))]
+    return [{"Corpus": like["Corpus"], "Split": like["Split"], "System": f"{row['row']} (in the paper only)"}
             | {f"{name} in the paper": percent(row[metric]) for name, metric in METRICS.items()}
-            for _, row in paper.iterrows() if (row["model"], row["unit_normalization"]) not in run_here]
+            for _, row in missing.iterrows()]
 
 
 def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, sources: dict,
@@ -79,7 +72,7 @@ def tabulate(metrics: pd.DataFrame, published: pd.DataFrame, sources: dict,
     shown = [*METRICS.values(), "exact_match_above_control", "exact_match_above_blind"]
     rows = rows[(rows["slice"] == "all") & rows["metric"].isin(shown) & (rows["model"] != "gold")]
     table_rows = []
-    for (source, _), of_split in rows.groupby(["source", "split"], sort=False):
+    for (source, _), of_split in rows.groupby(PLACE, sort=False):
         paper = table_2(published, source)
         cells = measured(of_split, paper, sources, models)
         table_rows += cells + not_run(of_split, paper, cells[0])

@@ -31,16 +31,17 @@ from scripts.running.program import UserError, execute
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.marks import replicate_name
-from scripts.studies.mctaco.figures.looks import system_looks
-from scripts.studies.mctaco.figures.metrics import BASELINES, POINTS, mctaco_metrics, with_best_control
-from scripts.publish.names import load, load_systems, source_title, split_title
+from scripts.studies.mctaco.figures.looks import by_place, metrics_to_draw, system_looks
+from scripts.studies.mctaco.figures.metrics import BASELINES, PLACE, POINTS
+from scripts.publish.names import load
 from scripts.publish.panels import (
-    CHANCE, DASHED, Look, Panel, dodges, draw_line, draw_marks, figure_of, legend_of, publish)
+    CHANCE, DASHED, Look, Panel, dodges, draw_line, draw_marks, figure_of, legend_of, publish, same_place)
 from scripts.publish.published import claims_beside
 
 METRICS = {"f1": "F1 (%)", "exact_match": "exact match (%)"}
 CONTROL = Look(style.CONTROL, line=(0, (6, 2, 1, 2)), width=1)
 PLATEAU = Look(line=DASHED, width=0.7)
+SYSTEM = [*PLACE, "system"]
 ONE = {"linestyle": "", "markersize": 2.4, "markeredgewidth": 0.6, "alpha": 0.8,
        "zorder": 5}  # of one draw
 
@@ -50,15 +51,12 @@ def sized(metrics: pd.DataFrame) -> pd.DataFrame:
     and the best control.
     """
     rows = metrics[(metrics["slice"] == "all") & metrics["metric"].isin(METRICS)]
-    trained = rows[~rows["model"].isin(BASELINES)
-                   & ~rows["method"].isin(["control", "released", "external"])]
-    by_system = trained.groupby(["source", "split", "system"])["train_questions"]
-    sizes = by_system.transform(lambda size: size.nunique(dropna=False))
+    trained = of_models(rows)
+    trained = trained[~trained["method"].isin(["released", "external"])]
+    sizes = trained.groupby(SYSTEM)["train_questions"].transform(lambda size: size.nunique(dropna=False))
     chosen = trained[sizes > 1] if (sizes > 1).any() else trained
-    lines = with_best_control(rows, metrics)
-    is_line = (lines["model"] == "random") | (lines["method"] == "control")
-    return pd.concat([lines[is_line & lines["source"].isin(chosen["source"])], chosen],
-                     ignore_index=True)
+    is_line = (rows["model"] == "random") | (rows["method"] == "control") & rows["drawn"]
+    return pd.concat([rows[is_line & rows["source"].isin(chosen["source"])], chosen], ignore_index=True)
 
 
 def of_models(rows: pd.DataFrame) -> pd.DataFrame:
@@ -71,18 +69,16 @@ def means(rows: pd.DataFrame) -> pd.DataFrame:
     train_pairs, draws.
     """
     trained = of_models(rows[rows["seed"].isna()])
-    system = ["source", "split", "system"]
-    key = [*system, "kind", "model", "unit_normalization", "experiment", "train_questions", "slice",
-           "metric"]
+    key = [*SYSTEM, "kind", "model", "unit_normalization", "experiment", "train_questions", "slice", "metric"]
     # Two experiments may share sizes: their rows are one system's, so that the experiment does not part them.
-    trained = trained.assign(experiment=trained.groupby(system)["experiment"].transform("first"))
+    trained = trained.assign(experiment=trained.groupby(SYSTEM)["experiment"].transform("first"))
     by_size = trained.groupby(key, dropna=False, sort=False)
     points = by_size.agg(train_pairs=("train_pairs", "mean"), sd=("value", "std"), n=("n", "max"),
                          draws=("draw", "nunique"), sample=("sample", "any"),
                          limit=("limit", "first")).reset_index()
     points[["value", "ci_low", "ci_high"]] = [mean_of(of_size.to_dict("records"))
                                               for _, of_size in by_size]
-    return points.sort_values([*system, "metric", "train_pairs"], ignore_index=True)
+    return points.sort_values([*SYSTEM, "metric", "train_pairs"], ignore_index=True)
 
 
 def plateau(sources: Path) -> pd.DataFrame:
@@ -92,25 +88,20 @@ def plateau(sources: Path) -> pd.DataFrame:
     return claims[["source"]].assign(train_pairs=pd.to_numeric(claims["value"]))
 
 
-def draw_panel(axes: Axes, rows: pd.DataFrame, mean: pd.DataFrame, known: dict[str, Look],
-               flat: pd.Series) -> None:
-    """One metric on one corpus and split; mean: of means(); flat: where the paper's curve goes
-    flat.
-    """
-    over_seeds = rows["seed"].isna()
-    for is_drawn, look in ((rows["model"] == "random", CHANCE),
-                           (rows["method"] == "control", CONTROL)):
-        for value in rows.loc[is_drawn & over_seeds, "value"].head(1):
+def draw_panel(axes: Axes, rows: pd.DataFrame, points: pd.DataFrame, known: dict[str, Look], flat: pd.DataFrame) -> None:
+    """One metric on one corpus and split; points: of means(); flat: of plateau()."""
+    mean = same_place(points, rows, [*PLACE, "metric"])
+    for is_line, look in ((rows["model"] == "random", CHANCE), (rows["method"] == "control", CONTROL)):
+        for value in rows.loc[is_line & rows["seed"].isna(), "value"].head(1):
             draw_line(axes, value * 100, look=look)
     span = max(mean["train_pairs"].max(), 1)
     for system, shift in dodges(mean["system"].unique(), 0.7).items():
         look, single = known[system], rows[rows["system"] == system]
         single = single[single["seed"].notna()] if single["seed"].notna().any() else single
         shift *= 0.12 * span  # within the limits of the axis
-        draw_marks(axes, single, look, "train_pairs", shift=shift + span * 0.014, intervals=False,
-                   **ONE)
+        draw_marks(axes, single, look, "train_pairs", shift=shift + span * 0.014, intervals=False, **ONE)
         draw_marks(axes, mean[mean["system"] == system], look, "train_pairs", shift=shift)
-    for place in flat:
+    for place in same_place(flat, rows, ["source"])["train_pairs"]:
         draw_line(axes, place, upright=True, look=PLATEAU)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=True, steps=[1, 2, 5, 10]))
     axes.xaxis.set_major_formatter("{x:,.0f}")
@@ -137,19 +128,16 @@ def draw(rows: pd.DataFrame, flat: pd.DataFrame, sources: dict) -> Figure:
     points, known = means(rows), system_looks(of_models(rows))
     in_sight = flat["source"].map(points.groupby("source")["train_pairs"].max() * 1.05)
     flat, lines = flat[flat["train_pairs"] <= in_sight], []
-    for (source, split), mean in points.groupby(["source", "split"], sort=False):
-        here = rows[(rows["source"] == source) & (rows["split"] == split)]
-        of_source = flat.loc[flat["source"] == source, "train_pairs"]
-        detail = f"{split_title(split)}, {mean['n'].max():,} questions"
-        lines.append([Panel(here[here["metric"] == metric], partial(
-            draw_panel, mean=mean[mean["metric"] == metric], known=known, flat=of_source),
-            source_title(source, sources), detail, height=2.2) for metric in METRICS])
+    draw_metric = partial(draw_panel, points=points, known=known, flat=flat)
+    for mean, source, split in by_place(points, sources):
+        here, detail = same_place(rows, mean), f"{split}, {mean['n'].max():,} questions"
+        lines.append([Panel(here[here["metric"] == metric], draw_metric, source, detail, height=2.2)
+                      for metric in METRICS])
     return figure_of(lines, legend(rows, known, flat))
 
 
 def main(given: argparse.Namespace) -> None:
-    rows = sized(mctaco_metrics(given.metrics, load_systems(given.models, given.sources),
-                                draws=True))
+    rows = sized(metrics_to_draw(given, draws=True))
     if of_models(rows).empty:
         raise UserError(f"{given.metrics}: no f1 or exact_match of a model; run an experiment of mctaco with a model")
     flat, sources = plateau(given.sources), load(given.sources)

@@ -18,6 +18,7 @@ temporal_nli_cross_unit.
 """
 
 import argparse
+from dataclasses import dataclass
 from functools import partial
 
 import pandas as pd
@@ -27,14 +28,16 @@ from matplotlib.figure import Figure
 from scripts.running.program import UserError, execute
 from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
+from scripts.publish.comparison import parts_of
 from scripts.publish.names import load, people_points
 from scripts.publish.panels import (
-    PEOPLE, Look, Panel, Rows, draw_marks, figure_of, publish, same_place, write_beside)
-from scripts.studies.temporal_nli.figures.metrics import SETS, STUDY, data_title, detail_of, nli_metrics
-from scripts.studies.temporal_nli.figures.sections import ALL, points_of
+    PEOPLE, Look, Panel, Rows, draw_marks, figure_of, publish, same_place, with_best_control, write_beside)
+from scripts.studies.temporal_nli.figures.metrics import (
+    ABOUT, PLACE, SETS, STUDY, SYSTEM, VALUES, data_title, detail_of, finest, nli_metrics, value_name)
 
-COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment", "section", "row",
-           "series_name", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "groups", "majority", "control", "sample", "limit"]
+COLUMNS = [*ABOUT, "section", "row", "series_name", "slice", "metric", "value", "sd", "ci_low", "ci_high", "n", "groups",
+           "majority", "control", "sample", "limit"]
+ALL = "all"
 # Of a dot, by what it stands for; in the order of the dots of a row.
 LOOKS = {dot: Look(colour, marker, "", size=3.9) for dot, colour, marker in (
     ("", style.INK, "D"), ("fixed", style.COLOURS[0], "o"), ("interval", style.COLOURS[1], "s"),
@@ -47,6 +50,78 @@ MAJORITY, CONTROL = Look(style.CONTROL, "|", "", size=7.4), Look(style.GREY, "x"
 LANE = 0.075  # inches, between the dots of a row
 
 
+@dataclass(frozen=True)
+class Section:
+    """Some rows of a panel: the values of `rows`, each with a dot for every value of `dots` (one dot where None), or for those
+    in `only`."""
+
+    title: str
+    rows: tuple[str, ...]
+    dots: str | None = None
+    only: tuple[str, ...] = ()
+
+
+CLOSE = ("equal_gold", "equal_gold_plus_1", "less_than_gold")  # section 5.2: what is missed more where times are far apart
+SECTIONS = {
+    "temp_order": [Section("How the two times are chosen", ("choice",), "premise_type"),
+                   Section("Distance of the two times", ("distance",), "premise_type"),
+                   Section("Sentence", ("tense", "premise_position"))],
+    "temp_duration": [Section("Claimed duration", ("hypothesis_type",)),
+                      Section("How the two times are chosen", ("choice",), "next_cycle"),
+                      Section("Distance of the two times", ("distance",), "hypothesis_type", CLOSE),
+                      Section("Premise", ("premise_form",))],
+    "cross_unit": [Section("Units, by premise", ("unit_pair",), "premise_type"),
+                   Section("Units, by hypothesis", ("unit_pair",), "direction"),
+                   Section("Difference of T1 and T2", ("distance",), "premise_type"),
+                   Section("Size of T2, by its preposition", ("hypothesis_size",), "hypothesis_preposition"),
+                   Section("Sentence", ("premise_position", "hypothesis_position"))],
+}
+
+
+def place(section: Section, parts: dict[str, str]) -> dict | None:
+    """Where a slice with these parts stands in a section: its row, its dot, and their order; None where it does not."""
+    row = [column for column in parts if column in section.rows]
+    rest = [column for column in parts if column not in section.rows]
+    if len(row) > 1 or rest != [section.dots] * (section.dots is not None):
+        return None
+    column = row[0] if row else None
+    dot = parts[section.dots] if section.dots else ""
+    if section.only and dot not in section.only:
+        return None
+    known = [(name, value) for name in section.rows for value in VALUES.get(name, {})]
+    at = (column, parts[column]) if column else None
+    dots = list(section.only or VALUES.get(section.dots, {"": ""}))
+    return {"section": section.title, "row": value_name(*at) if at else ALL, "dot": dot,
+            "series_name": value_name(section.dots, dot) if section.dots else ALL,
+            "row_place": -1 if at is None else known.index(at) if at in known else len(known),
+            "dot_place": dots.index(dot) if dot in dots else len(dots)}
+
+
+def places(slices: list[str], sections: list[Section]) -> pd.DataFrame:
+    """Where each slice stands, in the first section that has a row for it; a slice without one is left out."""
+    found = []
+    for name in slices:
+        parts = {} if name == ALL else parts_of(name, "=")
+        at = [{"slice": name, "section_place": number} | where for number, section in enumerate(sections)
+              if (where := place(section, parts))]
+        found += at[:1]
+    return pd.DataFrame(found, columns=["slice", "section_place", "section", "row", "dot", "series_name", "row_place",
+                                        "dot_place"])
+
+
+def points_of(metrics: pd.DataFrame, challenge_set: str) -> pd.DataFrame:
+    """The points to draw, from a table made by nli_metrics(): a row each, with `majority`, `control` (the control
+    that is best over all pairs of the dataset) and its place (places)."""
+    wanted = metrics[(metrics["challenge_set"] == challenge_set) & (metrics["metric"] == "accuracy") & metrics["seed"].isna()]
+    where = places(list(wanted["slice"].unique()), SECTIONS[challenge_set])
+    points = wanted.drop(columns="control").merge(where, on="slice")  # there the name of a control, here its value
+    same = [*PLACE, "scoring", "slice", "section_place"]
+    shown = with_best_control(points, same[:4], ["model"], points["slice"] == ALL)
+    baselines = pd.DataFrame({name: shown[shown["method"] == name].drop_duplicates(same).set_index(same)["value"]
+                              for name in ("majority", "control")})
+    return finest(points[~points["method"].isin(baselines)]).join(baselines, on=same)
+
+
 def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, known: dict[str, Look],
                people: pd.DataFrame, counts: dict[float, str]) -> None:
     """The dots of one model and method, the baseline, the best control; counts: beside the rows."""
@@ -54,7 +129,7 @@ def draw_panel(axes: Axes, points: pd.DataFrame, rows: Rows, known: dict[str, Lo
     placed = rows.placed(points, known)
     for look, column in ((MAJORITY, "majority"), (CONTROL, "control")):
         axes.plot(placed[column] * 100, placed["y"], **look.settings(), zorder=3)
-    here = same_place(people, points, ["source", "dataset", "split", "scoring"])
+    here = same_place(people, points, [*PLACE, "scoring"])
     for y in placed.loc[placed["slice"] == ALL, "y"] if len(here) else ():
         draw_marks(axes, here.assign(y=y), PEOPLE, "y", flat=True, capsize=0, zorder=5)
     axes.set_xlim(0, 100)
@@ -90,8 +165,8 @@ def legend(points: pd.DataFrame, known: dict[str, Look], people: pd.DataFrame) -
 def blocks_of(points: pd.DataFrame) -> list[tuple[pd.DataFrame, list[list]]]:
     """Of each dataset its points, and its panels in lines; those of one model stand together."""
     found = []
-    for _, of_dataset in points.groupby(["source", "dataset", "split"], sort=False):
-        panels = list(of_dataset.groupby(["series", "method", "scoring"], sort=False))
+    for _, of_dataset in points.groupby(PLACE, sort=False):
+        panels = list(of_dataset.groupby(SYSTEM, sort=False))
         models = [[panel for panel in panels if panel[0][0] == series] for series in of_dataset["series"].unique()]
         found.append((of_dataset, models))
     most = max(len(panels) for _, models in found for panels in models)

@@ -23,11 +23,10 @@ from scripts.publish import style
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load, method_title
 from scripts.publish.panels import Panel, draw_matrix, figure_of, publish
-from scripts.studies.temporal_nli.figures.metrics import LABELS, SETS, data_title, nli_metrics
+from scripts.studies.temporal_nli.evaluate import NAMES
+from scripts.studies.temporal_nli.figures.metrics import ABOUT, PLACE, SETS, SYSTEM, data_title, nli_metrics
 
-COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment", "label",
-           "predicted", "value", "share_of_label", "n", "sample", "limit"]
-KNOWN = {"ternary": LABELS, "binary": ["entailment", "not_entailment"]}
+COLUMNS = [*ABOUT, "label", "predicted", "value", "share_of_label", "n", "sample", "limit"]
 LETTERS = {"entailment": "E", "neutral": "N", "contradiction": "C", "not_entailment": "not E"}
 TALL, WIDE, ACROSS = 0.69, 0.95, 6  # inches of a matrix, at most; matrices side by side
 NOTE = "share of the pairs with the label of the row (%)"
@@ -37,14 +36,13 @@ def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
     """Each cell of each matrix, with label, predicted and share_of_label, from a table made by nli_metrics()."""
     cells = metrics[(metrics["metric"] == "confusion") & metrics["seed"].isna()]
     cells = cells.assign(**cells["slice"].str.extract(r"^label=(?P<label>.*); predicted=(?P<predicted>.*)$"))
-    matrix = ["source", "dataset", "split", "series", "method", "scoring"]
-    label = cells.groupby([*matrix, "label"])["value"].transform("sum")
+    label = cells.groupby([*PLACE, *SYSTEM, "label"])["value"].transform("sum")
     return cells.assign(share_of_label=cells["value"] / label.where(label > 0))
 
 
 def draw_panel(axes: Axes, cells: pd.DataFrame, labelled: bool) -> None:
     """One matrix; labelled: with the labels, and how many pairs have each. A label without pairs stays blank."""
-    labels = KNOWN[cells["scoring"].iloc[0]]
+    labels = NAMES[cells["scoring"].iloc[0]]
     shares = cells.pivot(index="label", columns="predicted", values="share_of_label")
     shares = shares.reindex(index=labels, columns=labels)
     pairs = (cells.groupby("label")["value"].sum() * cells["n"].iloc[0]).round().reindex(labels).fillna(0)
@@ -60,12 +58,9 @@ def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     lines: list[list[Panel]] = []
     for title, block in cells.assign(title=titles).groupby("title", sort=False):
         groups = []
-        for (name, *_), group in block.groupby(["challenge_set", "dataset", "split", "scoring"],
-                                               sort=False):
-            panels = [Panel(matrix, partial(draw_panel, labelled=False),
-                            detail=f"{series}\n{method_title(method)}", height=TALL)
-                      for (series, method), matrix in group.groupby(["series", "method"],
-                                                                    sort=False)]
+        for (name, *_), group in block.groupby(["challenge_set", "dataset", "split", "scoring"], sort=False):
+            panels = [Panel(matrix, partial(draw_panel, labelled=False), detail=f"{series}\n{method_title(method)}", height=TALL)
+                      for (series, method), matrix in group.groupby(SYSTEM[:2], sort=False)]
             first = panels[0]._replace(draw=partial(draw_panel, labelled=True), title=SETS[name])
             groups.append([first, *panels[1:]])
         (first, *others), *more = style.lines_of(groups, ACROSS)

@@ -25,7 +25,8 @@ from scripts.measure.experiment import Run, read_scores
 from scripts.publish.arguments import publisher_arguments
 from scripts.publish.cards import Place, Resources, about_of, labelled, resources_of, runs_by_place, write_cards
 from scripts.publish.names import details_of
-from scripts.studies.temporal_nli.figures.metrics import LABELS, SETS, value_name
+from scripts.studies.temporal_nli.evaluate import LABELS
+from scripts.studies.temporal_nli.figures.metrics import SETS, value_name
 
 # Of each set what is shown of a pair: the partitions that the page filters by.
 PARTS = {"temp_order": ["choice", "premise_type", "next_cycle"], "temp_duration": ["hypothesis_type", "duration_format"],

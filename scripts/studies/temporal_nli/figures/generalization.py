@@ -28,17 +28,16 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import load
 from scripts.publish.panels import (
     Panel, draw_matrix, figure_of, in_lines, publish, with_best_control)
-from scripts.studies.temporal_nli.figures.metrics import SCORINGS, SETS, data_title, detail_of, nli_metrics
+from scripts.studies.temporal_nli.figures.metrics import ABOUT, SETS, SYSTEM, data_title, detail_of, finest, nli_metrics
 
 PARTS = ["seen", "unseen", "learnt"]
 FRONTED = "form: time first"
 NAMES = {"template": "templates alone", "list": "list: weekdays", "spelling": "spelling: 24 h, short months", "unit": "unit: days",
          "range": "range: last third of lists", "form": FRONTED}
 OF_SET = {("temp_duration", "form"): "form: two clauses", ("cross_unit", "range"): "range: T1 from 8 to 10"}
-COLUMNS = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment", "held_out", "part",
-           "slice", "value", "sd", "ci_low", "ci_high", "n", "groups", "sample", "limit"]
+COLUMNS = [*ABOUT, "held_out", "part", "slice", "value", "sd", "ci_low", "ci_high", "n", "groups", "sample", "limit"]
+PLACE = ["source", "challenge_set", "whole", "split"]  # of the matrices of one dataset
 ROW, COLUMN, ACROSS = 0.34, 0.56, 3  # inches of a cell; matrices side by side
-SYSTEM = ["series", "method", "scoring"]
 NOTE = "accuracy (%) and its 95 % interval, on pairs of new templates"
 
 
@@ -53,17 +52,14 @@ def cells_of(metrics: pd.DataFrame) -> pd.DataFrame:
     metrics: a table made by nli_metrics() of all datasets. Only systems that were measured with something held out besides, and
     of the controls the one that is best over all pairs of the datasets of a set.
     """
-    rows = metrics[(metrics["metric"] == "accuracy") & metrics["seed"].isna() & (metrics["model"] != "majority")]
-    finest = rows.groupby(["source", "dataset", "split", "series", "method"])["scoring"]
-    rows = rows[rows["scoring"] == finest.transform(lambda scoring: min(scoring, key=SCORINGS.index))]
+    rows = finest(metrics[metrics["model"] != "majority"])
     rows = rows.assign(whole=[without(dataset, kind) for dataset, kind in zip(rows["dataset"], rows["held_out"])])
-    place = ["source", "challenge_set", "whole", "split"]
-    rows = with_best_control(rows, place, ["model"], rows["slice"] == "all")
+    rows = with_best_control(rows, PLACE, ["model"], rows["slice"] == "all")
     own = rows[rows["slice"].isin(["part=seen", "part=unseen"])]
     own = own.assign(part=own["slice"].str.removeprefix("part="))
     learnt = rows[rows["slice"].str.startswith("withheld=") & (rows["held_out"] == TEMPLATE)]
     learnt = learnt.assign(part="learnt", held_out=learnt["slice"].str.removeprefix("withheld="))
-    system = ["source", "challenge_set", "whole", "split", "series", "method"]
+    system = [*PLACE, *SYSTEM[:2]]
     wanted = own.loc[own["held_out"] != TEMPLATE, [*system, "held_out"]].drop_duplicates()
     learnt = learnt.merge(wanted, on=[*system, "held_out"])
     own = own.merge(wanted[system].drop_duplicates(), on=system)
@@ -91,8 +87,7 @@ def draw_panel(axes: Axes, cells: pd.DataFrame, names: dict[str, str]) -> None:
 def draw(cells: pd.DataFrame, sources: dict) -> Figure:
     """The figure of cells_of()."""
     lines: list[list[Panel]] = []
-    place = ["source", "challenge_set", "whole", "split"]
-    for (source, challenge_set, whole, _), block in cells.groupby(place, sort=False):
+    for (source, challenge_set, whole, _), block in cells.groupby(PLACE, sort=False):
         names = {kind: row_name(challenge_set, kind, block) for kind in (TEMPLATE, *KINDS)
                  if (block["held_out"] == kind).any()}
         panels = [Panel(panel, partial(draw_panel, names=names), series, detail_of(method, scoring),

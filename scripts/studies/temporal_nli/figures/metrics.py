@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from scripts.studies.temporal_nli.parts import TEMPLATE
-from scripts.studies.temporal_nli.evaluate import SCHEMA
+from scripts.studies.temporal_nli.evaluate import NAMES, SCHEMA
 from scripts.publish.names import (
     details_of, experiment_if_needed, method_title, model_title, source_title, study_metrics,
     without_people)
@@ -15,8 +15,9 @@ STUDY = "temporal_nli"
 SETS = {"temp_order": "Set I: Temp-Order", "temp_duration": "Set II: Temp-Duration",
         "cross_unit": "Set III: Cross-Unit"}
 METHODS = ["majority", "direct", "hypothesis_only", "likelihood", "likelihood_blind", "likelihood_pmi", "train", "external", "control"]  # in the paper's order
-SCORINGS = ["ternary", "binary"]
-LABELS = ["entailment", "neutral", "contradiction"]
+PLACE = ["source", "dataset", "split"]
+SYSTEM = ["series", "method", "scoring"]
+ABOUT = ["source", "dataset", "challenge_set", "split", "model", "method", "scoring", "experiment"]  # of a point, in a figure's CSV
 
 # What the sets vary, in the order in which it is shown. The columns are those of the datasets; slices name them.
 SPELLINGS = {"full": "full", "abbreviated": "abbr.", "both": "both"}
@@ -26,9 +27,8 @@ VALUES = {
         "weekday": "weekdays", "month_day": "days of a month",
         "month_full": "months, full name", "month_abbreviated": "months, abbreviated", "month_both": "months, both",
         "year": "years",
-        **{f"date_my_{key}": f"date: month ({name}), year" for key, name in SPELLINGS.items()},
-        **{f"date_dmy_{key}": f"date: day, month ({name}), year" for key, name in SPELLINGS.items()},
-        **{f"date_{key}": f"date: month ({name}), year" for key, name in SPELLINGS.items()},
+        **{f"date_{kind}{key}": f"date: {day}month ({name}), year" for kind, day in (("my_", ""), ("dmy_", "day, "), ("", ""))
+           for key, name in SPELLINGS.items()},
     },
     "hypothesis_type": {
         "equal_gold": "for gold (E)", "equal_gold_plus_1": "for gold + 1 (C)",
@@ -79,12 +79,17 @@ def nli_metrics(path: Path, models: dict, held_out: Sequence[str] = (TEMPLATE,))
     """
     metrics = without_people(study_metrics(path, STUDY, SCHEMA))
     metrics = metrics[metrics["held_out"].isin(held_out)].copy()
-    point = ["source", "dataset", "split", "model", "method", "scoring", "slice", "metric"]
+    point = [*PLACE, "model", "method", "scoring", "slice", "metric"]
     titles = metrics["model"].map(lambda name: model_title(name, models))
     metrics["series"] = titles + experiment_if_needed(metrics, point)
-    order = {"challenge_set": list(SETS), "method": METHODS, "scoring": SCORINGS, "model": ["majority", *models]}
-    places = {f"{column}_place": metrics[column].map({value: place for place, value in enumerate(values)})
-              for column, values in order.items()}
-    by = ["source", "challenge_set_place", "dataset", "split", "model_place", "series", "method_place", "scoring_place",
-          "slice", "metric", "seed"]
-    return metrics.assign(**places).sort_values(by, ignore_index=True).drop(columns=list(places))
+    order = {"challenge_set": list(SETS), "method": METHODS, "scoring": list(NAMES), "model": ["majority", *models]}
+    by = ["source", "challenge_set", "dataset", "split", "model", *SYSTEM, "slice", "metric", "seed"]
+    return metrics.sort_values(by, ignore_index=True, key=lambda column: column.map(
+        {value: place for place, value in enumerate(order[column.name])}) if column.name in order else column)
+
+
+def finest(metrics: pd.DataFrame) -> pd.DataFrame:
+    """The accuracies over all seeds, of each system under the finest scoring that it has."""
+    rows = metrics[(metrics["metric"] == "accuracy") & metrics["seed"].isna()]
+    best = rows.groupby([*PLACE, *SYSTEM[:2]])["scoring"].transform(lambda scoring: min(scoring, key=list(NAMES).index))
+    return rows[rows["scoring"] == best]

@@ -22,9 +22,10 @@ from scripts.publish.comparison import paper_of, published_claims, settings_of
 from scripts.publish.marks import caption_of, note_of, replicate_counts
 from scripts.publish.names import load, method_title
 from scripts.publish.table import ABOVE_BLIND, above_cells, interval, percent, publish_table
-from scripts.studies.temporal_nli.figures.metrics import SETS, STUDY, data_title, nli_metrics
+from scripts.studies.temporal_nli.figures.metrics import PLACE, SETS, STUDY, SYSTEM, data_title, nli_metrics
 
 WORDS = ["Source", "Challenge set", "Model", "Method", "Scoring"]
+KEY = ["model", "challenge_set", "method", "scoring"]  # of a number of the paper, beside its metric
 NAMES = {"accuracy": "Accuracy", "weighted_f1": "F1"}
 CAPTION = ("Temporal-expression NLI. Accuracy and weighted F1 in per cent: means ± sd over the seeds, 95 % "
            "intervals over templates and seeds, and what Thukral et al. 2021 print for the same model and method on their own "
@@ -39,8 +40,7 @@ def printed(claims: pd.DataFrame) -> dict[tuple, str]:
         settings = settings_of(claim["setting"])
         if settings.get("slice") == "all" and claim["table"].startswith("Table"):
             for model in paper_of(claim)["model"]:
-                key = model, settings["challenge_set"], settings["method"], settings["scoring"], claim["metric"]
-                numbers[key] = claim["value"]
+                numbers[model, *(settings[name] for name in KEY[1:]), claim["metric"]] = claim["value"]
     return numbers
 
 
@@ -52,24 +52,19 @@ def spread(row: pd.Series) -> str:
 def tabulate(metrics: pd.DataFrame, claims: pd.DataFrame, sources: dict, models: dict) -> pd.DataFrame:
     """A row of text for each source, set, model, method and scoring, from a table made by nli_metrics()."""
     numbers, rows = printed(claims), []
-    key = ["source", "dataset", "challenge_set", "split", "series", "model", "method", "scoring"]
     overall = metrics[(metrics["slice"] == "all") & metrics["metric"].isin([*NAMES, "accuracy_above_control", "accuracy_above_blind"])]
-    for names, point in overall.groupby(key, sort=False):
-        source, dataset, challenge_set, split, series, model, method, scoring = names
+    for _, point in overall.groupby([*PLACE, "model", *SYSTEM], sort=False):
         means = point[point["seed"].isna()].set_index("metric")
         one = means.loc["accuracy"]
         row = {
-            "Source": data_title(source, dataset, sources) + note_of(one), "Challenge set": SETS[challenge_set],
-            "Model": series, "Method": method_title(method), "Scoring": scoring,
-            "Pairs": f"{one['n']:,}", "Templates": f"{one['groups']:,.0f}",
-            **replicate_counts(point),
-        }
-        row |= above_cells({metric: row for metric, row in means.iterrows()}, "accuracy", models)
+            "Source": data_title(one["source"], one["dataset"], sources) + note_of(one), "Challenge set": SETS[one["challenge_set"]],
+            "Model": one["series"], "Method": method_title(one["method"]), "Scoring": one["scoring"],
+            "Pairs": f"{one['n']:,}", "Templates": f"{one['groups']:,.0f}", **replicate_counts(point),
+            **above_cells(dict(means.iterrows()), "accuracy", models)}
         for metric, name in NAMES.items():
             ours = means.loc[metric]
-            row |= {f"{name} (%)": spread(ours),
-                    f"{name}, 95 % interval": interval(ours, 2),
-                    f"{name}, published (%)": numbers.get((model, challenge_set, method, scoring, metric), "")}
+            row |= {f"{name} (%)": spread(ours), f"{name}, 95 % interval": interval(ours, 2),
+                    f"{name}, published (%)": numbers.get((*one[KEY], metric), "")}
         rows.append(row)
     table = pd.DataFrame(rows)
     return table.drop(columns=[name for name in ("Wordings", ABOVE_BLIND) if not (table[name] != "").any()])
