@@ -18,7 +18,7 @@ from scripts.train.batches import Examples, collate
 from scripts.train.hardware import Hardware
 from scripts.train.scoring import Scorer
 from scripts.train.step import Learner, parameter_groups
-from scripts.train.stop import Stop
+from scripts.train.early_end import Stop
 from tests.training import arguments
 from tests.train.decoders import write_decoder
 from tests.train.test_classify_decoders import PAIRS, job
