@@ -10,6 +10,7 @@ import torch
 from accelerate import Accelerator
 from transformers import BertConfig, BertForSequenceClassification
 
+from scripts.running.identity import reached
 from scripts.running.program import UserError
 from scripts.data.tables import STRIDED_PAIRS, write_table
 from scripts.train import adapter
@@ -79,6 +80,11 @@ def test_matrices_and_head_learn_and_nothing_else_does(decoders, kind):
     adapter.merge(network)
     assert not [name for name in network.state_dict() if "lora_" in name or "base_layer" in name]
     torch.testing.assert_close(scores(paradigm, examples), after, atol=1e-5, rtol=0)
+
+
+def test_how_an_adapter_is_merged_is_a_part_of_a_runs_identity():
+    """It decides the weights that an MLM stage makes."""
+    assert ("scripts.train.adapter", "merge") in reached("scripts.train.loop.train")
 
 
 def test_targets_are_named_layers(decoders):
