@@ -31,7 +31,7 @@ from scripts.train.hardware import Hardware
 from scripts.train.labels import Head
 from scripts.train.scoring import Scorer
 from scripts.train.step import Learner, parameter_groups, tokens_that_fit
-from scripts.train.stop import Stop
+from scripts.train.early_end import Stop
 
 TRAINING = {"learning_rate": 2e-5, "warmup_ratio": 0.1, "weight_decay": 0.01, "gradient_clip": 1.0}
 SEED = 1

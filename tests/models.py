@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import torch
 from transformers import AutoConfig
 
@@ -20,6 +21,13 @@ def fetched(entry: str, folder: Path, kind=None) -> Path:
         torch.manual_seed(0)
         kind.from_config(AutoConfig.from_pretrained(folder)).save_pretrained(folder)
     return folder
+
+
+def cloze_table(rows: list[tuple[str, list[str]]], right: int = 1) -> pa.Table:
+    """Contexts with their candidates, the first `right` of which are right, as the loop gives them to a paradigm."""
+    return pa.Table.from_pylist([
+        {"example_id": f"{place}:{number}", "group_id": f"dialog {place}", "choice": place, "context": context, "candidate": candidate,
+         "label": int(number < right)} for place, (context, candidates) in enumerate(rows) for number, candidate in enumerate(candidates)])
 
 
 def scores_of(paradigm, examples: Examples, at_once: int = 100) -> np.ndarray:

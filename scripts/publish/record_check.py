@@ -17,7 +17,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.provenance import commit_told
 from scripts.publish.record_page import records_in
 from scripts.publish.recorded import FACTS, RUNS, read_record, read_runs, write_results
-from scripts.train.code import code_of
+from scripts.train.work import code_of
 
 METADATA = re.compile(r"<metadata>.*?</metadata>", re.S)
 OF_NUMBERS = {"metrics", "runs", "controls"}  # what figures read that a record has

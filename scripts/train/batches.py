@@ -7,6 +7,7 @@ import torch
 
 POOL = 50  # batches whose examples are sorted together by length: little padding, still a random order
 IGNORED = -100  # a target that is none
+Batch = dict[str, torch.Tensor]  # what collate() makes
 
 
 @dataclass
@@ -109,7 +110,7 @@ def static_width(width: int) -> int:
     return -(-width // step) * step
 
 
-def collate(examples: Examples, rows: np.ndarray, padding: dict[str, int], device, most: int | None = None) -> dict[str, torch.Tensor]:
+def collate(examples: Examples, rows: np.ndarray, padding: dict[str, int], device, most: int | None = None) -> Batch:
     """The rows as tensors, each field (rows × its longest), padded at the end, with attention_mask, labels and choices.
 
     most: pad to one of few widths, none of them above this, since a model has so many positions.

@@ -12,8 +12,8 @@ from scripts.running.program import log
 from scripts.train import adapter, cost
 from scripts.train.hardware import Hardware
 from scripts.train.launch import Launch
-from scripts.train.state import State
-from scripts.train.stop import Stop
+from scripts.train.early_end import Stop
+from scripts.train.epochs import State
 
 DIGEST = 32  # bytes of a sha256, at the end of the file: torch.load does not see a flipped bit
 
@@ -94,14 +94,14 @@ class Saver:
 
     def due(self, step: int) -> tuple[bool, bool]:
         """Whether to save now, and whether the run is told to end. A save may take a twentieth of the time at most."""
-        due, told = time.time() - self.last > max(self.every, 20 * self.took), self.stop.asked()
+        due, must_stop = time.time() - self.last > max(self.every, 20 * self.took), self.stop.must_stop()
         accelerator = self.learner.accelerator
         if accelerator.num_processes == 1:
-            return due, told
+            return due, must_stop
         if accelerator.device.type == "cuda" and step % 10:  # all must agree; asking costs a GPU a synchronisation
             return False, False
-        asked = accelerator.gather(torch.tensor([[due, told]], device=accelerator.device)).any(0)
-        return bool(asked[0]), bool(asked[1])
+        due, must_stop = accelerator.gather(torch.tensor([[due, must_stop]], device=accelerator.device)).any(0).tolist()
+        return due, must_stop
 
     def save(self, state: State) -> None:
         """Write the checkpoint."""

@@ -42,8 +42,7 @@ from scripts.running.project_version import project_version
 from scripts.data.tables import HISTORY, PREDICTIONS, content_digest, read_sample, read_table, write_table
 from scripts.text.text_features import FEATURES, frequency, in_context, shared_numbers
 from scripts.text.trigrams import learn, trigram
-from scripts.train.code import code_of
-from scripts.train.work import finish, finished, forget, hand_out, outputs_of, sweep, with_digest, write_json
+from scripts.train.work import code_of, finish, finished, forget, hand_out, outputs_of, sweep, with_digest, write_json
 
 MOST = 200_000  # examples that a control learns from, drawn by hash: more changes little, and takes minutes
 DRAW, COIN = 23, 29  # mark the draws of these examples, and of random predictions

@@ -33,10 +33,10 @@ def gpu_watts() -> float | None:
     if not shutil.which("nvidia-smi"):
         return None
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
-    asked = ["nvidia-smi", "--query-gpu=power.limit", "--format=csv,noheader,nounits", *(["-i", named] if named else [])]
+    command = ["nvidia-smi", "--query-gpu=power.limit", "--format=csv,noheader,nounits", *(["-i", named] if named else [])]
     try:
-        told = subprocess.run(asked, capture_output=True, text=True, timeout=30).stdout.split()
-        return round(sum(map(float, told)) / len(told), 1)
+        watts = subprocess.run(command, capture_output=True, text=True, timeout=30).stdout.split()
+        return round(sum(map(float, watts)) / len(watts), 1)
     except (OSError, ValueError, ZeroDivisionError, subprocess.TimeoutExpired):  # a MIG device has no limit of its own
         return None
 

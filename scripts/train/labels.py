@@ -34,7 +34,7 @@ def read_config(model: Path) -> dict:
         raise UserError(f"{file}: {error}; get the right file, or take another model") from None
 
 
-def own_labels(model: Path) -> list[str]:
+def labels_of_model(model: Path) -> list[str]:
     """The names of a model's labels by config.json, in their order; empty where it has none but LABEL_0, LABEL_1, …"""
     names = read_config(model).get("id2label") or {}
     if not isinstance(names, dict) or not all(re.fullmatch("[0-9]{1,9}", key) and isinstance(name, str) for key, name in names.items()):
@@ -49,7 +49,7 @@ def head_of(model: Path, labels: list[str], merged_labels: dict[str, list[str]] 
     Raises UserError, with the reason, for a model whose labels are others, and for a model without labels that does
     not learn.
     """
-    named = own_labels(model) if has_weights(model) else []
+    named = labels_of_model(model) if has_weights(model) else []
     wanted = [(labels, list(range(len(labels))))]
     if merged_labels:
         merged = list(merged_labels)

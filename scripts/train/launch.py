@@ -3,10 +3,10 @@
 Nothing of the user's own Accelerate configuration or environment reaches the loop, since it could change a number.
 """
 
-import gc
 import json
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -79,30 +79,25 @@ def check_tracker(name: str) -> None:
 
 def environment(gpus: list[str], threads: int, processes: int) -> dict[str, str]:
     """The environment of the loop: ours without what could change a number, and with what numbers depend on."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN) and name not in DISTRIBUTED}
-    kept |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN) and name not in DISTRIBUTED}
+    variables |= {"HF_HUB_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false", "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
              "OMP_NUM_THREADS": str(threads),
              "OMP_WAIT_POLICY": "passive"}  # two threads that spin take a sixth more CPU time, and beside other work most of the time
     if gpus:
-        kept["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
+        variables["CUDA_VISIBLE_DEVICES"] = ",".join(gpus)
     elif processes > 1:
-        kept["ACCELERATE_USE_CPU"] = "true"
-    return kept
+        variables["ACCELERATE_USE_CPU"] = "true"
+    return variables
 
 
-def start(launch: Launch, gpus: list[str]) -> None:
-    """Run the loop: here for one process, else become Accelerate's launcher of several."""
+def start(launch: Launch, gpus: list[str], train_here: Callable[[Launch], None]) -> None:
+    """Run the loop: by `train_here` for one process, else become Accelerate's launcher of several."""
     variables = environment(gpus, launch.threads, launch.processes)
     sys.stderr.flush()
     if launch.processes == 1:
         os.environ.clear()
         os.environ.update(variables)
-        gc.disable()  # what importing makes is no garbage, and a tenth of its time would go into looking
-        from scripts.train.process import train_job  # late: it takes seconds, and reads the environment
-
-        gc.freeze()  # nor later
-        gc.enable()
-        train_job(launch)
+        train_here(launch)
         return
     write_json(asdict(launch), launch.file)
     configuration = launch.file.with_name("accelerate.yaml")  # ours, so that the user's own is not read

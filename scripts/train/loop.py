@@ -2,7 +2,7 @@
 
 What is learnt and how examples are scored is the paradigm's part (scripts/train/paradigms/paradigm.py). After each epoch the held-out
 groups (or the split that the study holds out) are scored, and the evaluation splits where the epoch is the best so far
-(scripts/train/choice.py): its scores are reported, an honest choice. Where nothing is held out, those of the last epoch
+(scripts/train/epochs.py): its scores are reported, an honest choice. Where nothing is held out, those of the last epoch
 are. Where the study reports the peak as well (Jain et al. 2020 do), each epoch scores the evaluation splits, and the one
 best on that very split is reported besides. A method that does not learn scores the evaluation splits once, with the
 model as it is.
@@ -26,16 +26,14 @@ from accelerate import Accelerator
 from scripts.running.program import UserError, log
 from scripts.train import adapter
 from scripts.train.batches import Examples, epoch_batches
-from scripts.train.choice import chosen_epoch, held_out_losses, is_last
+from scripts.train.epochs import State, chosen_epoch, held_out_losses, is_last
 from scripts.train.hardware import Hardware, set_up
 from scripts.train.launch import Launch
-from scripts.train.measure import measure, score_kept
 from scripts.train.result import predictions_of
-from scripts.train.scoring import Scorer
+from scripts.train.scoring import Scorer, measure, measured, score_by_kept
 from scripts.train.splits import read_examples, read_tables
-from scripts.train.state import State
 from scripts.train.step import Learner, parameter_groups, seed_everything, tokens_that_fit
-from scripts.train.stop import Stopped
+from scripts.train.early_end import Stopped
 
 
 # ---- one epoch
@@ -47,9 +45,11 @@ def train_epoch(state: State, learner: Learner, examples: Examples, job: dict, s
     """
     accelerator, training = learner.accelerator, job["settings"]["training"]
     batches = epoch_batches(examples.lengths, training["batch_size"], job["settings"]["seed"], state.epoch)
-    # What the epoch has summed so far counts once: in the first process.
-    sums = torch.tensor([state.loss, state.right] if accelerator.is_main_process else [0.0, 0.0],
-                        dtype=torch.float64, device=accelerator.device)
+
+    def whole_sums() -> torch.Tensor:  # what the epoch has summed so far counts once: in the first process
+        return torch.tensor([state.loss, state.right] if accelerator.is_main_process else [0.0, 0.0], dtype=torch.float64, device=accelerator.device)
+
+    sums = whole_sums()
 
     def gather() -> None:
         state.loss, state.right = accelerator.reduce(sums.clone(), "sum").tolist()
@@ -60,21 +60,20 @@ def train_epoch(state: State, learner: Learner, examples: Examples, job: dict, s
         state.step = step + 1
         state.tokens += int(examples.lengths[batches[step]].sum())
         progress.step(state.epoch + 1, step_sums, len(batches[step]))
-        due, told = saver.due(step)
-        if due or told:
+        is_due, must_stop = saver.due(step)
+        if is_due or must_stop:
             gather()
             saver.save(state)
-            kept = [state.loss, state.right] if accelerator.is_main_process else [0.0, 0.0]
-            sums.copy_(torch.tensor(kept, dtype=sums.dtype))  # in full, so that no number depends on when it was saved
-        if told:
-            raise saver.stop.stopped()
+            sums.copy_(whole_sums())  # in full, so that no number depends on when it was saved
+        if must_stop:
+            raise saver.stop.exception()
     gather()
     if not np.isfinite(state.loss):
         raise UserError(f"{job['run']}: the loss is not finite in epoch {state.epoch + 1}; lower learning_rate "
                         f"({training['learning_rate']}) or set precision: fp32")
 
 
-def score_epoch(state: State, scorer: Scorer, examples: dict[str, Examples], job: dict, keeps: bool = False) -> list[dict]:
+def score_epoch(state: State, scorer: Scorer, examples: dict[str, Examples], job: dict, keeps_weights: bool = False) -> list[dict]:
     """Score the epoch whose steps are taken, and end it: its rows of the history, also added to the state.
 
     Keeps the scores that are reported: of the chosen epoch so far (selection held_out; last where nothing is held out), and
@@ -85,30 +84,29 @@ def score_epoch(state: State, scorer: Scorer, examples: dict[str, Examples], job
     rows = [{"run": job["run"], "epoch": epoch, "split": "train", "loss": state.loss / n, "accuracy": state.right / n, "n": n}]
 
     def score(split: str) -> dict:
-        scores = scorer.scores(examples[split])
-        loss, accuracy, count = scorer.paradigm.measure(scores, examples[split])
-        rows.append({"run": job["run"], "epoch": epoch, "split": split, "loss": loss, "accuracy": accuracy, "n": count})
-        return {"epoch": epoch, "accuracy": accuracy, "scores": scores}
+        row, scored = measured(job["run"], epoch, split, scorer.paradigm, scorer.scores(examples[split]), examples[split])
+        rows.append(row)
+        return scored
 
-    reported = {}  # of this epoch
+    scored = {}  # of this epoch
     if "held_out" in examples:
-        selection, reported["held_out"] = "held_out", score("held_out")
+        selection, scored["held_out"] = "held_out", score("held_out")
         better = chosen_epoch(held_out_losses(state.history + rows)) == epoch
     else:
         selection, better = "last", epoch == job["settings"]["training"]["epochs"]
     if better or job["peak"]:
-        reported |= {split: score(split) for split in job["splits"][1:]}
+        scored |= {split: score(split) for split in job["splits"][1:]}
     # Nothing of the state changes before all is scored: the run may be told to end while it scores.
     if better:
-        state.kept[selection] = reported
-        if job["makes_model"] or keeps:
+        state.reported[selection] = scored
+        if job["makes_model"] or keeps_weights:
             weights = adapter.trained_state(scorer.accelerator.unwrap_model(scorer.network))
             state.weights = {name: values.detach().cpu().clone() for name, values in weights.items()}
     if job["peak"]:
-        peaks = state.kept.setdefault("peak", {})
+        peaks = state.reported.setdefault("peak", {})
         for split in job["splits"][1:]:
-            if split not in peaks or reported[split]["accuracy"] > peaks[split]["accuracy"]:
-                peaks[split] = reported[split]
+            if split not in peaks or scored[split]["accuracy"] > peaks[split]["accuracy"]:
+                peaks[split] = scored[split]
     state.history += rows
     state.epoch, state.step, state.loss, state.right = epoch, 0, 0.0, 0.0
     return rows
@@ -149,7 +147,10 @@ def learn(job: dict, launch: Launch, accelerator: Accelerator, hardware: Hardwar
         saver.save(state)
     progress.close()
     if job["makes_model"]:
-        adapter.load_trained_state(accelerator.unwrap_model(network), state.weights)
+        made = accelerator.unwrap_model(network)
+        adapter.load_trained_state(made, state.weights)
+        if training.get("adapter"):
+            adapter.merge(made)
     return state
 
 
@@ -164,6 +165,7 @@ class Trained:
     examples: dict[str, Examples]
     hardware: Hardware
     accelerator: Accelerator
+    sizes: tuple[int, int]  # numbers in the weights, and how many of them were trained, before an adapter is merged
 
 
 def train(job: dict, launch: Launch, attendants) -> Trained:
@@ -185,11 +187,12 @@ def train(job: dict, launch: Launch, attendants) -> Trained:
     elif job["learns"]:
         adapter.prepare(paradigm.network, training, hardware)
     hardware.prepare(paradigm.network, training)
+    sizes = adapter.sizes(paradigm.network)
     if weights:
-        state = score_kept(job, accelerator, paradigm, examples, weights.facts, attendants.stop)
+        state = score_by_kept(job, accelerator, paradigm, examples, weights.facts, attendants.stop)
     elif job["learns"]:
         state = learn(job, launch, accelerator, hardware, paradigm, examples, attendants)
     else:
         state = measure(job, accelerator, paradigm, tables, examples, attendants.stop)
-    predictions = None if job["makes_model"] else predictions_of(job, state.kept, tables)
-    return Trained(state, predictions, paradigm, tables, examples, hardware, accelerator)
+    predictions = None if job["makes_model"] else predictions_of(job, state.reported, tables)
+    return Trained(state, predictions, paradigm, tables, examples, hardware, accelerator, sizes)

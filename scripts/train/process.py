@@ -13,19 +13,48 @@ from functools import partial
 from pathlib import Path
 
 from accelerate import Accelerator
+from tqdm import tqdm
 
 from scripts.running.locks import flock
 from scripts.running.program import UserError, execute, log, log_to, parser
-from scripts.train import keep, tokens
+from scripts.train import tokens, weight_files
 from scripts.train.checkpoint import Saver
 from scripts.train.hardware import Hardware
 from scripts.train.launch import Launch, read_launch
 from scripts.train.loop import Trained, train
-from scripts.train.memory import TooLarge, ran_out, remedies
-from scripts.train.progress import Progress
 from scripts.train.result import write_result
-from scripts.train.stop import Stop, Stopped
+from scripts.train.early_end import Stop, Stopped, TooLarge, ran_out, remedies
 from scripts.train.work import fail, finish
+
+EVERY = 20  # steps between two looks at the loss, which cost a GPU a synchronisation
+
+
+class Progress:
+    """The bar of one run (its name, epoch, loss, rate, time left), shown on a terminal only, by the first process only."""
+
+    def __init__(self, run: str, steps: int, done: int, accelerator):
+        self.run, self.accelerator = run, accelerator
+        self.bar = tqdm(total=steps, initial=done, desc=run, unit="step", leave=False, dynamic_ncols=True,
+                        disable=None if accelerator.is_main_process else True)
+
+    def step(self, epoch: int, sums, rows: int) -> None:
+        """One step is done: `sums` holds the losses of this process's share of the rows and how many are right."""
+        self.bar.update()
+        if self.bar.n % EVERY == 0 and (not self.bar.disable or self.accelerator.trackers):
+            loss = sums[0].item() * self.accelerator.num_processes / rows
+            self.bar.set_postfix(epoch=epoch, loss=f"{loss:.3f}", refresh=False)
+            self.accelerator.log({"train/loss_of_a_step": loss}, step=self.bar.n)
+
+    def epoch(self, epoch: int, epochs: int, rows: list[dict], tokens_per_second: float) -> None:
+        """One epoch is done: its measurements in one line."""
+        measured = ", ".join(f"{row['split']} loss {row['loss']:.3f} accuracy {row['accuracy']:.3f}" for row in rows)
+        self.bar.clear()
+        log.info("%s: epoch %d of %d: %s (%.0f tokens/s)", self.run, epoch, epochs, measured, tokens_per_second)
+        self.accelerator.log({f"{row['split']}/{name}": row[name] for row in rows for name in ("loss", "accuracy")}, step=self.bar.n)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        self.bar.close()
 
 
 class Attendants:
@@ -34,7 +63,7 @@ class Attendants:
     def __init__(self, launch: Launch):
         self.stop = Stop(os.getppid() if launch.processes > 1 else None)
         self.encode = partial(tokens.encoded, folder=launch.tokens and Path(launch.tokens))
-        self.weights = keep.KeptWeights(Path(launch.kept)) if launch.is_kept else None
+        self.weights = weight_files.KeptWeights(Path(launch.kept)) if launch.is_kept else None
         self.model = self.weights.model_folder(Path(launch.model)) if self.weights else Path(launch.model)
         self.progress = Progress
 
@@ -54,14 +83,16 @@ class Attendants:
                  hardware.threads, hardware.precision)
 
 
-def hand_out(job: dict, launch: Launch, trained: Trained, weights: keep.KeptWeights | None) -> None:
+def hand_out(job: dict, launch: Launch, trained: Trained, weights: weight_files.KeptWeights | None) -> None:
     """Write what the run has found, and its weights where they are to be kept."""
-    facts = write_result(job, trained, Path(launch.work), Path(launch.model), weights and weights.facts)
+    work = Path(launch.work)
+    facts = write_result(job, trained, work, Path(launch.model), weights and weights.facts)
     if launch.keep != "none" and not weights:
-        network = trained.accelerator.unwrap_model(trained.paradigm.network)
-        keep.write(job, facts, trained.state, trained.paradigm, network, Path(launch.kept), launch.keep, launch.merge_adapter,
-                   launch.card | {"merged": launch.merge_adapter})
-    finish(Path(launch.work), job, Path(launch.output))
+        weight_files.write(job, facts, trained.state, trained.paradigm, Path(launch.kept), launch.keep, launch.merge_adapter,
+                           launch.card | {"merged": launch.merge_adapter})
+    if job.get("hands_on"):
+        weight_files.write_body(Path(job["hands_on"]), work)
+    finish(work, job, Path(launch.output))
     log.info("%s: epoch %d of %d is reported, %.0f s", job["run"], facts["best_epoch"], facts["epochs"], facts["seconds"])
 
 

@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 
 from scripts.running.program import UserError, cut, execute, log, parser
-from scripts.train.memory import remedies
+from scripts.train.early_end import remedies
 from scripts.train.stand_in import CANDIDATES, write_data, write_model
 
 RATE = re.compile(r"\((\d+) tokens/s\)")
@@ -61,15 +61,15 @@ def reason(code: int, said: str, training: dict, learns: bool) -> str:
     return errors[-1] if errors else cut((said.strip().splitlines() or ["it ended without a word"])[-1], 300)
 
 
-def rehearse(job: dict, told: dict, folder: Path) -> str:
+def rehearse(job: dict, study: dict, folder: Path) -> str:
     """Take one step and one batch of scores; returns what that took. Raises UserError where it fails."""
     settings, method = rehearsed(job)
     training, splits = settings["training"], [job["splits"][0], *job["splits"][1:2]]
-    scored = CANDIDATES if method["paradigm"] == READINGS else told["scored"]
-    write_model(job["model"], told, folder / "model")
-    write_data(method, splits, training, scored, Path(told["vocabulary"]), folder / "data")
+    scored = CANDIDATES if method["paradigm"] == READINGS else study["scored"]
+    write_model(job["model"], study, folder / "model")
+    write_data(method, splits, training, scored, Path(study["vocabulary"]), folder / "data")
     command = [sys.executable, "-m", "scripts.train.run", "--run", "rehearsal", "--settings", json.dumps(settings), "--method", json.dumps(method),
-               "--splits", *splits, "--data", folder / "data", "--model", folder / "model", *told["options"], "--output", folder / "run"]
+               "--splits", *splits, "--data", folder / "data", "--model", folder / "model", *study["options"], "--output", folder / "run"]
     files = [str(file.relative_to(folder / "model")) for file in sorted((folder / "model").rglob("*")) if file.is_file()]
     done = subprocess.run([*map(str, command), "--model-files", *files], capture_output=True, text=True, errors="replace")
     if done.returncode:
@@ -78,15 +78,15 @@ def rehearse(job: dict, told: dict, folder: Path) -> str:
 
 
 def main(given: argparse.Namespace) -> None:
-    told, files = (json.loads(file.read_text(encoding="utf-8")) for file in (given.study, given.files))
-    told |= {"configs": files["configs"]}
+    study, files = (json.loads(file.read_text(encoding="utf-8")) for file in (given.study, given.files))
+    study |= {"configs": files["configs"]}
     failures = list(files["missing"])
-    for number, job in enumerate(told["jobs"], 1):
+    for number, job in enumerate(study["jobs"], 1):
         called = f"{', '.join(job['experiments'])}: {job['model']}, {job['settings']['method']}"
         folder = given.folder / str(number)
         shutil.rmtree(folder, ignore_errors=True)
         try:
-            print(f"{called}: {rehearse(job, told, folder)}", flush=True)
+            print(f"{called}: {rehearse(job, study, folder)}", flush=True)
         except UserError as error:
             print(f"{called}: FAILED, {error}", flush=True)
             failures.append(f"{called}: {error}")
@@ -96,9 +96,9 @@ def main(given: argparse.Namespace) -> None:
         log.error("%s", failure)
     if failures:
         given.files.unlink(missing_ok=True)  # so that the next rehearsal asks again
-        raise UserError(f"{len(failures)} of {len(told['jobs'])} kinds of run and {len(told['models'])} models and corpora failed, as said above; "
+        raise UserError(f"{len(failures)} of {len(study['jobs'])} kinds of run and {len(study['models'])} models and corpora failed, as said above; "
                         "mend these, then rehearse again")
-    log.info("all %d kinds of run take a step", len(told["jobs"]))
+    log.info("all %d kinds of run take a step", len(study["jobs"]))
 
 
 def arguments() -> argparse.ArgumentParser:

@@ -9,16 +9,15 @@ import pyarrow as pa
 from scripts.plan.kinds import kind_of
 from scripts.running.project_version import project_version
 from scripts.data.tables import HISTORY, PREDICTIONS, write_table
-from scripts.train import adapter
 from scripts.train.batches import Examples
 from scripts.train.hardware import versions
 from scripts.train.work import write_json
 
 
-def predictions_of(job: dict, kept: dict, tables: dict[str, pa.Table]) -> pa.Table:
-    """The kept scores of every selection and split (schema predictions)."""
+def predictions_of(job: dict, reported: dict, tables: dict[str, pa.Table]) -> pa.Table:
+    """The reported scores of every selection and split (schema predictions)."""
     predictions = []
-    for selection, splits in sorted(kept.items()):
+    for selection, splits in sorted(reported.items()):
         for split, scored in sorted(splits.items()):
             table, scores = tables[split], scored["scores"].numpy()
             predictions.append(pa.table({
@@ -32,10 +31,15 @@ def predictions_of(job: dict, kept: dict, tables: dict[str, pa.Table]) -> pa.Tab
     return pa.concat_tables(predictions)
 
 
+def selection_of(state) -> str:
+    """By what the epoch was chosen whose scores are reported: held_out or last; direct where nothing is learnt."""
+    [selection] = [selection for selection in state.reported if selection != "peak"]
+    return selection
+
+
 def reported_epoch(state) -> int:
     """The epoch whose scores, or weights, are handed out; 0 where nothing is learnt."""
-    [selection] = [selection for selection in state.kept if selection != "peak"]
-    return max((scored["epoch"] for scored in state.kept[selection].values()), default=state.epoch)
+    return max((scored["epoch"] for scored in state.reported[selection_of(state)].values()), default=state.epoch)
 
 
 def label_columns(job: dict, paradigm) -> list[int]:
@@ -52,17 +56,16 @@ def train_examples(job: dict, tables: dict[str, pa.Table], examples: dict[str, E
     return len(tables["learned"]) if job["prompt"]["threshold"] else job["settings"]["training"].get("shots", 0)
 
 
-def write_result(job: dict, trained, work: Path, model: Path, kept: dict | None = None) -> dict:
-    """Write work/result/; returns what run.json says. trained: of scripts/train/loop.py; kept: of weights that were not learnt now, what
-    it took to learn them."""
+def write_result(job: dict, trained, work: Path, model: Path, kept_facts: dict | None = None) -> dict:
+    """Write work/result/; returns what run.json says.
+
+    trained: of scripts/train/loop.py; kept: kept.json of the weights by which the run was scored, where it did not learn them.
+    """
     state, tables, examples, paradigm, hardware = trained.state, trained.tables, trained.examples, trained.paradigm, trained.hardware
-    result, network = work / "result", trained.accelerator.unwrap_model(paradigm.network)
-    parameters, learnt = adapter.sizes(network)
+    result, (parameters, learnt) = work / "result", trained.sizes
     provenance = {"run": job["run"], "digest": job["digest"], "settings": job["settings"]}
     if job["makes_model"]:
-        if job["settings"]["training"].get("adapter"):
-            adapter.merge(network)
-        network.save_pretrained(result / "model")
+        paradigm.network.save_pretrained(result / "model")
         for name in ("tokenizer.json", "tokenizer_config.json"):
             shutil.copyfile(model / name, result / "model" / name)
     else:
@@ -91,7 +94,7 @@ def write_result(job: dict, trained, work: Path, model: Path, kept: dict | None 
         "micro_batch_tokens": state.micro_batch_tokens, "hardware": hardware.facts(), "versions": versions(),
         "timestride": project_version(),
     }
-    if kept:
-        facts |= kept["run"] | {"scored_by": {"learnt": kept["learnt"], "hardware": hardware.facts(), "versions": versions()}}
+    if kept_facts:
+        facts |= kept_facts["run"] | {"scored_by": {"learnt": kept_facts["learnt"], "hardware": hardware.facts(), "versions": versions()}}
     write_json(facts, result / "run.json")
     return facts

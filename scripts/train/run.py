@@ -15,6 +15,7 @@ Writes <output>/predictions.parquet (or the model's files, where the method make
 
 import argparse
 import fcntl
+import gc
 import os
 from pathlib import Path
 
@@ -23,9 +24,9 @@ from scripts.running.locks import flock
 from scripts.data.manifest import changed_file, files_in
 from scripts.plan.models import DEFAULT_FILES
 from scripts.running.program import UserError, execute, json_object, json_object_with, log, log_to, number, parser, whole_number
-from scripts.train.kept import are_asked_for, can_score, kept_facts, place_of
+from scripts.train.kept_weights import are_asked_for, can_score, kept_facts, place_of
 from scripts.train.launch import Launch, check_tracker, devices, start
-from scripts.train.memory import TooLarge
+from scripts.train.early_end import TooLarge
 from scripts.train.work import WEIGHTS_FOLDER, describe, fail, finish, finished, forget, hand_out, model_view, refuse_again, sweep, write_json
 
 SETTINGS = ("study", "source", "dataset", "data", "model", "method", "training", "seed")
@@ -67,6 +68,16 @@ def files_of(model: Path) -> list[str]:
     return sorted(files_in(manifest)) if manifest.exists() else [file for file in DEFAULT_FILES if (model / file).exists()]
 
 
+def train_here(launch: Launch) -> None:
+    """Train in this process."""
+    gc.disable()  # what importing makes is no garbage, and a tenth of its time would go into looking
+    from scripts.train.process import train_job  # late: it takes seconds, and reads the environment
+
+    gc.freeze()  # nor later
+    gc.enable()
+    train_job(launch)
+
+
 def main(given: argparse.Namespace) -> None:
     work = given.output / "work"
     work.mkdir(parents=True, exist_ok=True)
@@ -90,6 +101,9 @@ def main(given: argparse.Namespace) -> None:
         place = place or work / WEIGHTS_FOLDER
         job |= {"hands_on": str(place)}  # after the digest: it changes no number
     if given.hands_on and are_kept and not (work / "result/model").exists() and finished(work, job | {"hands_on": None}):
+        from scripts.train.weight_files import write_body  # late: it imports torch, which a finished run does without
+
+        write_body(place, work)
         finish(work, job, given.output)  # by the weights that it kept when it was trained
     if finished(work, job) and (are_kept or not keeps):
         hand_out(work, job, given.output)
@@ -109,7 +123,7 @@ def main(given: argparse.Namespace) -> None:
         merge_adapter=merges, kept=place and str(place), is_kept=are_kept and can_score(facts), card=given.card,
         tokens=given.tokens and str(given.tokens), log=given.log and str(given.log), processor=processor())
     try:
-        start(launch, gpus)
+        start(launch, gpus, train_here)
     except UserError as error:
         if not isinstance(error, TooLarge):
             fail(work, job, str(error))

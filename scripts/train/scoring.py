@@ -1,5 +1,6 @@
 """Scores of examples, in fp32 whatever the precision of learning: rounding must decide no rank."""
 
+import time
 from contextlib import suppress
 
 import numpy as np
@@ -9,7 +10,8 @@ from accelerate import Accelerator
 from scripts.running.program import UserError, log
 from scripts.train.adapter import in_fp32
 from scripts.train.batches import Examples, collate, sorted_batches
-from scripts.train.stop import Stop
+from scripts.train.early_end import Stop
+from scripts.train.epochs import State
 
 ROWS = 128  # of a batch on a CPU, where larger ones are no faster
 GPU_TOKENS = 65_536  # of a batch on a GPU, padding included; halved when memory runs out
@@ -58,3 +60,47 @@ def halves_at(choices: np.ndarray) -> int | None:
     """Where to cut a batch, as near its middle as candidates for one place, which stay together, allow; None for one place."""
     cuts = np.flatnonzero(np.diff(choices)) + 1
     return int(cuts[np.abs(cuts - len(choices) / 2).argmin()]) if len(cuts) else None
+
+
+# ---- scores as a run reports them
+
+def measured(run: str, epoch: int, split: str, paradigm, scores: torch.Tensor, examples: Examples) -> tuple[dict, dict]:
+    """What a run reports of the scores of a split: a row of the history, and epoch, accuracy and scores."""
+    loss, accuracy, n = paradigm.measure(scores, examples)
+    return ({"run": run, "epoch": epoch, "split": split, "loss": loss, "accuracy": accuracy, "n": n},
+            {"epoch": epoch, "accuracy": accuracy, "scores": scores})
+
+
+def measure(job: dict, accelerator: Accelerator, paradigm, tables: dict, examples: dict[str, Examples], stop: Stop) -> State:
+    """Score the evaluation splits with the model as it is.
+
+    Where the examples are texts of a prompt, several to a row of their table, the paradigm makes one score of these at the end.
+    """
+    state, started = State(), time.time()
+    scorer = Scorer(accelerator, accelerator.prepare(paradigm.network), paradigm, stop)
+    scored = {split: (scorer.scores(examples[split]), examples[split]) for split in examples}
+    if job.get("prompt"):
+        scored = paradigm.finished({split: scores for split, (scores, _) in scored.items()}, tables)
+        state.tokens = sum(int(examples[split].lengths.sum()) for split in examples)
+    reported = state.reported["direct"] = {}
+    for split in job["splits"][1:]:
+        row, reported[split] = measured(job["run"], 0, split, paradigm, *scored[split])
+        state.history.append(row)
+        log.info("%s: %s loss %.3f accuracy %.3f", job["run"], split, row["loss"], row["accuracy"])
+    state.seconds = time.time() - started
+    return state
+
+
+def score_by_kept(job: dict, accelerator: Accelerator, paradigm, examples: dict[str, Examples], facts: dict, stop: Stop) -> State:
+    """Score the held-out groups and the evaluation splits by kept weights. facts: their kept.json, which tells what it took to learn them."""
+    scorer = Scorer(accelerator, accelerator.prepare(paradigm.network), paradigm, stop)
+    state = State(epoch=facts["run"]["epochs"], **{name: facts["run"][name] for name in ("seconds", "tokens", "micro_batch_tokens")})
+    state.history = [row | {"run": job["run"]} for row in facts["history"]]
+    reported = state.reported[facts["selection"]] = {}
+    for split in [*(["held_out"] if "held_out" in examples else []), *job["splits"][1:]]:
+        row, reported[split] = measured(job["run"], facts["epoch"], split, paradigm, scorer.scores(examples[split]), examples[split])
+        if split != "held_out":  # whose row was written when its epoch was
+            state.history.append(row)
+    if job["peak"]:
+        log.warning("warning: %s: by kept weights the accuracy of the reported epoch is measured, and no peak over epochs", job["run"])
+    return state

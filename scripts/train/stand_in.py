@@ -61,22 +61,22 @@ def of_pretrained(name: str, configs: dict[str, dict], vocabulary: Path, folder:
     written = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
     special = {key: value for key, value in written.items() if key.endswith("_token_id")}
     (folder / CONFIG).write_text(json.dumps(config | special), encoding="utf-8")
-    told = json.loads((folder / TOKENIZER_CONFIG).read_text(encoding="utf-8"))
+    tokenizer_config = json.loads((folder / TOKENIZER_CONFIG).read_text(encoding="utf-8"))
     if getattr(AutoConfig.from_pretrained(folder, trust_remote_code=False), "type_vocab_size", 0) < 2:
-        told["model_input_names"] = [field for field in told["model_input_names"] if field != "token_type_ids"]
-    own = configs.get(TOKENIZER_CONFIG, {}).get("model_max_length")
-    told |= {"model_max_length": own} if own else {}
-    (folder / TOKENIZER_CONFIG).write_text(json.dumps(told), encoding="utf-8")
+        tokenizer_config["model_input_names"] = [field for field in tokenizer_config["model_input_names"] if field != "token_type_ids"]
+    longest_text = configs.get(TOKENIZER_CONFIG, {}).get("model_max_length")
+    tokenizer_config |= {"model_max_length": longest_text} if longest_text else {}
+    (folder / TOKENIZER_CONFIG).write_text(json.dumps(tokenizer_config), encoding="utf-8")
     write_weights(folder, config | special, masked)
 
 
-def write_model(name: str, told: dict, folder: Path, masked: bool = False) -> None:
-    """Write a model's folder as its fetch would leave it. told: models (entries), configs (scripts/fetch/reachable.py), vocabulary."""
-    entry, vocabulary = told["models"][name], Path(told["vocabulary"])
+def write_model(name: str, study: dict, folder: Path, masked: bool = False) -> None:
+    """Write a model's folder as its fetch would leave it. study: models (entries), configs (scripts/fetch/reachable.py), vocabulary."""
+    entry, vocabulary = study["models"][name], Path(study["vocabulary"])
     kind = kind_of(entry)
     folder.mkdir(parents=True, exist_ok=True)
     if kind in ("mlm", "clm"):
-        write_model(entry[kind]["model"], told, folder, masked=kind == "mlm")
+        write_model(entry[kind]["model"], study, folder, masked=kind == "mlm")
         if not (folder / WEIGHTS).exists():  # of a model that begins without
             write_weights(folder, json.loads((folder / CONFIG).read_text(encoding="utf-8")), kind == "mlm")
     elif kind == "init":
@@ -89,12 +89,12 @@ def write_model(name: str, told: dict, folder: Path, masked: bool = False) -> No
         words = {"encoder": True} if "encoder" in entry else {"vectors": "vectors.txt"}
         (folder / CONFIG).write_text(json.dumps({"model_type": "esim"} | entry["esim"] | words), encoding="utf-8")
         if "encoder" in entry:
-            write_model(entry["encoder"], told, folder / "encoder")
+            write_model(entry["encoder"], study, folder / "encoder")
         else:
             numbers = " ".join(["0.01"] * 300)  # as many as GloVe's have
             (folder / "vectors.txt").write_text("".join(f"{word} {numbers}\n" for word in words_of(vocabulary)), encoding="utf-8")
     else:
-        of_pretrained(name, told["configs"].get(name, {}), vocabulary, folder, masked)
+        of_pretrained(name, study["configs"].get(name, {}), vocabulary, folder, masked)
 
 
 # ---- the texts

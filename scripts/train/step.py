@@ -9,7 +9,7 @@ from accelerate import Accelerator
 from scripts.running.program import log
 from scripts.train.batches import Examples, collate, parts_of
 from scripts.train.hardware import Hardware
-from scripts.train.memory import TooLarge, remedies
+from scripts.train.early_end import TooLarge, remedies
 
 SHARE = 0.7  # of the memory that a GPU has beside the weights, that activations may take
 WEIGHT_BYTES = 18  # of a weight that learns, its gradient and its two moments in 32 bit, and its copy in 16 bit

@@ -11,17 +11,23 @@ import shutil
 from pathlib import Path
 
 from scripts.data.files import sha256_of, whole
-from scripts.running.identity import ROOT
+from scripts.running.identity import ROOT, identity
 from scripts.plan.models import MADE_MODEL
 from scripts.data.plain_json import as_json
 from scripts.running.program import UserError, log
 from scripts.data.tables import content_digest
-from scripts.train.code import code_of
 from scripts.train.cost import cost_of
 from scripts.train.labels import head_of
 
 WEIGHTS_FOLDER = "weights"  # of the work: weights that are kept only until they are handed on
+CONTROL = ("scripts.train.control.read_examples", "scripts.train.control.predict")
+LOOP = "scripts.train.loop.train"
 EARLIER = ROOT / "resources/earlier_identities.json"
+
+
+def code_of(paradigm: str) -> str:
+    """The identity of the loop with its paradigm, or of what fits the controls ("control"). Raises UserError for no paradigm."""
+    return identity(*(CONTROL if paradigm == "control" else (LOOP, f"scripts.train.paradigms.{paradigm}")))
 
 
 def with_digest(job: dict) -> dict:
@@ -145,15 +151,10 @@ def forget(work: Path) -> None:
 
 
 def finish(work: Path, job: dict, output: Path) -> None:
-    """Tell in run.json what the run has cost, mark the result as whole, drop the checkpoint and hand the result out; with the
-    weights that others begin with, of those kept.
+    """Tell in run.json what the run has cost, mark the result as whole, drop the checkpoint and hand the result out.
 
-    Weights that were kept in the work itself, for this alone, are dropped as well.
+    Weights that were kept in the work itself, to be handed on, are dropped as well.
     """
-    if job.get("hands_on"):
-        from scripts.train.body import write_body  # late: it imports torch, which a finished run does without
-
-        write_body(Path(job["hands_on"]), work / "model", work / "result/model")
     facts = json.loads((work / "result/run.json").read_text(encoding="utf-8"))
     write_json(facts | {"cost": cost_of(facts)}, work / "result/run.json")
     hashes = {name: sha256_of(work / "result" / name) for name in outputs_of(job)}

@@ -14,7 +14,7 @@ from scripts.studies.mctaco.evaluate import SCHEMA
 from scripts.publish.record import SUFFIXES, linked_items, write_record
 from scripts.publish.record_page import index
 from scripts.publish.recorded import facts_of_runs, read_metrics, read_runs, runs_table, write_metrics
-from scripts.train.code import code_of
+from scripts.train.work import code_of
 from tests.conftest import ROOT
 from tests.publish.publish_inputs import HOSTILE, Study, metric_rows
 from tests.studies.mctaco.publish_inputs_mctaco import metric_rows as mctaco_rows

@@ -233,7 +233,7 @@ def test_what_only_reports_is_no_part_of_a_run():
     """A run's identity is that of what decides its numbers: no checkpoint, no progress bar, no launcher, no file is in it."""
     reached = {module for module, _ in code.reached("scripts.train.loop.train", "scripts.train.paradigms.classify")}
     assert {"scripts.train.step", "scripts.train.scoring", "scripts.train.batches"} <= reached
-    assert not {f"scripts.train.{name}" for name in ("progress", "checkpoint", "tokens", "launch", "keep", "process", "card", "cost")} & reached
+    assert not {f"scripts.train.{name}" for name in ("checkpoint", "tokens", "launch", "weight_files", "process", "card", "cost")} & reached
 
 
 # ---- what counts of a definition

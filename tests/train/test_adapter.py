@@ -10,6 +10,7 @@ import torch
 from accelerate import Accelerator
 from transformers import BertConfig, BertForSequenceClassification
 
+from scripts.running.identity import reached
 from scripts.running.program import UserError
 from scripts.data.tables import write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
@@ -19,7 +20,7 @@ from scripts.train.batches import Examples, collate
 from scripts.train.hardware import Hardware
 from scripts.train.scoring import Scorer
 from scripts.train.step import Learner, parameter_groups
-from scripts.train.stop import Stop
+from scripts.train.early_end import Stop
 from tests.training import arguments
 from tests.train.decoders import write_decoder
 from tests.train.test_classify_decoders import PAIRS, job
@@ -80,6 +81,11 @@ def test_matrices_and_head_learn_and_nothing_else_does(decoders, kind):
     adapter.merge(network)
     assert not [name for name in network.state_dict() if "lora_" in name or "base_layer" in name]
     torch.testing.assert_close(scores(paradigm, examples), after, atol=1e-5, rtol=0)
+
+
+def test_how_an_adapter_is_merged_is_a_part_of_a_runs_identity():
+    """It decides the weights that an MLM stage makes."""
+    assert ("scripts.train.adapter", "merge") in reached("scripts.train.loop.train")
 
 
 def test_targets_are_named_layers(decoders):

@@ -10,7 +10,7 @@ from transformers import AutoModelForSeq2SeqLM
 
 from scripts.running.program import UserError
 from scripts.train.paradigms import classify, symmetric
-from tests.models import fetched, scores_of
+from tests.models import cloze_table, fetched, scores_of
 from tests.train.decoders import DECODERS, STARTS, write_decoder
 
 pytestmark = pytest.mark.models
@@ -18,8 +18,7 @@ TEXTS = [("A man opens a door.", "He goes in."), ("Stop!", "She washes the pan, 
          ("é", "→"), ("The cat sat on the mat " * 8, "It sleeps.")]
 PAIRS = pa.table({"example_id": list("abcd"), "group_id": list("abcd"), "text_a": [first for first, _ in TEXTS],
                   "text_b": [second for _, second in TEXTS], "label": [0, 1, 1, 0]})
-CLOZE = pa.table({"example_id": ["a", "b"], "group_id": ["a", "a"], "choice": [0, 0], "label": [1, 0],
-                  "context": ["A: how long ?\nB: about <MASK> , i think ."] * 2, "candidate": ["two hours", "ten days"]})
+CLOZE = cloze_table([("A: how long ?\nB: about <MASK> , i think .", ["two hours", "ten days"])])
 
 
 def job(inputs=("text_a", "text_b"), max_length: int = 128, **training) -> dict:
@@ -88,9 +87,10 @@ def test_a_fresh_head_is_no_loss_and_a_lost_layer_is(decoders, kind, tmp_path):
     for name in ("config.json", "tokenizer.json", "tokenizer_config.json"):
         (tmp_path / name).write_bytes((decoders[kind] / name).read_bytes())
     layer = next(name for name in weights if ".1." in name)
-    save_file({name: values for name, values in weights.items() if name != layer}, tmp_path / "model.safetensors", {"format": "pt"})
-    with pytest.raises(UserError, match="1 weights of the model are missing"):
-        classify.Paradigm(tmp_path, job(), {})
+    for other in ({}, {layer: torch.zeros(1)}):  # lost, or of another shape
+        save_file({name: values for name, values in weights.items() if name != layer} | other, tmp_path / "model.safetensors", {"format": "pt"})
+        with pytest.raises(UserError, match="1 weights of the model are missing or of another shape"):
+            classify.Paradigm(tmp_path, job(), {})
 
 
 def test_dropout_reaches_decoders(decoders):

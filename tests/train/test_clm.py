@@ -2,7 +2,6 @@
 
 
 import numpy as np
-import pyarrow as pa
 import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -10,16 +9,14 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from scripts.running.program import UserError
 from scripts.train.paradigms import clm
 from scripts.train.batches import collate
-from tests.models import fetched, scores_of
+from tests.models import cloze_table, fetched, scores_of
 from tests.train.decoders import DECODERS, SPECIAL, write_decoder
 
 pytestmark = pytest.mark.models
 ROWS = [("A: how long is it ?\nB: about <MASK> , i think .", ["two hours", "ten days"]), ("A: <MASK> ago\nB: yes", ["a year", "two weeks"]),
         ("A: " + "the cat sat on the mat . " * 12 + "\nB: see you at <MASK>", ["noon", "ten"])]
 START = {kind: special.get("bos_token", special["eos_token"]) for kind, special in SPECIAL.items()}  # what `likelihood` begins with
-CLOZE = pa.Table.from_pylist([
-    {"example_id": f"{place}:{number}", "group_id": f"dialog {place}", "choice": place, "context": context, "candidate": words,
-     "label": int(number == 0)} for place, (context, candidates) in enumerate(ROWS) for number, words in enumerate(candidates)])
+CLOZE = cloze_table(ROWS)
 
 
 def job(max_length: int = 64) -> dict:

@@ -12,13 +12,11 @@ from transformers import AutoModelForSequenceClassification, AutoTokenizer
 from scripts.data.tables import read_table, write_table
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
 from tests.train.decoders import write_decoder
+from tests.training import arguments
 
 pytestmark = pytest.mark.models
-TRAINING = {"epochs": 2, "learning_rate": 1e-3, "batch_size": 16, "weight_decay": 0.01, "warmup_ratio": 0.1, "gradient_clip": 1.0,
-            "early_stopping_patience": 3, "held_out_fraction": 0.3, "max_length": 48, "dropout": None, "precision": "fp32"}
+TRAINING = {"epochs": 2, "batch_size": 16, "held_out_fraction": 0.3, "max_length": 48}
 LORA = {"adapter": "lora", "rank": 4, "alpha": 8.0, "target": "all-linear"}
-METHOD = {"columns": {"example_id": "pair_id", "group_id": "video_id"}, "labels": ["swapped", "in_order"], "merged_labels": None,
-          "held_out": None, "peak": True, "paradigm": "classify", "learns": True, "makes_model": False, "inputs": ["text_a", "text_b"]}
 CARD = {"title": "Tiny", "licence": "MIT", "sources": {"s": {"title": "A corpus", "licence": "CC0", "citation": "Me 2026"}}}
 
 
@@ -50,11 +48,9 @@ def folder(tmp_path_factory, program):
 def train(folder, program, tmp_path):
     """Train a run, or be scored by kept weights; returns what it said, run.json, history and predictions."""
     def call(name: str, *options, model="encoder", splits=("val",), data=folder / "data", **training):
-        settings = {"study": "strided_sop", "source": "s", "dataset": name, "data": {"stride": 0}, "model": "m", "method": "train", "seed": 1,
-                    "training": TRAINING | training}
-        done = program("scripts.train.run", "--run", name, "--settings", json.dumps(settings), "--method", json.dumps(METHOD), "--splits", "train",
-                       *splits, "--data", data, "--model", folder / model, "--device", "cpu", "--output", tmp_path / name,
-                       "--kept", tmp_path / "kept", "--card", json.dumps(CARD), *options)
+        done = program("scripts.train.run", *arguments(
+            tmp_path / name, data, folder / model, ["train", *splits], TRAINING | training, settings={"dataset": name}, run=name,
+            kept=tmp_path / "kept", card=json.dumps(CARD)), *options)
         assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
         facts = json.loads((tmp_path / name / "run.json").read_text())
         return done.stderr, facts, *(read_table(tmp_path / name / f"{part}.parquet").to_pandas() for part in ("history", "predictions"))

@@ -18,7 +18,7 @@ from transformers import (
 from scripts.running.program import UserError
 from scripts.train.paradigms import log_likelihoods, causal, likelihood, masking
 from scripts.train.paradigms.likelihood import best_threshold
-from tests.models import fetched
+from tests.models import cloze_table, fetched
 from tests.models import scores_of as unfinished
 from tests.rows import each_row
 
@@ -103,9 +103,7 @@ def cloze() -> pa.Table:
     contexts = ["A: how long is it ?\nB: about <MASK> , i think .", "A: the cat sat on the mat . the cat sat on the mat . see you at <MASK>, then !",
                 "<MASK> ago ; yes"]
     options = [["two hours", "ten days", "3 : 30 pm", "a year"], ["five o'clock", "two", "five", "3"], ["a year", "ten", "ten days ago", "two"]]
-    return pa.Table.from_pylist([
-        {"example_id": f"{place}:{number}", "group_id": f"dialog {place}", "choice": place, "context": contexts[place], "candidate": option,
-         "label": int(number < 2)} for place, candidates in enumerate(options) for number, option in enumerate(candidates)])
+    return cloze_table(list(zip(contexts, options)), right=2)
 
 
 def pairs() -> pa.Table:

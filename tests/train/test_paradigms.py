@@ -15,7 +15,7 @@ from transformers import (
 from scripts.running.program import UserError
 from scripts.train.paradigms import classify, fill, generate, mlm, pseudo_log_likelihood
 from scripts.train.batches import Ragged, collate, joined, repeated
-from tests.models import fetched, scores_of
+from tests.models import cloze_table, fetched, scores_of
 from tests.rows import each_row
 
 pytestmark = pytest.mark.models
@@ -26,11 +26,7 @@ CANDIDATES = [["two hours", "ten days", "3 : 30 pm"], ["five o'clock", "noon", "
 
 
 def cloze() -> pa.Table:
-    """Rows as the loop gives them to a paradigm."""
-    rows = [{"example_id": f"{place}:{number}", "group_id": f"dialog {place}", "choice": place, "context": CONTEXTS[place],
-             "candidate": candidate, "label": int(number == 0)}
-            for place, candidates in enumerate(CANDIDATES) for number, candidate in enumerate(candidates)]
-    return pa.Table.from_pylist(rows)
+    return cloze_table(list(zip(CONTEXTS, CANDIDATES)))
 
 
 def texts_of(table: pa.Table) -> list[tuple[str, str]]:

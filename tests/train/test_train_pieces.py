@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from scripts.running.program import UserError
 from scripts.train import work
-from scripts.train.choice import chosen_epoch, held_out_losses, is_last
+from scripts.train.epochs import chosen_epoch, held_out_losses, is_last
 
 JOB = {"digest": "d1", "makes_model": False}
 

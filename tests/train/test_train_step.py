@@ -15,7 +15,7 @@ from scripts.train.hardware import Hardware
 from scripts.train.labels import Head
 from scripts.train.scoring import Scorer
 from scripts.train.step import Learner, learning_rate, parameter_groups, tokens_that_fit
-from scripts.train.stop import Stop
+from scripts.train.early_end import Stop
 
 pytestmark = pytest.mark.models
 TRAINING = {"learning_rate": 1e-3, "warmup_ratio": 0.1, "weight_decay": 0.01, "gradient_clip": 1e6, "max_length": 40}

@@ -40,12 +40,12 @@ MAIN = "def main(given: argparse.Namespace) -> None:\n"
 
 def test_a_merged_and_a_moved_module(study):
     """scripts/data/keyed.py goes into another module, and scripts/measure/tally.py into another folder, under another name."""
-    keyed, choice = study / "scripts/data/keyed.py", study / "scripts/train/choice.py"
+    keyed, choice = study / "scripts/data/keyed.py", study / "scripts/train/epochs.py"
     choice.write_text(choice.read_text() + "\n\n" + keyed.read_text())
     keyed.unlink()
     (study / "scripts/measure/tally.py").rename(study / "scripts/measure/sums.py")
     for path in study.folder.glob("scripts/**/*.py"):
-        text = path.read_text().replace("scripts.data.keyed", "scripts.train.choice")
+        text = path.read_text().replace("scripts.data.keyed", "scripts.train.epochs")
         path.write_text(text.replace("scripts.measure.tally", "scripts.measure.sums"))
     assert study.jobs() == {}
 
@@ -53,13 +53,13 @@ def test_a_merged_and_a_moved_module(study):
 def test_a_run_that_was_finished_under_an_earlier_release_is_not_trained_again(study):
     """resources/earlier_identities.json says which code of an earlier release is the same as today's."""
     before = steps_taken(study)
-    ask = [sys.executable, "-c", "from scripts.train.code import code_of; print(code_of('classify'))"]
+    ask = [sys.executable, "-c", "from scripts.train.work import code_of; print(code_of('classify'))"]
 
     def code() -> str:
         return subprocess.run(ask, cwd=study.folder, capture_output=True, text=True, check=True).stdout.strip()
 
     earlier = code()
-    study.edit("scripts/train/choice.py", "def chosen_epoch(", "def chosen_epoch(*, added=None, **given):\n    pass\n\n\ndef chosen_epoch(")
+    study.edit("scripts/train/epochs.py", "def chosen_epoch(", "def chosen_epoch(*, added=None, **given):\n    pass\n\n\ndef chosen_epoch(")
     (study / "resources/earlier_identities.json").write_text(f'{{"codes": {{"{earlier}": "{code()}"}}}}')
     assert code() != earlier
     study.run("train")

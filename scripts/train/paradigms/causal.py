@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from transformers import DynamicCache
 
+from scripts.train.batches import Batch
 from scripts.train.paradigms.log_likelihoods import log_likelihoods, summed
 
 AT_ONCE = {"cpu": 2048, "cuda": 65_536}  # tokens of one reading, padding included
-Batch = dict[str, torch.Tensor]
 
 
 def first_of_groups(choices: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -81,8 +81,8 @@ def of_part(network, batch: Batch) -> torch.Tensor:
     columns = shared + torch.arange(int((length - shared).max()), device=ids.device)
     inside = columns < length
     output = read(body, ids, columns, inside, torch.cat([seen, inside], 1), cache)
-    asked = (columns >= batch["scored_from"] - 1) & (columns < batch["scored_to"] - 1)  # what a token says of the one after it
-    rows, places = asked.nonzero(as_tuple=True)
+    is_scored = (columns >= batch["scored_from"] - 1) & (columns < batch["scored_to"] - 1)  # what a token says of the one after it
+    rows, places = is_scored.nonzero(as_tuple=True)
     wanted = ids[rows, columns[rows, places] + 1]
     given = {"input_ids": ids[:1, :1], "use_cache": False}
     return summed(log_likelihoods(network, body, output, output.last_hidden_state[rows, places], wanted, given), rows, len(ids))

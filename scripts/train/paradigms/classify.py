@@ -13,10 +13,10 @@ import torch
 from transformers import AutoModelForSequenceClassification
 
 from scripts.running.program import UserError
-from scripts.train.batches import Examples, joined, repeated, tokenize
+from scripts.train.batches import Batch, Examples, Ragged, joined, repeated, tokenize
 from scripts.train.labels import Head
 from scripts.train.paradigms.paradigm import (
-    blank, contexts_and_candidates, fields_of, read_config, read_network, read_tokenizer, separate_pairs, window)
+    blank, check_whole, contexts_and_candidates, fields_of, measure_labels, read_config, read_network, read_tokenizer, separate_pairs, window)
 
 FIELDS = ("input_ids", "token_type_ids", "attention_mask")
 
@@ -34,14 +34,11 @@ def load(model: Path, head: Head, training: dict):
     config = read_config(model, tokenizer, training, problem_type="single_label_classification", use_cache=False, **fresh)
     network, missing = read_network(AutoModelForSequenceClassification, model, config)
     prefix = f"{network.base_model_prefix}."
-    lost = [key for key in missing if head.order or key.startswith(prefix) and "pooler" not in key]
-    if lost:
-        raise UserError(f"{model}/model.safetensors: {len(lost)} weights of the model are missing, "
-                        f"{lost[0]} first; fetch the model again or choose another")
+    check_whole(model, [key for key in missing if head.order or key.startswith(prefix) and "pooler" not in key])
     return tokenizer, network
 
 
-def log_probabilities(network, head: Head, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+def log_probabilities(network, head: Head, batch: Batch) -> torch.Tensor:
     """(rows, labels): the log-probability of each label of the head, in the order of the study, in fp32."""
     logits = network(**fields_of(batch, *FIELDS)).logits
     if head.order:
@@ -62,6 +59,15 @@ def pair_frame(tokenizer, model: Path) -> tuple[list[list[int]], list[list[int]]
     return [ids[a:b] for a, b in frame], [types[a:b] for a, b in frame] + [[types[starts[0]]], [types[starts[1]]]]
 
 
+def fields_of_parts(tokenizer, parts: list[Ragged], kinds: list[list[int]]) -> dict[str, Ragged]:
+    """The fields of examples that are put together of parts. kinds: of each part the type of all its tokens, or that of each."""
+    fields = {"input_ids": joined(*parts)}
+    if "token_type_ids" in tokenizer.model_input_names:
+        fields["token_type_ids"] = joined(*(part.like(kind[0]) if len(kind) == 1 else repeated(kind, len(part.lengths))
+                                            for part, kind in zip(parts, kinds)))
+    return fields
+
+
 def tokenize_cloze(tokenizer, model: Path, table: pa.Table, labels: np.ndarray, max_length: int) -> Examples:
     """Contexts and candidates as pairs; a context is cut around its mask."""
     left, right, candidate = contexts_and_candidates(tokenizer, table, model)
@@ -69,12 +75,8 @@ def tokenize_cloze(tokenizer, model: Path, table: pa.Table, labels: np.ndarray, 
     n, place = len(table), blank(tokenizer)
     left, right, truncated = window(left, right, max_length - len(before + place + between + after) - candidate.lengths, table)
     parts = [repeated(before, n), left, repeated(place, n), right, repeated(between, n), candidate, repeated(after, n)]
-    fields = {"input_ids": joined(*parts)}
-    if "token_type_ids" in tokenizer.model_input_names:
-        of_first, of_second = types[3], types[4]
-        kinds = [types[0], of_first, of_first, of_first, types[1], of_second, types[2]]
-        fields["token_type_ids"] = joined(*(
-            part.like(kind[0]) if len(kind) == 1 else repeated(kind, n) for part, kind in zip(parts, kinds)))
+    of_first, of_second = types[3], types[4]
+    fields = fields_of_parts(tokenizer, parts, [types[0], of_first, of_first, of_first, types[1], of_second, types[2]])
     return Examples(fields, labels.astype(np.int64), table["choice"].to_numpy(), *truncated)
 
 
@@ -104,11 +106,11 @@ class Paradigm:
             return tokenize_cloze(self.tokenizer, self.model, table, labels, self.max_length)
         return tokenize(self.tokenizer, [table[name].to_pylist() for name in self.inputs], labels, self.max_length)
 
-    def scores(self, network, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    def scores(self, network, batch: Batch) -> torch.Tensor:
         """(rows, labels) log-probabilities."""
         return log_probabilities(network, self.head, batch)
 
-    def loss(self, network, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    def loss(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """The sum of the rows' cross-entropies, and how many rows are right."""
         scores = self.scores(network, batch)
         # gather has a deterministic form on GPUs; PyTorch's list says of its NLL loss that it may have none.
@@ -117,6 +119,4 @@ class Paradigm:
 
     def measure(self, scores: torch.Tensor, examples: Examples) -> tuple[float, float, int]:
         """Mean cross-entropy and accuracy of (n, labels) log-probabilities, and n."""
-        gold = torch.from_numpy(examples.labels)
-        return (-scores[torch.arange(len(gold)), gold].mean().item(),
-                (scores.argmax(1) == gold).float().mean().item(), len(gold))
+        return measure_labels(scores, examples)

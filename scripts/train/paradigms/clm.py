@@ -13,9 +13,9 @@ from transformers import AutoModelForCausalLM
 
 from scripts.running.program import UserError
 from scripts.train.paradigms import mlm
-from scripts.train.batches import IGNORED
-from scripts.train.paradigms.fill import FIELDS, of_targets
-from scripts.train.paradigms.paradigm import fields_of, frame_of, read_config, read_network, read_tokenizer
+from scripts.train.batches import IGNORED, Batch
+from scripts.train.paradigms.fill import logits_at, of_targets
+from scripts.train.paradigms.paradigm import check_whole, frame_of, read_config, read_network, read_tokenizer
 
 
 def load(model: Path, training: dict):
@@ -32,25 +32,8 @@ def load(model: Path, training: dict):
     if config.is_encoder_decoder or type(config) not in AutoModelForCausalLM._model_mapping:
         raise UserError(f"{model}: a {config.model_type} model does not write from left to right; a CLM stage needs a decoder, as GPT-2")
     network, lost = read_network(AutoModelForCausalLM, model, config)
-    if lost:
-        raise UserError(f"{model}/model.safetensors: {len(lost)} weights are missing, {lost[0]} first; fetch the model again "
-                        "or choose another")
+    check_whole(model, lost)
     return tokenizer, network
-
-
-def logits_at(network, places: torch.Tensor, batch: dict[str, torch.Tensor]) -> torch.Tensor:
-    """(places, vocabulary) logits where places, (rows, columns) of booleans, is true: the head, as dear as many layers, gets
-    these only."""
-    def only_these(module, given, output):
-        output["last_hidden_state"] = output["last_hidden_state"][places][None]  # the head wants rows, too
-        return output
-
-    decoder = getattr(network, "module", network).base_model  # module: of a network that several processes share
-    hook = decoder.register_forward_hook(only_these)
-    try:
-        return network(**fields_of(batch, *FIELDS)).logits[0]
-    finally:
-        hook.remove()
 
 
 class Paradigm(mlm.Paradigm):
@@ -63,10 +46,10 @@ class Paradigm(mlm.Paradigm):
         """Tokenizer and network."""
         return load(model, job["settings"]["training"])
 
-    def likelihoods(self, network, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    def likelihoods(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the tokens but the first, and the share of them that the model would write itself."""
         ids, inside = batch["input_ids"], batch["attention_mask"].bool()
         following = torch.cat([ids[:, 1:], ids[:, :1]], 1)
-        asked = torch.cat([inside[:, 1:], torch.zeros_like(inside[:, :1])], 1)
-        targets = torch.where(asked, following, IGNORED)
-        return of_targets(logits_at(network, asked, batch), targets)
+        is_target = torch.cat([inside[:, 1:], torch.zeros_like(inside[:, :1])], 1)
+        targets = torch.where(is_target, following, IGNORED)
+        return of_targets(logits_at(network, is_target, batch), targets)

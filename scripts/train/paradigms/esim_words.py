@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 import torch
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers, processors
-from transformers import AutoConfig, AutoModel, PreTrainedTokenizerFast
+from transformers import AutoModel, PreTrainedTokenizerFast
 
 from scripts.data.keyed import keyed_uniform
 from scripts.running.program import UserError, log
-from scripts.train.paradigms.paradigm import check_vocabulary, loading, read_tokenizer
+from scripts.train.paradigms.paradigm import check_whole, frame_of, read_config, read_network, read_tokenizer
 
 PAD, UNKNOWN = "[PAD]", "[UNK]"
 # Tokens as GloVe's corpora have them: abbreviations (a.m.), the number of a clock time (5 pm), other numbers (2.5,
@@ -88,17 +88,12 @@ class WordVectors(torch.nn.Module):
 
 # ---- a frozen encoder
 
-def apart(tokenizer: PreTrainedTokenizerFast) -> tuple[int, int]:
+def write_apart(tokenizer: PreTrainedTokenizerFast) -> tuple[int, int]:
     """Make the tokenizer write a pair as two texts alone, the second of type 1, e.g. [CLS] a [SEP] [CLS] b [SEP].
 
     Returns how many special tokens stand before and after a text.
     """
-    inside, whole = tokenizer("a", add_special_tokens=False)["input_ids"], tokenizer("a")["input_ids"]
-    before = next((place for place in range(len(whole)) if whole[place : place + len(inside)] == inside), None)
-    if before is None:
-        raise UserError(f"{tokenizer.name_or_path}: the tokenizer writes a text otherwise between its special tokens "
-                        "than alone; choose another encoder")
-    first, last = (tokenizer.convert_ids_to_tokens(side) for side in (whole[:before], whole[before + len(inside) :]))
+    first, last = (tokenizer.convert_ids_to_tokens(side) for side in frame_of(tokenizer, tokenizer.name_or_path))
     texts = [[*(f"{token}:{kind}" for token in first), f"${name}:{kind}", *(f"{token}:{kind}" for token in last)]
              for kind, name in enumerate("AB")]
     tokenizer.backend_tokenizer.post_processor = processors.TemplateProcessing(
@@ -138,22 +133,12 @@ def load_encoder(folder: Path, max_length: int) -> tuple[PreTrainedTokenizerFast
         raise UserError(f"{folder}: has no model.safetensors, but an encoder that stays frozen needs trained weights; "
                         "name a model that has them")
     tokenizer = read_tokenizer(folder)
-    with loading(folder, "config.json"):
-        config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
-    check_vocabulary(folder, tokenizer, config)
+    config = read_config(folder, tokenizer, {"max_length": max_length})
     if config.is_encoder_decoder:
         raise UserError(f"{folder}: a {config.model_type} model also decodes; choose one that is an encoder alone")
-    longest = min(tokenizer.model_max_length, getattr(config, "max_position_embeddings", max_length))
-    if max_length > longest:
-        raise UserError(f"{folder}: takes {longest} tokens at most, but max_length is {max_length}; "
-                        f"write `training: {{max_length: {longest}}}`")
-    with loading(folder, "config.json and model.safetensors"):
-        encoder, report = AutoModel.from_pretrained(folder, config=config, use_safetensors=True, trust_remote_code=False,
-                                                    output_loading_info=True, dtype=torch.float32)
-    if lost := sorted(key for key in report["missing_keys"] if "pooler" not in key):
-        raise UserError(f"{folder}/model.safetensors: {len(lost)} weights of the encoder are missing, {lost[0]} first; "
-                        "fetch the model again or choose another")
-    before, after = apart(tokenizer)
+    encoder, missing = read_network(AutoModel, folder, config)
+    check_whole(folder, [key for key in missing if "pooler" not in key], "the encoder")
+    before, after = write_apart(tokenizer)
     log.info("%s: frozen, %.1f M weights, %d numbers a piece", folder, encoder.num_parameters() / 1e6,
              config.hidden_size)
     return tokenizer, FrozenEncoder(encoder, tokenizer.pad_token_id, before, after)

@@ -6,16 +6,13 @@ section 4.1.2). It learns by raising that of the right candidates.
 
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import torch
 from transformers import AutoModelForMaskedLM
 
-from scripts.plan.models import has_weights
-from scripts.running.program import UserError
-from scripts.train.batches import IGNORED, Examples, joined, repeated
+from scripts.train.batches import IGNORED, Batch, Examples, joined, repeated
 from scripts.train.paradigms.paradigm import (
-    Choosing, contexts_and_candidates, fields_of, frame_of, mask_token, read_config, read_network, read_tokenizer, window)
+    Choosing, check_trained, check_whole, cloze_examples, contexts_and_candidates, fields_of, frame_of, mask_token, read_config, read_network, read_tokenizer, window)
 
 FIELDS = ("input_ids", "attention_mask")
 
@@ -28,15 +25,12 @@ def load(model: Path, training: dict, learns: bool, new_head: bool = False):
     """
     tokenizer = read_tokenizer(model)
     config = read_config(model, tokenizer, training)
-    if not learns and not has_weights(model):
-        raise UserError(f"{model}: has no weights, so it knows nothing before it learns; leave the zero-shot method out, or "
-                        "name a trained model")
+    check_trained(model, learns)
     network, missing = read_network(AutoModelForMaskedLM, model, config)
     encoder = f"{network.base_model_prefix}."
-    if lost := [key for key in missing if "pooler" not in key and (not new_head or key.startswith(encoder))]:
-        part = "the encoder" if lost[0].startswith(encoder) else "the head that fills masks"
-        raise UserError(f"{model}/model.safetensors: {len(lost)} weights of {part} are missing, {lost[0]} first; name a model "
-                        "that fills masks, or one that learns it in an MLM stage (`mlm:` in resources/models.yaml)")
+    lost = [key for key in missing if "pooler" not in key and (not new_head or key.startswith(encoder))]
+    check_whole(model, lost, "the encoder" if lost and lost[0].startswith(encoder) else "the head that fills masks",
+                "name a model that fills masks, or one that learns it in an MLM stage (`mlm:` in resources/models.yaml)")
     return tokenizer, network
 
 
@@ -45,27 +39,28 @@ def of_targets(logits: torch.Tensor, targets: torch.Tensor) -> tuple[torch.Tenso
 
     logits: (targets that are not IGNORED, vocabulary)
     """
-    asked = targets != IGNORED
-    rows, wanted = asked.nonzero()[:, 0], targets[asked]
+    is_target = targets != IGNORED
+    rows, wanted = is_target.nonzero()[:, 0], targets[is_target]
     found = torch.log_softmax(logits.float(), -1)
     both = torch.stack([found.gather(1, wanted[:, None])[:, 0], (found.argmax(1) == wanted).float()], 1)
     summed = torch.zeros(len(targets), 2, device=both.device).index_add(0, rows, both)
-    return (summed / asked.sum(1, keepdim=True).clamp(min=1)).unbind(1)
+    return (summed / is_target.sum(1, keepdim=True).clamp(min=1)).unbind(1)
 
 
-def logits_at(network, places: torch.Tensor, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+def logits_at(network, places: torch.Tensor, batch: Batch, fields: tuple[str, ...] = FIELDS) -> torch.Tensor:
     """(places, vocabulary) logits where places, (rows, columns) of booleans, is true.
 
-    The head reads each place by itself, is as dear as a small encoder, and few places are asked for: it gets these only.
+    The head reads each place by itself, is as dear as a small encoder (a decoder's as many layers), and few places are asked for: it gets
+    these only. fields: of the batch, for the network.
     """
     def only_these(module, given, output):
-        output["last_hidden_state"] = output["last_hidden_state"][places]
+        output["last_hidden_state"] = output["last_hidden_state"][places][None]  # a decoder's head wants rows
         return output
 
-    encoder = getattr(network, "module", network).base_model  # module: of a network that several processes share
-    hook = encoder.register_forward_hook(only_these)
+    body = getattr(network, "module", network).base_model  # module: of a network that several processes share
+    hook = body.register_forward_hook(only_these)
     try:
-        return network(**fields_of(batch, *FIELDS)).logits
+        return network(**fields_of(batch, *fields)).logits[0]
     finally:
         hook.remove()
 
@@ -91,17 +86,17 @@ class Paradigm(Choosing):
         sides = repeated(self.before, n), left, candidate.like(mask), right, repeated(self.after, n)
         targets = [candidate if number == 2 else side.like(IGNORED) for number, side in enumerate(sides)]
         fields = {"input_ids": joined(*sides), "targets": joined(*targets)}
-        return Examples(fields, table["label"].to_numpy().astype(np.int64), table["choice"].to_numpy(), *truncated)
+        return cloze_examples(table, fields, truncated)
 
-    def likelihoods(self, network, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    def likelihoods(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the targets, and the share of them that the model would write itself."""
         return of_targets(logits_at(network, batch["targets"] != IGNORED, batch), batch["targets"])
 
-    def scores(self, network, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    def scores(self, network, batch: Batch) -> torch.Tensor:
         """(rows, 1) mean log-likelihoods."""
         return self.likelihoods(network, batch)[0][:, None]
 
-    def loss(self, network, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    def loss(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """Minus the sum of the rows' mean log-likelihoods, and how many candidates the model would write itself."""
         likelihood, written = self.likelihoods(network, batch)
         return -likelihood.sum(), (written == 1).sum()

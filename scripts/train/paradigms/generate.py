@@ -13,13 +13,12 @@ import torch
 from transformers import AutoModelForSeq2SeqLM
 from transformers.modeling_outputs import BaseModelOutput
 
-from scripts.plan.models import has_weights
 from scripts.running.program import UserError
 from scripts.train.paradigms import fill
-from scripts.train.batches import IGNORED, Examples, joined, repeated
-from scripts.train.paradigms.paradigm import contexts_and_candidates, read_config, read_network, read_tokenizer, window
-
-SENTINEL = "<extra_id_0>"
+from scripts.train.batches import IGNORED, Batch, Examples, joined, repeated
+from scripts.train.paradigms.causal import first_of_groups
+from scripts.train.paradigms.infilling import SENTINEL
+from scripts.train.paradigms.paradigm import check_trained, check_whole, cloze_examples, contexts_and_candidates, read_config, read_network, read_tokenizer, window
 
 
 def load(model: Path, training: dict, learns: bool):
@@ -34,13 +33,9 @@ def load(model: Path, training: dict, learns: bool):
     config = read_config(model, tokenizer, training)
     if not config.is_encoder_decoder:
         raise UserError(f"{model}: a {config.model_type} model has no decoder; the method generate needs a model like T5")
-    if not learns and not has_weights(model):
-        raise UserError(f"{model}: has no weights, so it knows nothing before it learns; leave the zero-shot method out, or "
-                        "name a trained model")
+    check_trained(model, learns)
     network, lost = read_network(AutoModelForSeq2SeqLM, model, config)
-    if lost:
-        raise UserError(f"{model}/model.safetensors: {len(lost)} weights are missing, {lost[0]} first; fetch the model again "
-                        "or choose another")
+    check_whole(model, lost)
     return tokenizer, network
 
 
@@ -68,17 +63,15 @@ class Paradigm(fill.Paradigm):
             "decoder_input_ids": joined(repeated([start, sentinel], n), all_but_last),
             "targets": joined(repeated([IGNORED], n), candidate),
         }
-        return Examples(fields, table["label"].to_numpy().astype(np.int64), table["choice"].to_numpy(), *truncated)
+        return cloze_examples(table, fields, truncated)
 
-    def likelihoods(self, network, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    def likelihoods(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows,) mean log-likelihood of the targets, and the share of them that the model would write itself."""
-        asked = {"attention_mask": batch["attention_mask"], "decoder_input_ids": batch["decoder_input_ids"]}
+        given = {"attention_mask": batch["attention_mask"], "decoder_input_ids": batch["decoder_input_ids"]}
         if network.training:
-            asked["input_ids"] = batch["input_ids"]
+            given["input_ids"] = batch["input_ids"]
         else:  # candidates for one place share its context: the encoder reads it once
-            _, inverse = torch.unique(batch["choices"], return_inverse=True)
-            first = torch.full((int(inverse.max()) + 1,), len(inverse), device=inverse.device)
-            first = first.scatter_reduce(0, inverse, torch.arange(len(inverse), device=inverse.device), "amin")
+            first, place = first_of_groups(batch["choices"])
             read = network.get_encoder()(input_ids=batch["input_ids"][first], attention_mask=batch["attention_mask"][first])
-            asked["encoder_outputs"] = BaseModelOutput(last_hidden_state=read.last_hidden_state[inverse])
-        return fill.of_targets(network(**asked).logits[batch["targets"] != IGNORED], batch["targets"])
+            given["encoder_outputs"] = BaseModelOutput(last_hidden_state=read.last_hidden_state[place])
+        return fill.of_targets(network(**given).logits[batch["targets"] != IGNORED], batch["targets"])

@@ -6,11 +6,11 @@ As in its pretraining the decoder begins with the sentinel. A context that sever
 import torch
 from transformers.modeling_outputs import BaseModelOutput
 
+from scripts.train.batches import Batch
 from scripts.train.paradigms.log_likelihoods import log_likelihoods, summed
 from scripts.train.paradigms.causal import first_of_groups
 
 SENTINEL = "<extra_id_0>"
-Batch = dict[str, torch.Tensor]
 
 
 def contexts(ids: torch.Tensor, length: torch.Tensor, after: list[int], pad: int) -> tuple[torch.Tensor, torch.Tensor]:

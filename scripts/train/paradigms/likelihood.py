@@ -15,18 +15,28 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import torch
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
-from scripts.plan.models import has_weights
+from scripts.plan.kinds import kind_of
 from scripts.running.program import UserError
 from scripts.text.placeholders import CANDIDATE
 from scripts.train.paradigms import causal, infilling, masking
-from scripts.train.batches import Examples, Ragged, joined, repeated
-from scripts.train.paradigms.kinds import NETWORKS, known_kind
-from scripts.train.paradigms.paradigm import Choosing, frame_of, mask_token, read_config, read_network, read_tokenizer
+from scripts.train.batches import Batch, Examples, Ragged, joined, repeated
+from scripts.train.paradigms.paradigm import Choosing, check_trained, check_whole, frame_of, mask_token, measure_labels, read_config, read_network, read_tokenizer
 from scripts.train.paradigms.prompts import groups_of, shots_of, texts_of
 from scripts.train.paradigms.scored_tokens import bytes_of, cut_to, of_group, shared_of, tokens_of
 
+NETWORKS = {"decoder": AutoModelForCausalLM, "encoder_decoder": AutoModelForSeq2SeqLM, "encoder": AutoModelForMaskedLM}
 SCORING = {"decoder": causal, "encoder_decoder": infilling, "encoder": masking}
+
+
+def known_kind(config, model: Path) -> str:
+    """The kind of a model. Raises UserError for one that writes and fills no text."""
+    kind = kind_of(config)
+    if kind is None:
+        raise UserError(f"{model}: a {config.model_type} model (model_type in config.json) writes and fills no text that can be scored; "
+                        "choose a decoder, a T5 or an encoder with a head that fills masks")
+    return kind
 
 
 def load(model: Path, training: dict):
@@ -40,14 +50,11 @@ def load(model: Path, training: dict):
         raise UserError(f"{model}: its tokenizer does not tell which characters a token stands for; choose a model with a tokenizer.json")
     config = read_config(model, tokenizer, training)
     kind = known_kind(config, model)
-    if not has_weights(model):
-        raise UserError(f"{model}: has no weights, so it knows nothing before it learns; leave the method likelihood out, or name a "
-                        "trained model")
+    check_trained(model, learns=False)
     network, missing = read_network(NETWORKS[kind], model, config, torch.bfloat16 if training["precision"] == "bf16" else torch.float32)
-    if lost := [key for key in missing if "pooler" not in key]:
-        part = "the head that fills masks" if kind == "encoder" and not lost[0].startswith(f"{network.base_model_prefix}.") else "the model"
-        raise UserError(f"{model}: {len(lost)} weights of {part} are missing, {lost[0]} first; name a model that has "
-                        "kept them")
+    lost = [key for key in missing if "pooler" not in key]
+    of_head = kind == "encoder" and lost and not lost[0].startswith(f"{network.base_model_prefix}.")
+    check_whole(model, lost, "the head that fills masks" if of_head else "the model", "name a model that has kept them")
     if kind == "encoder":
         mask_token(tokenizer, model)
     if kind == "encoder_decoder" and infilling.SENTINEL not in tokenizer.get_vocab():
@@ -141,7 +148,7 @@ class Paradigm:
             return groups, np.zeros_like(alike)
         return groups, np.minimum(alike, of_group(first, groups, "min") - 1)
 
-    def scores(self, network, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    def scores(self, network, batch: Batch) -> torch.Tensor:
         """(texts, 1) scores."""
         return (SCORING[self.kind].scored_likelihoods(network, batch, self.tokenizer, self.after) / batch["divisor"][:, 0])[:, None]
 
@@ -184,5 +191,4 @@ class Paradigm:
         """Mean loss, accuracy and count: of labels the cross-entropy (n examples), of candidates as Choosing has it."""
         if self.chooses:
             return Choosing.measure(self, scores, examples)
-        gold = torch.from_numpy(examples.labels)
-        return (-scores[torch.arange(len(gold)), gold].mean().item(), (scores.argmax(1) == gold).float().mean().item(), len(gold))
+        return measure_labels(scores, examples)

@@ -6,10 +6,10 @@ A text with n of them takes n readings.
 
 import torch
 
+from scripts.train.batches import Batch
 from scripts.train.paradigms.log_likelihoods import log_likelihoods, summed
 
 AT_ONCE = 16_384  # tokens, so that memory stays bounded
-Batch = dict[str, torch.Tensor]
 
 
 def scored_likelihoods(network, batch: Batch, tokenizer, after: list[int]) -> torch.Tensor:

@@ -16,11 +16,10 @@ from transformers import AutoConfig, AutoModelForMaskedLM
 
 from scripts.running.program import UserError, log
 from scripts.train.paradigms import classify, fill
-from scripts.train.batches import IGNORED
+from scripts.train.batches import IGNORED, Batch
 from scripts.train.paradigms.classify import FIELDS
-from scripts.train.paradigms.fill import of_targets
-from scripts.train.paradigms.mlm import ASKED, MASKED, OTHER
-from scripts.train.paradigms.paradigm import fields_of, loading, mask_token
+from scripts.train.paradigms.mlm import TARGETS, MASKED, OTHER
+from scripts.train.paradigms.paradigm import loading, mask_token
 
 
 def masked_model(model: Path, training: dict):
@@ -61,34 +60,24 @@ class Paradigm(classify.Paradigm):
         log.info("%s: the head that fills masks is %s", model, "new, drawn from the seed" if is_new else "the model's own")
         return tokenizer, network
 
-    def masked_batch(self, batch: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    def masked_batch(self, batch: Batch) -> Batch:
         """The batch with its masks drawn, and their targets: no special token is asked for, and one token at least of each text."""
         ids = batch["input_ids"]
         share, kind, other = torch.rand(3, *ids.shape).to(ids.device)
         inside = batch["attention_mask"].bool() & ~torch.isin(ids, self.special.to(ids.device))
         lowest = torch.where(inside, share, 2.0).min(1, keepdim=True).values
-        asked = inside & ((share < ASKED) | (share == lowest))
+        is_target = inside & ((share < TARGETS) | (share == lowest))
         others = (other * len(self.tokenizer)).long()
         written = torch.where(kind < MASKED, self.tokenizer.mask_token_id, torch.where(kind < MASKED + OTHER, others, ids))
-        return batch | {"input_ids": torch.where(asked, written, ids), "targets": torch.where(asked, ids, IGNORED)}
+        return batch | {"input_ids": torch.where(is_target, written, ids), "targets": torch.where(is_target, ids, IGNORED)}
 
-    def of_masks(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    def of_masks(self, batch: Batch) -> torch.Tensor:
         """The sum of the rows' mean cross-entropies of the tokens asked for, drawn now; the head gets their places only."""
         given = self.masked_batch(batch)
-        asked = given["targets"] != IGNORED
+        is_target = given["targets"] != IGNORED
+        return -fill.of_targets(fill.logits_at(self.masked, is_target, given, FIELDS), given["targets"])[0].sum()
 
-        def only_asked(module, arguments, output):
-            output["last_hidden_state"] = output["last_hidden_state"][asked]
-            return output
-
-        hook = self.masked.base_model.register_forward_hook(only_asked)
-        try:
-            logits = self.masked(**fields_of(given, *FIELDS)).logits
-        finally:
-            hook.remove()
-        return -of_targets(logits, given["targets"])[0].sum()
-
-    def loss(self, network, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    def loss(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """The weighted sum of both objectives over the rows, and how many rows' labels are right."""
         loss, right = super().loss(network, batch)
         return self.weight * loss + self.weight_of_masks * self.of_masks(batch), right

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from scripts.running.program import UserError
 from scripts.train.paradigms import classify
-from scripts.train.batches import Examples, Ragged, joined, pieces, repeated
-from scripts.train.paradigms.classify import pair_frame
+from scripts.train.batches import Examples, Ragged, pieces, repeated
+from scripts.train.paradigms.classify import fields_of_parts, pair_frame
 from scripts.train.labels import Head
 
 
@@ -63,9 +63,5 @@ class Paradigm(classify.Paradigm):
         for unit in units[1:]:
             parts, kinds = [*parts, repeated(between, n), unit], [*kinds, types[1], of_second]
         parts, kinds = [*parts, repeated(after, n)], [*kinds, types[2]]
-        fields = {"input_ids": joined(*parts)}
-        if "token_type_ids" in self.tokenizer.model_input_names:
-            is_unit = [1 <= place < len(parts) - 1 and place % 2 == 1 for place in range(len(parts))]
-            fields["token_type_ids"] = joined(*(part.like(kind[0]) if unit else repeated(kind, n) for part, kind, unit in zip(parts, kinds, is_unit)))
         labels = np.array(self.head.columns)[table["label"].to_numpy()]
-        return Examples(fields, labels.astype(np.int64), np.arange(n), truncated)
+        return Examples(fields_of_parts(self.tokenizer, parts, kinds), labels.astype(np.int64), np.arange(n), truncated)

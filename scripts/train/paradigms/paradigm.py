@@ -24,9 +24,9 @@ from transformers import AutoConfig, AutoTokenizer
 from scripts.plan.models import has_weights
 from scripts.running.program import UserError, cut
 from scripts.text.special_tokens import give_padding, token_beyond
-from scripts.train.batches import Examples, Ragged, pieces
+from scripts.train.batches import Batch, Examples, Ragged, pieces
 from scripts.train.labels import read_config as config_of
-from scripts.train.memory import ran_out
+from scripts.train.early_end import ran_out
 
 DROPOUTS = ("hidden_dropout_prob", "attention_probs_dropout_prob", "classifier_dropout", "classifier_dropout_prob",
             "dropout_rate", "attention_dropout", "attn_pdrop", "embd_pdrop", "resid_pdrop")
@@ -85,7 +85,8 @@ def read_config(model: Path, tokenizer, training: dict, **options):
 
 
 def read_network(kind, model: Path, config, dtype: torch.dtype = torch.float32) -> tuple[torch.nn.Module, list[str]]:
-    """The network of an Auto class, its weights in `dtype`, and the names of weights that its file lacks; without a file, from scratch.
+    """The network of an Auto class, its weights in `dtype`, and the names of weights that its file lacks, or has in another shape; without
+    a file, from scratch.
 
     The names stay with the network, as `lacked` (None where there is no file): they learn beside an adapter.
     """
@@ -98,13 +99,33 @@ def read_network(kind, model: Path, config, dtype: torch.dtype = torch.float32) 
             model, config=config, use_safetensors=True, trust_remote_code=False, ignore_mismatched_sizes=True,
             output_loading_info=True, dtype=dtype,
         )
-        network.lacked = sorted(report["missing_keys"])
+        network.lacked = sorted({*report["missing_keys"], *(name for name, *_ in report["mismatched_keys"])})
         return network, network.lacked
 
 
-def fields_of(batch: dict[str, torch.Tensor], *names: str) -> dict[str, torch.Tensor]:
+def check_whole(model: Path, lost: list[str], part: str = "the model", remedy: str = "fetch the model again or choose another") -> None:
+    """Raises UserError where weights are lost that do not learn anew."""
+    if lost:
+        raise UserError(f"{model}/model.safetensors: {len(lost)} weights of {part} are missing or of another shape than config.json says, "
+                        f"{lost[0]} first; {remedy}")
+
+
+def check_trained(model: Path, learns: bool) -> None:
+    """Raises UserError for a model without weights that does not learn."""
+    if not learns and not has_weights(model):
+        raise UserError(f"{model}: has no weights, so it knows nothing before it learns; leave the zero-shot method out, or "
+                        "name a trained model")
+
+
+def fields_of(batch: Batch, *names: str) -> Batch:
     """What a transformer is given of a batch: the named fields that it has."""
     return {name: batch[name] for name in names if name in batch}
+
+
+def measure_labels(scores: torch.Tensor, examples: Examples) -> tuple[float, float, int]:
+    """Mean cross-entropy and accuracy of (n, labels) log-probabilities, and n."""
+    gold = torch.from_numpy(examples.labels)
+    return -scores[torch.arange(len(gold)), gold].mean().item(), (scores.argmax(1) == gold).float().mean().item(), len(gold)
 
 
 class Choosing:
@@ -173,6 +194,11 @@ def window(left: Ragged, right: Ragged, room: np.ndarray, table: pa.Table) -> tu
     is_cut = keep_left + keep_right < left.lengths + right.lengths
     truncated = int(is_cut.sum()), len(np.unique(table["choice"].to_numpy()[is_cut]))
     return left.cut(left.lengths - keep_left, keep_left), right.cut(np.zeros_like(keep_right), keep_right), truncated
+
+
+def cloze_examples(table: pa.Table, fields: dict[str, Ragged], truncated: tuple[int, int]) -> Examples:
+    """The examples of a cloze table with these fields. truncated: of window()."""
+    return Examples(fields, table["label"].to_numpy().astype(np.int64), table["choice"].to_numpy(), *truncated)
 
 
 def separate_pairs(tokenizer, model: Path) -> None:

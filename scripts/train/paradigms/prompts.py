@@ -20,7 +20,7 @@ AT_ONCE = 32  # the most texts that share a context in one reading
 class Texts:
     """The distinct texts of a table, and where each example's are.
 
-    frame: context, scored, and kept: how many characters of `scored` must be read whole (a candidate); of the rest the end may be
+    frame: context, scored, and must_stay: how many characters of `scored` must be read whole (a candidate); of the rest the end may be
     cut. places: (texts of an example, examples) row numbers of the frame.
     """
 
@@ -57,12 +57,12 @@ def filled(text: str, columns: pd.DataFrame) -> pd.Series:
 
 
 def scored_texts(text: str, columns: pd.DataFrame) -> pd.DataFrame:
-    """context, scored and kept of each row, for one text of a wording."""
+    """context, scored and must_stay of each row, for one text of a wording."""
     before, after = text.split("|")
     place = after.find(f"{{{CANDIDATE}}}")
     through = after[: place + len(CANDIDATE) + 2] if place >= 0 else ""
     return pd.DataFrame({"context": filled(before, columns), "scored": filled(after, columns),
-                         "kept": filled(through, columns).str.len().astype(np.int64)})
+                         "must_stay": filled(through, columns).str.len().astype(np.int64)})
 
 
 def texts_of(table: pa.Table, prompt: dict, inputs: list[str], shots: str) -> Texts:

@@ -4,13 +4,12 @@ The score is the sum, over the tokens of the text, of each one's log-likelihood 
 2020, Masked Language Model Scoring, section 2). A text of n tokens takes n readings. It does not learn.
 """
 
-import numpy as np
 import pyarrow as pa
 import torch
 
 from scripts.train.paradigms import fill
-from scripts.train.batches import Examples, joined, repeated
-from scripts.train.paradigms.paradigm import contexts_and_candidates, mask_token, window
+from scripts.train.batches import Batch, Examples, joined, repeated
+from scripts.train.paradigms.paradigm import cloze_examples, contexts_and_candidates, mask_token, window
 
 AT_ONCE = 16_384  # tokens, so that memory stays bounded
 
@@ -24,15 +23,15 @@ class Paradigm(fill.Paradigm):
         n, room = len(table), self.max_length - len(self.before + self.after) - candidate.lengths
         left, right, truncated = window(left, right, room, table)
         fields = {"input_ids": joined(repeated(self.before, n), left, candidate, right, repeated(self.after, n))}
-        return Examples(fields, table["label"].to_numpy().astype(np.int64), table["choice"].to_numpy(), *truncated)
+        return cloze_examples(table, fields, truncated)
 
-    def scores(self, network, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    def scores(self, network, batch: Batch) -> torch.Tensor:
         """(rows, 1) pseudo-log-likelihoods."""
         ids, inside = batch["input_ids"], batch["attention_mask"]
         mask, width = mask_token(self.tokenizer, self.model), ids.shape[1]
         places = torch.arange(width, device=ids.device)
-        asked = (places >= len(self.before)) & (places < inside.sum(1, keepdim=True) - len(self.after))
-        rows, columns = asked.nonzero(as_tuple=True)
+        is_scored = (places >= len(self.before)) & (places < inside.sum(1, keepdim=True) - len(self.after))
+        rows, columns = is_scored.nonzero(as_tuple=True)
         total = torch.zeros(len(ids), device=ids.device)
         step = max(1, AT_ONCE // width)
         for start in range(0, len(rows), step):

@@ -21,7 +21,7 @@ class Tokens:
 
     ids: Ragged
     context: np.ndarray  # (n,)
-    kept: np.ndarray  # (n,)
+    must_stay: np.ndarray  # (n,)
     ends: Ragged  # the character after each token
 
 
@@ -31,7 +31,7 @@ def count_true(marks: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 
 
 def tokens_of(tokenizer, frame: pd.DataFrame) -> Tokens:
-    """The tokens of texts (columns context, scored, kept: characters of `scored` that must stay).
+    """The tokens of texts (columns context, scored, must_stay: characters of `scored` that must stay).
 
     Raises UserError for a scored part, or a part of it that must stay, that makes no token or none that the tokenizer knows.
     """
@@ -44,21 +44,21 @@ def tokens_of(tokenizer, frame: pd.DataFrame) -> Tokens:
         ids = np.fromiter((token for row in encoded["input_ids"] for token in row), np.int32, lengths.sum())
         spans = np.fromiter((place for row in encoded["offset_mapping"] for span in row for place in span), np.int32, 2 * lengths.sum())
         border = texts["context"].str.len().to_numpy()
-        stays = np.where(texts["kept"] > 0, border + texts["kept"], 0)
+        last_to_stay = np.where(texts["must_stay"] > 0, border + texts["must_stay"], 0)
         context = count_true(spans[1::2] <= np.repeat(border, lengths), lengths)
-        kept = np.maximum(count_true(spans[::2] < np.repeat(stays, lengths), lengths) - context, 0)
-        lost = np.flatnonzero((lengths == context) | (texts["kept"] > 0) & (kept == 0))
+        must_stay = np.maximum(count_true(spans[::2] < np.repeat(last_to_stay, lengths), lengths) - context, 0)
+        lost = np.flatnonzero((lengths == context) | (texts["must_stay"] > 0) & (must_stay == 0))
         if tokenizer.unk_token_id is not None:
             place = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths + context, lengths)
-            unknown = (ids == tokenizer.unk_token_id) & (place >= 0) & (place < np.repeat(kept, lengths))
+            unknown = (ids == tokenizer.unk_token_id) & (place >= 0) & (place < np.repeat(must_stay, lengths))
             lost = np.append(lost, np.flatnonzero(count_true(unknown, lengths)))
         if len(lost):
             text = texts.iloc[lost[0]]
-            raise UserError(f"its tokenizer cannot represent {text['scored'][: text['kept'] or 80].strip()!r}; take it out of the data, or "
+            raise UserError(f"its tokenizer cannot represent {text['scored'][: text['must_stay'] or 80].strip()!r}; take it out of the data, or "
                             "choose another model")
-        parts.append((ids, lengths, context, kept, spans[1::2]))
-    ids, lengths, context, kept, ends = (np.concatenate(part) for part in zip(*parts))
-    return Tokens(Ragged.of(ids, lengths), context, kept, Ragged.of(ends, lengths))
+        parts.append((ids, lengths, context, must_stay, spans[1::2]))
+    ids, lengths, context, must_stay, ends = (np.concatenate(part) for part in zip(*parts))
+    return Tokens(Ragged.of(ids, lengths), context, must_stay, Ragged.of(ends, lengths))
 
 
 def of_group(values: np.ndarray, groups: np.ndarray, how: str) -> np.ndarray:
@@ -72,11 +72,11 @@ def cut_to(tokens: Tokens, groups: np.ndarray, room: int, frame: pd.DataFrame) -
     The context is cut first, then the end of what is scored, of all texts of a group alike: no candidate is likelier for less to
     be read after it. Raises UserError where what must stay is longer than the room.
     """
-    needed = of_group(tokens.kept, groups, "max")
+    needed = of_group(tokens.must_stay, groups, "max")
     if (needed > room).any():
-        text = frame.iloc[int((tokens.kept > room).argmax())]
-        raise UserError(f"{text['scored'][: text['kept']].strip()!r} leaves no room for its context; raise max_length")
-    scored = tokens.kept + np.minimum(tokens.ids.lengths - tokens.context - tokens.kept, room - needed)
+        text = frame.iloc[int((tokens.must_stay > room).argmax())]
+        raise UserError(f"{text['scored'][: text['must_stay']].strip()!r} leaves no room for its context; raise max_length")
+    scored = tokens.must_stay + np.minimum(tokens.ids.lengths - tokens.context - tokens.must_stay, room - needed)
     return np.minimum(tokens.context, room - of_group(scored, groups, "max")), scored
 
 

@@ -13,7 +13,7 @@ import torch
 
 from scripts.running.program import UserError
 from scripts.train.paradigms import classify
-from scripts.train.batches import Examples
+from scripts.train.batches import Batch, Examples
 from scripts.train.paradigms.classify import FIELDS, log_probabilities
 
 BACK = "back_"  # marks the fields of the other order
@@ -48,14 +48,14 @@ class Paradigm(classify.Paradigm):
         return Examples(examples.fields | {BACK + name: field for name, field in fields.items()}, examples.labels,
                         examples.choices, examples.truncated, examples.truncated_choices)
 
-    def scores(self, network, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+    def scores(self, network, batch: Batch) -> torch.Tensor:
         """(rows, 2) antisymmetrized log-probabilities."""
         there = log_probabilities(network, self.head, batch)
         back = log_probabilities(network, self.head, {name: batch[BACK + name] for name in FIELDS if BACK + name in batch})
         odds = ((there[:, 1] - there[:, 0]) - (back[:, 1] - back[:, 0])) / 2
         return torch.nn.functional.logsigmoid(torch.stack([-odds, odds], 1))
 
-    def loss(self, network, batch: dict[str, torch.Tensor]) -> tuple[torch.Tensor, torch.Tensor]:
+    def loss(self, network, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
         """The sum of the cross-entropies of the rows as they stand, and how many rows are right."""
         scores = log_probabilities(network, self.head, batch)
         loss = -scores.gather(1, batch["labels"][:, None]).sum()

@@ -31,7 +31,7 @@ from scripts.publish.arguments import publisher_arguments
 from scripts.publish.names import differences_told, load, model_title, source_title, split_title
 from scripts.publish.panels import CHANCE, Look, Panel, draw_line, figure_of, in_lines, publish
 from scripts.publish.systems import settings_of
-from scripts.train.choice import chosen_epoch
+from scripts.train.epochs import chosen_epoch
 
 FLAT = 0.06  # nats: what changes less is drawn flat
 MEASURES = {"loss": "loss (nats)", "accuracy": "accuracy (%)"}

@@ -1,22 +1,26 @@
 """Write trained weights as others load them, with a model card; and take them up again, to score by them.
 
-What they are and where they lie says scripts/train/kept.py.
+What they are and where they lie says scripts/train/kept_weights.py.
 """
 
 import json
 import shutil
 from pathlib import Path
 
+import transformers
 from safetensors.torch import load_file, save_file
 
 from scripts.data.files import sha256_of, whole
+from scripts.plan.models import CONFIG, TOKENIZER, TOKENIZER_CONFIG, WEIGHTS
 from scripts.running.program import log
 from scripts.train import adapter
 from scripts.train.card import model_card
-from scripts.train.kept import ADAPTER_FILE, FACTS, learnt_digest
+from scripts.train.kept_weights import ADAPTER_FILE, FACTS, learnt_digest
+from scripts.train.labels import read_config
+from scripts.train.result import selection_of
 from scripts.train.work import write_json
 
-TOLD = ("seconds", "tokens", "tokens_per_second", "micro_batch_tokens", "epochs", "best_epoch", "hardware", "versions", "train_examples",
+OF_RUN = ("seconds", "tokens", "tokens_per_second", "micro_batch_tokens", "epochs", "best_epoch", "hardware", "versions", "train_examples",
         "parameters", "trained_parameters")  # of run.json: what it took to learn them
 
 
@@ -30,9 +34,9 @@ def write_adapter(network, training: dict, place: Path, base: str) -> None:
     adapter.peft_configuration(network, training, adapted, adapter.whole_modules(network, beside), base).save_pretrained(place)
 
 
-def write(job: dict, facts: dict, state, paradigm, network, place: Path, keep: str, merge: bool, card: dict) -> None:
+def write(job: dict, facts: dict, state, paradigm, place: Path, keep: str, merge: bool, card: dict) -> None:
     """Write the weights of a trained network; facts: those of its run.json; card: what the card says of model and data."""
-    training, epoch = job["settings"]["training"], facts["best_epoch"] if keep == "best" else state.epoch
+    network, training, epoch = paradigm.network, job["settings"]["training"], facts["best_epoch"] if keep == "best" else state.epoch
     if keep == "best" and state.weights:
         adapter.load_trained_state(network, state.weights)
     shutil.rmtree(place, ignore_errors=True)  # damaged, else it would have been taken
@@ -51,13 +55,8 @@ def write(job: dict, facts: dict, state, paradigm, network, place: Path, keep: s
         hashes = {str(file.relative_to(beside)): sha256_of(file) for file in sorted(beside.rglob("*")) if file.is_file()}
         learnt = [row for row in state.history if row["split"] in ("train", "held_out")]
         write_json({"learnt": learnt_digest(job), "digest": job["digest"], "epoch": epoch, "merged": merge, "selection": selection_of(state), "sha256": hashes,
-                    "history": learnt, "run": {key: facts[key] for key in TOLD}}, beside / FACTS)
+                    "history": learnt, "run": {key: facts[key] for key in OF_RUN}}, beside / FACTS)
     log.info("%s: the weights of epoch %d are kept in %s", job["run"], epoch, place)
-
-
-def selection_of(state) -> str:
-    """By what the epoch was chosen whose scores are reported: held_out or last."""
-    return next(selection for selection in state.kept if selection != "peak")
 
 
 class KeptWeights:
@@ -79,3 +78,26 @@ class KeptWeights:
         state = load_file(self.place / ADAPTER_FILE)
         short = {name.replace(f".{adapter.ADAPTER}.", "."): name for name in adapter.trained_state(network)}
         adapter.load_trained_state(network, {short[name.removeprefix("base_model.model.")]: values for name, values in state.items()})
+
+
+# ---- what a run hands on to runs that begin with it
+
+OF_LABELS = ("id2label", "label2id", "num_labels", "problem_type")
+
+
+def write_body(weights_folder: Path, work: Path) -> None:
+    """Write the body of a network that was kept (whole, not as an adapter) to <work>/result/model, in the form of a model's folder.
+
+    A head belongs to the labels that it learnt, so it is left behind. Configuration and tokenizer are those of the model that the run
+    began with (<work>/model): `dropout` and the like are of a run.
+    """
+    model, folder = work / "model", work / "result/model"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    prefix = f"{getattr(transformers, read_config(weights_folder)['architectures'][0]).base_model_prefix}."
+    weights = load_file(weights_folder / WEIGHTS)
+    save_file({name: values for name, values in weights.items() if name.startswith(prefix)}, folder / WEIGHTS, {"format": "pt"})
+    config = {key: value for key, value in read_config(model).items() if key not in OF_LABELS}
+    (folder / CONFIG).write_text(json.dumps(config, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    for name in (TOKENIZER, TOKENIZER_CONFIG):  # T5 comes without the latter
+        shutil.copyfile(next(place / name for place in (model, weights_folder) if (place / name).exists()), folder / name)

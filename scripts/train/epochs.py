@@ -1,9 +1,27 @@
-"""Which epoch is reported, and when learning ends: the same rule for every study and paradigm. Standard library only.
+"""How far a run is, which epoch it reports, and when learning ends: the same rule for every study and paradigm. Standard library only.
 
 The epoch with the lowest loss on what is held out of training, the first of equals (Jain et al. 2020 watch the loss as
 well); the last epoch where nothing is held out. The loss is that which is learnt: cross-entropy of the labels for
 classification, minus the mean log-likelihood of the right words for the others.
 """
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class State:
+    """How far a run is; what a checkpoint keeps beside the weights and the optimizer."""
+
+    epoch: int = 0  # that are done
+    step: int = 0  # of the next one that are done
+    loss: float = 0.0  # summed over its examples so far
+    right: float = 0.0  # of them
+    history: list = field(default_factory=list)  # rows of the schema history
+    reported: dict = field(default_factory=dict)  # by selection and split: epoch, accuracy, scores
+    weights: dict | None = None  # of the chosen epoch, for a method that makes a model
+    seconds: float = 0.0
+    tokens: int = 0
+    micro_batch_tokens: int | None = None  # of its forward passes, which decide dropout
 
 
 def held_out_losses(history: list[dict]) -> list[float]:

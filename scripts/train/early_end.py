@@ -1,0 +1,69 @@
+"""Why a run ends early: it was told to end, or its memory is too small. Without torch, which only the loop imports."""
+
+import os
+import re
+import signal
+
+from scripts.running.program import UserError
+
+# ---- it was told to end
+
+class Stopped(Exception):
+    """The run was told to end; what it has learnt is saved."""
+
+    def __init__(self, reason: str, signal_number: int):
+        super().__init__(reason)
+        self.exit_code = 128 + signal_number
+
+
+class Stop:
+    """Hears SIGTERM and SIGINT, and sees the launcher of several processes, their parent, go."""
+
+    def __init__(self, launcher: int | None):
+        self.launcher, self.signal = launcher, None
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._hear)
+
+    def _hear(self, number, frame) -> None:
+        self.signal = number
+        signal.signal(number, signal.SIG_DFL)  # a second one ends the process at once
+
+    def must_stop(self) -> bool:
+        """Whether to end."""
+        return self.signal is not None or self.launcher is not None and os.getppid() != self.launcher
+
+    def check(self) -> None:
+        """Raises Stopped where the run is to end."""
+        if self.must_stop():
+            raise self.exception()
+
+    def exception(self) -> Stopped:
+        """What to raise once the state is saved."""
+        if self.signal is not None:
+            return Stopped(f"was told to stop ({signal.Signals(self.signal).name})", self.signal)
+        return Stopped("ends with the process that started it", signal.SIGTERM)
+
+
+# ---- the memory is too small
+
+# What torch, its libraries and safetensors say where they raise nothing narrower than RuntimeError.
+NO_MEMORY = re.compile(r"DefaultCPUAllocator|(can't|cannot) allocate memory|(not enough|out of) memory|ALLOC_FAILED|bad_alloc", re.I)
+
+
+class TooLarge(UserError):
+    """It does not fit; with more memory, as the workflow's next attempt asks for, it may."""
+
+
+def ran_out(error: BaseException) -> bool:
+    """Whether an error, of whatever kind, says that memory ran out."""
+    return isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" or bool(NO_MEMORY.search(str(error)))
+
+
+def remedies(training: dict, learns: bool = True) -> str:
+    """The settings to change so that a run takes less memory, but for those that are set so already."""
+    smaller = [name for name in ("batch_size", "micro_batch_tokens", "max_length") if learns or name == "max_length"]
+    wanted = {"precision": "bf16", "adapter": "lora", "gradient_checkpointing": "true"} if learns else {}
+    now = {"gradient_checkpointing": str(training.get("gradient_checkpointing", False)).lower()}
+    settings = ", ".join(f"{name}: {value}" for name, value in wanted.items() if (training | now).get(name) != value)
+    lower = " or ".join(filter(None, (", ".join(smaller[:-1]), smaller[-1])))
+    return f"{f'set {settings}, ' if settings else ''}lower {lower}, or take a smaller model or a machine with more memory"
