@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from scripts.data.items import ANSWER_COLUMNS, items_of
-from scripts.people.label_sheets import answers_in
+from scripts.people.label_sheets import AGAIN, rows_of
 from scripts.running.program import execute
 from scripts.data.tables import read_table
 from scripts.measure.experiment import Run, read_scores
@@ -45,7 +45,7 @@ def place_of(facts: dict) -> tuple | None:
 def answers_of_people(files: list[Path], facts: dict, split: str, pairs: pd.DataFrame) -> list[System]:
     """The people's answers to these pairs; none where nobody answered."""
     whole = whole_of(facts["dataset"], limit_of(facts))  # answers to a whole dataset hold for a cut one
-    answers = pd.concat([pd.DataFrame(columns=ANSWER_COLUMNS), *map(answers_in, files)])
+    answers = pd.concat([pd.DataFrame(columns=ANSWER_COLUMNS), *(rows_of(file, ANSWER_COLUMNS, AGAIN) for file in files)])
     answers = answers[(answers["source"] == facts["source"]) & answers["dataset"].isin([facts["dataset"], whole]) & (answers["split"] == split)]
     counts = answers.groupby(["item", "answer"]).size().unstack(fill_value=0).reindex(columns=[label.replace(" ", "_") for label in LABELS], fill_value=0)
     counts = counts.reindex([f"{item:016x}" for item in items_of(pairs["pair_id"])], fill_value=0).to_numpy()
