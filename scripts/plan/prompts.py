@@ -1,4 +1,4 @@
-"""The wordings in which a study's examples are put to a language model: resources/prompts/<study>.yaml, checked.
+"""The wordings in which a study's examples are put to a language model: scripts/studies/<study>/prompts.yaml, checked.
 
 Those of `prompts:` of the configuration are laid over it, by method: wordings by name, all else as a whole. A text holds placeholders, `{text_a}`, and one `|`: what stands after it is scored, given what stands before it. Standard
 library only, but for YAML and the check against the schema: asked at start-up.
@@ -68,8 +68,8 @@ def _merged(entry: dict, own: dict) -> dict:
 def _entries(study_name: str, own: dict, folder: Path | None) -> tuple[dict, str]:
     """By method what stands in the study's file, with the configuration's laid over, and the name of the file. Raises UserError
     where there is neither."""
-    file = (folder or ROOT / "resources/prompts") / f"{study_name}.yaml"
-    place = f"resources/prompts/{file.name}"
+    place = f"scripts/studies/{study_name}/prompts.yaml"
+    file = folder / f"{study_name}.yaml" if folder else ROOT / place
     tracked = read_yaml(file) if file.exists() else {}
     if not file.exists() and not own:
         raise UserError(f"{place}: no such file, but a method of {study_name} puts its examples into words; write it (docs/add.md)")
@@ -147,5 +147,5 @@ def check_prompts(study_name: str, study: dict, folder: Path | None = None) -> N
         prompts_of(study_name, study, method, folder)
     for method in _entries(study_name, {}, folder)[0]:
         if method not in methods:
-            raise UserError(f"resources/prompts/{study_name}.yaml: {shown(method)} is no method of {study_name} that asks by likelihood"
+            raise UserError(f"scripts/studies/{study_name}/prompts.yaml: {shown(method)} is no method of {study_name} that asks by likelihood"
                             f"{closest(method, methods)}")

@@ -50,16 +50,16 @@ def test_what_is_wrong_with_a_wording_is_said(tmp_path_factory, study, entry, sa
     (folder / f"{study}.yaml").write_text(yaml.safe_dump({"likelihood": read(entry)}))
     with pytest.raises(UserError) as error:
         prompts_of(study, STUDIES[study], "likelihood", folder)
-    assert str(error.value).startswith(f"resources/prompts/{study}.yaml: ") and "likelihood" in str(error.value) and said in str(error.value)
+    assert str(error.value).startswith(f"scripts/studies/{study}/prompts.yaml: ") and "likelihood" in str(error.value) and said in str(error.value)
 
 
 def test_a_file_that_is_missing_or_has_no_such_method_is_said(tmp_path):
-    with pytest.raises(UserError, match="resources/prompts/mctaco.yaml: no such file"):
+    with pytest.raises(UserError, match="scripts/studies/mctaco/prompts.yaml: no such file"):
         prompts_of("mctaco", STUDIES["mctaco"], "likelihood", tmp_path)
     (tmp_path / "mctaco.yaml").write_text("likelyhood: {}")
     with pytest.raises(UserError, match="has no method likelihood; did you mean likelyhood?"):
         prompts_of("mctaco", STUDIES["mctaco"], "likelihood", tmp_path)
-    (tmp_path / "mctaco.yaml").write_text((ROOT / "resources/prompts/mctaco.yaml").read_text() + "\nverbalize: {}\n")
+    (tmp_path / "mctaco.yaml").write_text((ROOT / "scripts/studies/mctaco/prompts.yaml").read_text() + "\nverbalize: {}\n")
     with pytest.raises(UserError, match="verbalize is no method of mctaco that asks by likelihood; did you mean verbalizer?"):
         check_prompts("mctaco", STUDIES["mctaco"], tmp_path)
 

@@ -88,8 +88,8 @@ def test_a_list_of_event_templates(study):
 
 
 def test_a_wording(study):
-    """A wording of a preset is a run beside those of resources/prompts/."""
-    known = yaml.safe_load((study / "resources/prompts/strided_sop.yaml").read_text())["likelihood"]["wordings"]
+    """A wording of a preset is a run beside those of scripts/studies/<study>/prompts.yaml."""
+    known = yaml.safe_load((study / "scripts/studies/strided_sop/prompts.yaml").read_text())["likelihood"]["wordings"]
     asked = {"models": ["minilm"], "methods": ["likelihood"], "controls": False}
     (study / "presets/mine.yaml").write_text(yaml.safe_dump(WORDING | {"run": ["other_sop"], "experiments": {"other_sop": asked}}))
     jobs = study.jobs("train", "--configfile", "presets/mine.yaml")

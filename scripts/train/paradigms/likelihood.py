@@ -3,7 +3,7 @@
 One method for every model that knows a language, by its kind: a decoder reads the text (causal.py), a T5 reads the context and
 writes the scored part (infilling.py), an encoder fills each scored token's mask (masking.py). A decoder's text begins with the
 tokenizer's bos, else its eos; where it has neither, the first token of a text has nothing before it and is not scored. Chat
-templates are not used: the wordings (resources/prompts/) are all that is written.
+templates are not used: the wordings (prompts.yaml of the study) are all that is written.
 
 A text's score is the sum of the log-likelihoods of its scored tokens; by the prompt divided by their number (token) or by the
 bytes of what they stand for (byte), and with a domain less the score of the same part after the domain's text. Scores are computed
