@@ -94,7 +94,7 @@ RUN = {"run": "r", "study": "strided_sop", "source": "corpus", "dataset": "strid
        "labels": ["swapped", "in_order"], "train_examples": 9, "training": {}, "data_options": {"stride": 0, "size_matched": None, "same_videos": None, "hard": False}}
 PREDICTIONS = parquet(run=["r", "r"], split=["val"] * 2, selection=["held_out"] * 2, epoch=pa.array([1, 1], pa.int32()), example_id=["p0", "p1"],
                       group_id=["v0", "v1"], label=pa.array([1, 0], pa.int8()), score=pa.array([[0.1, 0.9]] * 2, pa.list_(pa.float32())))
-BUILT = parquet(pair_id=["p0", "p1"], stride=pa.array([0, 0], pa.int32()), overlap=[0.0, 0.5], same_start=[False, True], relative_position=[0.1, 0.9],
+BUILT = parquet(pair_id=["p0", "p1"], video_id=["v0", "v1"], first_position=pa.array([0, 1], pa.int32()), stride=pa.array([0, 0], pa.int32()), overlap=[0.0, 0.5], same_start=[False, True], relative_position=[0.1, 0.9],
                 sentences=pa.array([5, 9], pa.int32()), words_a=pa.array([3, 4], pa.int32()), words_b=pa.array([5, 6], pa.int32()), seconds_apart=[2.5, 7.0],
                 category=pa.array([None, "Food"], pa.string()))
 LABELLED = {
