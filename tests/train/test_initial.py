@@ -29,7 +29,7 @@ def folder(tmp_path_factory, program):
     for stride in (0, 1):
         for number, (split, videos) in enumerate({"train": 30, "val": 8}.items()):
             write_table(pairs(videos, number + 2 * stride), folder / f"stride-{stride}/{split}.parquet", STRIDED_PAIRS, {})
-    done = program("scripts.fetch.model", "--model", "tiny_bert", "--output", folder / "encoder")
+    done = program("scripts.fetch.model", "--model", "tiny_bert", "--output", folder / "encoder", "--partial", folder / "partial")
     assert done.returncode == 0, done.stderr
     return folder
 
@@ -149,6 +149,6 @@ def test_a_killed_run_goes_on_to_the_same_bytes(train, folder, tmp_path, given):
 
 
 def test_a_decoder_fills_no_masks(train, folder, program, tmp_path):
-    done = program("scripts.fetch.model", "--model", "tiny_gpt", "--output", folder / "decoder")
+    done = program("scripts.fetch.model", "--model", "tiny_gpt", "--output", folder / "decoder", "--partial", folder / "partial")
     assert done.returncode == 0, done.stderr
     assert "fills no masks" in train("one", fails=True, model="decoder", **BOTH)

@@ -39,7 +39,7 @@ def folder(tmp_path_factory, program):
     for number, (split, videos) in enumerate({"train": 30, "val": 8, "other": 6}.items()):
         write_table(pairs(videos, number), folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
     write_decoder("gpt2", folder / "decoder")
-    done = program("scripts.fetch.model", "--model", "tiny_bert", "--output", folder / "encoder")
+    done = program("scripts.fetch.model", "--model", "tiny_bert", "--output", folder / "encoder", "--partial", folder / "partial")
     assert done.returncode == 0, done.stderr
     return folder
 

@@ -20,8 +20,8 @@ TARGET = "results/fetch/sample_activitynet/manifest.json"
 def small(tmp_path) -> Study:
     """A checkout whose first stage waits for the file `go` before it writes the sample corpus."""
     study = checkout(tmp_path / "study")
-    study.edit("rules/fetch.smk", '"python -m {params.program} {params.arguments',
-               '"touch started; until test -e go; do sleep 0.05; done; python -m {params.program} {params.arguments')
+    said = '"Writing the sample corpus {wildcards.source}"\n    shell:\n        "'
+    study.edit("rules/fetch.smk", said, f"{said}touch started; until test -e go; do sleep 0.05; done; ")
     return study
 
 

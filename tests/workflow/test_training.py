@@ -41,7 +41,7 @@ def prepared(tmp_path_factory, program):
     folder = tmp_path_factory.mktemp("training")
     for number, (split, videos) in enumerate(VIDEOS.items()):
         write_table(pairs(videos, number), folder / f"data/{split}.parquet", STRIDED_PAIRS, {})
-    done = program("scripts.fetch.model", "--model", "tiny_bert", "--models", "resources/models.yaml", "--output", folder / "model")
+    done = program("scripts.fetch.model", "--model", "tiny_bert", "--models", "resources/models.yaml", "--output", folder / "model", "--partial", folder / "partial")
     assert done.returncode == 0, done.stderr
     return folder
 

@@ -171,6 +171,7 @@ def publish(measured, program, tmp_path):
     """Run a program on the metrics; returns the output, without suffix, and what was given."""
     def call(module: str, name: str, *more):
         (tmp_path / "models.yaml").write_text(json.dumps({"minilm": {"title": "Mini"}, "bert_base": {"title": "BERT"}}))
+        (tmp_path / "studies.yaml").write_text(json.dumps({"hellaswag": {"altered": []}}))
         output = tmp_path / f"hellaswag_{name}"
         given = ["--metrics", tmp_path / "metrics.parquet", "--sources", tmp_path / "sources.yaml", "--models", tmp_path / "models.yaml", *more,
                  "--output", output]
