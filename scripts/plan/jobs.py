@@ -47,7 +47,8 @@ class Job:
         return as_json({"options": given, "watched": self.watched, "files": self.files})
 
     def identity(self) -> str:
-        return identity(*(self.code if self.code is not None else (self.program,))) if self.code != () else ""
+        entries = (self.program,) if self.code is None else self.code
+        return identity(*entries) if entries else ""
 
     def arguments(self) -> str:
         """The file of the arguments, which the program takes as @FILE."""
@@ -236,8 +237,8 @@ class Jobs:
     def train_controls(self, study: str, controls: str) -> Job:
         work, first = self.work, self.first_control(study, controls)
         runs = [work.runs[name] for name in work.control_sets[f"{study}/{controls}"]]
-        told = [{"run": run.name, "settings": json.loads(run.settings), "control": work.models[run.model]["control"]} for run in runs]
-        return Job("scripts.train.control", options={"controls": told, "method": self.method_of(first),
+        controls_given = [{"run": run.name, "settings": json.loads(run.settings), "control": work.models[run.model]["control"]} for run in runs]
+        return Job("scripts.train.control", options={"controls": controls_given, "method": self.method_of(first),
                                                      "splits": work.splits(first.dataset.source), "data": first.dataset.folder},
                    places={"folder": f"results/train/{study}", "output": f"results/train/{study}/{controls}.manifest.json"})
 

@@ -22,11 +22,11 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.data.limit import limited
-from scripts.data.options import options_of
+from scripts.data.options import builder_arguments
 from scripts.data.csv_files import write_csv
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash, keyed_uniform
-from scripts.running.program import UserError, execute, log, parser
+from scripts.running.program import UserError, execute, log
 from scripts.data.tables import CAPTIONS, ENDINGS, provenance_of, read_complete, write_table
 from scripts.studies.hellaswag.tables import CHOICES
 
@@ -140,15 +140,10 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    options = parser(__doc__)
-    options.add_argument("--cleaned", type=Path, required=True, help="the folder of the cleaned endings")
-    options.add_argument("--splits", nargs=2, required=True, help="what the splits to learn from and to measure on are called")
+    options = builder_arguments(__doc__, "hellaswag", "what the splits to learn from and to measure on are called", 2)
     options.add_argument("--captions", type=Path, required=True, help="the folder of the cleaned captions of their videos")
     options.add_argument("--learnt", required=True, help="the captions' split that sentence order is learnt from")
     options.add_argument("--measured", nargs="+", required=True, help="their splits that it is measured on")
-    options.add_argument("--options", type=options_of("hellaswag"), required=True,
-                         help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
-    options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options
 
 

@@ -19,11 +19,11 @@ import pandas as pd
 import pyarrow as pa
 
 from scripts.data.limit import limited
-from scripts.data.options import options_of
+from scripts.data.options import builder_arguments
 from scripts.text.unit_normalization import normalize_units
 from scripts.data.files import whole_set
 from scripts.data.keyed import keyed_hash
-from scripts.running.program import UserError, execute, log, parser
+from scripts.running.program import UserError, execute, log
 from scripts.data.tables import QUESTIONS, provenance_of, read_complete, write_table
 from scripts.studies.mctaco.tables import ANSWERS
 
@@ -68,13 +68,7 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    options = parser(__doc__)
-    options.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
-    options.add_argument("--splits", nargs="+", required=True, help="its splits, the one to learn from first")
-    options.add_argument("--options", type=options_of("mctaco"), required=True,
-                         help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
-    options.add_argument("--output", type=Path, required=True, help="the folder to write to")
-    return options
+    return builder_arguments(__doc__, "mctaco")
 
 
 if __name__ == "__main__":

@@ -39,12 +39,12 @@ import pyarrow.compute as pc
 
 from scripts.studies.strided_sop import orders
 from scripts.data.limit import limit_hashes, told
-from scripts.data.options import options_of
+from scripts.data.options import builder_arguments
 from scripts.studies.strided_sop.pairs import fewest_sentences, labelled, pair_ids, spans, with_coins
 from scripts.studies.strided_sop.parts import Part, pairs_of, shards, units_of
 from scripts.data.files import whole_set
 from scripts.data.keyed import highest_kept, keyed_hash
-from scripts.running.program import UserError, execute, log, parser
+from scripts.running.program import UserError, execute, log
 from scripts.studies.strided_sop.strides import strides_of
 from scripts.data.tables import provenance_of, table_writer
 from scripts.studies.strided_sop.tables import STRIDED_PAIRS
@@ -240,14 +240,9 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    options = parser(__doc__)
-    options.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source")
-    options.add_argument("--splits", nargs="+", required=True, help="its splits, the one to learn from first")
+    options = builder_arguments(__doc__, "strided_sop")
     options.add_argument("--learn-from", nargs=2, metavar=("CLEANED", "SPLIT"), help="another cleaned source to learn from, and its split; "
                          "it gets the name of the first")
-    options.add_argument("--options", type=options_of("strided_sop"), required=True,
-                         help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
-    options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options
 
 

@@ -1,4 +1,4 @@
-"""What the option `stride` of strided sentence order says, and what the labels of its datasets are called. Standard library only."""
+"""What the option `stride` of strided sentence order says. Standard library only."""
 
 import re
 
@@ -17,15 +17,3 @@ def strides_of(stride: int | str) -> list[int]:
 def tells_of_pairs(options: dict) -> bool:
     """Whether what is told on a dataset is the order of its pairs; not where it is the stride, or whole orders of more units."""
     return not options.get("predict") and options.get("order_by") != "permutations"
-
-
-def labels_of(labels: list[str], options: dict) -> list[str]:
-    """The labels of a dataset, in the order of their numbers; labels: those of the order, which are told where nothing else is.
-
-    The stride: its own number. Order and stride: 2 · stride + order. options: those of the dataset; other studies predict nothing else.
-    """
-    predict = options.get("predict")
-    if not predict:
-        return labels
-    strides = strides_of(options["stride"])
-    return [f"stride_{stride}" for stride in strides] if predict == "stride" else [f"{label}_{stride}" for stride in strides for label in labels]

@@ -43,9 +43,9 @@ import pyarrow as pa
 from scripts.data.files import whole, whole_set
 from scripts.data.keyed import keyed_hash
 from scripts.data.limit import limited
-from scripts.data.options import options_of
+from scripts.data.options import builder_arguments
 from scripts.data.tables import CHALLENGE, SPANS, provenance_of, read_complete, write_table
-from scripts.running.program import UserError, execute, log, parser
+from scripts.running.program import UserError, execute, log
 from scripts.studies.timedial.instances import challenge_cloze, cloze, ordered, placed
 from scripts.studies.timedial.leakage import challenge_turns, sources
 from scripts.studies.timedial.pool import pool_of, wrong_rows
@@ -188,17 +188,11 @@ def main(given: argparse.Namespace) -> None:
 
 
 def arguments() -> argparse.ArgumentParser:
-    options = parser(__doc__)
-    options.add_argument("--cleaned", type=Path, required=True, help="the folder of one cleaned source of dialogs")
+    options = builder_arguments(__doc__, "timedial", "its split to learn from and its split to hold out", 2)
     options.add_argument("--spans", type=Path, required=True, help="the folder of its temporal spans")
-    options.add_argument("--splits", nargs=2, required=True, metavar=("LEARN", "HOLD_OUT"),
-                         help="its split to learn from and its split to hold out")
     options.add_argument("--challenge", type=Path, required=True, help="the folder of the cleaned challenge")
     options.add_argument("--challenge-spans", type=Path, required=True, help="the folder of its temporal spans")
     options.add_argument("--measured", nargs="+", required=True, help="the splits of the challenge, all of them")
-    options.add_argument("--options", type=options_of("timedial"), required=True,
-                         help="JSON: the options of the study in resources/studies.yaml; what is left out gets its default")
-    options.add_argument("--output", type=Path, required=True, help="the folder to write to")
     return options
 
 

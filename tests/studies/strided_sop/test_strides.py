@@ -10,7 +10,7 @@ import pytest
 
 from scripts.studies.strided_sop.pairs import pair_table
 from scripts.running.program import UserError
-from scripts.studies.strided_sop.strides import labels_of
+from scripts.studies.strided_sop.labels import labels_of
 from scripts.data.tables import content_digest, provenance_of, read_table, write_table
 from scripts.studies.strided_sop.tallies import stride_tallies
 from scripts.studies.strided_sop.evaluate import SCHEMA
